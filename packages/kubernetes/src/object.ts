@@ -1,0 +1,32 @@
+import type { ObjectMeta } from './generated/meta-v1.ts';
+
+/** KubernetesObject is what every stored object has. */
+export interface KubernetesObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: ObjectMeta;
+}
+
+/** ObjectKey names an object within its kind. `namespace` is absent for cluster-scoped kinds. */
+export interface ObjectKey {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** keyString is the form that queues, logs and stores use: `namespace/name`, or `name` for cluster-scoped objects. */
+export function keyString(key: ObjectKey): string {
+  return key.namespace ? `${key.namespace}/${key.name}` : key.name;
+}
+
+/** parseKey reverses `keyString`: neither part can contain a slash. */
+export function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf('/');
+  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** keyOf is an object's key; throws when it has no name, which no stored object lacks. */
+export function keyOf(object: KubernetesObject): ObjectKey {
+  const { name, namespace } = object.metadata ?? {};
+  if (!name) throw new TypeError('the object has no metadata.name');
+  return namespace ? { namespace, name } : { name };
+}

@@ -1,0 +1,40 @@
+import { performance } from 'node:perf_hooks';
+import { type Clock, sleepOn, type Timer } from './clock.ts';
+
+/** setTimeout takes at most a signed 32-bit delay; a longer one fires at once. Longer timers are re-armed. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** systemClock is the machine's own time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer: (delayMs, callback) => new SystemTimer(delayMs, callback),
+  sleep: (delayMs, signal) => sleepOn(systemClock, delayMs, signal),
+};
+
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout;
+
+  constructor(delayMs: number, callback: () => void) {
+    this.#handle = this.#arm(performance.now() + Math.max(0, delayMs), callback);
+  }
+
+  #arm(due: number, callback: () => void): NodeJS.Timeout {
+    const left = due - performance.now();
+    const handle =
+      left > LONGEST_TIMEOUT_MS
+        ? setTimeout(() => {
+            this.#handle = this.#arm(due, callback);
+          }, LONGEST_TIMEOUT_MS)
+        : setTimeout(callback, Math.max(0, left));
+    return handle.unref();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  [Symbol.dispose](): void {
+    this.cancel();
+  }
+}
