@@ -1,0 +1,27 @@
+// npm run bench -- SUITE: runs one suite of bench/suites and keeps its result.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BenchSuite, renderResults } from '../bench/suite.ts';
+import { repositoryRoot } from './repository.ts';
+
+const folder = join(repositoryRoot, 'bench/suites');
+const suites = existsSync(folder)
+  ? readdirSync(folder)
+      .filter((name) => existsSync(join(folder, name, 'suite.ts')))
+      .sort()
+  : [];
+
+const [name, ...flags] = process.argv.slice(2);
+if (name === undefined || !suites.includes(name)) {
+  console.error(
+    `${name === undefined ? 'which suite?' : `there is no suite ${JSON.stringify(name)};`} npm run bench -- ${suites.join(' | ')}`,
+  );
+  process.exit(2);
+}
+
+const module = (await import(pathToFileURL(join(folder, name, 'suite.ts')).href)) as { suite: BenchSuite };
+const result = await module.suite.run({ flags, log: (line) => console.error(line) });
+writeFileSync(join(repositoryRoot, 'bench/results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+writeFileSync(join(repositoryRoot, 'bench/RESULTS.md'), renderResults(join(repositoryRoot, 'bench/results')));
+for (const line of module.suite.describe(result)) console.log(line);

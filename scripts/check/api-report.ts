@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { repositoryRoot } from '../repository.ts';
+
+/** ApiReportOptions says whether to compare or to write. */
+export interface ApiReportOptions {
+  /** Write the reports instead of comparing. Defaults to false. */
+  update?: boolean;
+}
+
+/** apiReports compares each package's public declarations with the report that was reviewed last. */
+export function apiReports(options: ApiReportOptions = {}): string[] {
+  const problems: string[] = [];
+  for (const name of readdirSync(join(repositoryRoot, 'packages')).sort()) {
+    const folder = join(repositoryRoot, 'packages', name);
+    const file = join(folder, 'api-report.md');
+    const report = apiReport(name, folder);
+    if (options.update) writeFileSync(file, report);
+    else if (!existsSync(file) || readFileSync(file, 'utf8') !== report) {
+      problems.push(
+        `packages/${name}/api-report.md is not what the package exports; review with: npm run check -- --update`,
+      );
+    }
+  }
+  return problems;
+}
+
+/** Entries whose declarations are data, not decisions: their generator's input is what gets reviewed. */
+const generated = /\/generated\//;
+
+function apiReport(name: string, folder: string): string {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    exports: Record<string, { types?: string }>;
+  };
+  const entries = Object.entries(manifest.exports).flatMap(([path, target]) =>
+    target.types === undefined || path.includes('*') ? [] : [{ path, file: join(folder, target.types) }],
+  );
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      noEmit: true,
+      skipLibCheck: true,
+      types: ['node'],
+    },
+  );
+  const checker = program.getTypeChecker();
+  const sections = entries.map(({ path, file }) => {
+    const source = program.getSourceFile(file);
+    const symbol = source && checker.getSymbolAtLocation(source);
+    if (!symbol) throw new Error(`${file} has no exports; build first`);
+    const lines = checker
+      .getExportsOfModule(symbol)
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+      .map((each) => declarationText(checker, each));
+    return `## \`${['@bowline', name, path.slice(2)].filter(Boolean).join('/')}\`\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n`;
+  });
+  return `<!-- Written by \`npm run check -- --update\`: the public declarations of @bowline/${name}. -->\n\n${sections.join('\n')}`;
+}
+
+const printer = ts.createPrinter({ removeComments: true });
+
+function declarationText(checker: ts.TypeChecker, exported: ts.Symbol): string {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  return (symbol.declarations ?? [])
+    .map((declaration) => {
+      const file = declaration.getSourceFile();
+      if (generated.test(file.fileName)) return `// ${exported.name}: generated`;
+      const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
+      return printer.printNode(ts.EmitHint.Unspecified, node, file);
+    })
+    .filter((text, index, all) => all.indexOf(text) === index)
+    .join('\n');
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot, sourceFiles } from '../repository.ts';
+
+/**
+ * What each part may import of the others: `apps → operators → runtime → machinery → kubernetes`. In control-plane the
+ * server stands below the runtime so that it can never lean on the client it is meant to test; its launcher, workload
+ * controllers, node agent and rig are the runtime's users.
+ */
+const allowed: readonly { readonly folder: string; readonly may: readonly string[] }[] = [
+  { folder: 'packages/kubernetes/src', may: [] },
+  { folder: 'packages/machinery/src', may: ['@bowline/kubernetes'] },
+  { folder: 'packages/runtime/src', may: ['@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'packages/control-plane/src/server', may: ['@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'packages/control-plane/src', may: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'operators', may: ['@bowline/runtime', '@bowline/machinery', '@bowline/kubernetes'] },
+  { folder: 'apps', may: ['*'] },
+];
+
+/** A static import, a re-export or a dynamic import of a literal. */
+const importPattern = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)['"]([^'"]+)['"]/g;
+
+/** importsOf lists the module specifiers of a source text. */
+export function importsOf(source: string): string[] {
+  return [...source.matchAll(importPattern)].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
+}
+
+/** directionProblem says why `file` may not import `specifier`, or undefined when it may. */
+export function directionProblem(file: string, specifier: string): string | undefined {
+  const isTest = /\.test\.ts$/.test(file);
+  const rule = allowed.find(({ folder }) => file.startsWith(`${folder}/`));
+  if (rule === undefined || rule.may.includes('*')) return undefined;
+  if (specifier.startsWith('.')) return relativeProblem(file, specifier, rule.folder);
+  if (!specifier.startsWith('@bowline/') && specifier !== 'bowline') return undefined;
+  const owner = specifier.split('/').slice(0, 2).join('/');
+  // A test may use the rig, which stands above everything else, and a file of its own package by name.
+  if (isTest && owner === '@bowline/control-plane') return undefined;
+  if (rule.may.includes(owner) || owner === packageName(file)) return undefined;
+  return `${file} imports ${specifier}; ${rule.folder} may import ${rule.may.join(', ') || 'no other package'}`;
+}
+
+function relativeProblem(file: string, specifier: string, folder: string): string | undefined {
+  const target = join(file, '..', specifier);
+  const root = folder.startsWith('operators') ? file.split('/').slice(0, 2).join('/') : packageFolder(file);
+  if (!target.startsWith(`${root}/`) && !/\.test\.ts$/.test(file)) {
+    return `${file} reaches into ${target}; import the package by its name`;
+  }
+  if (folder === 'packages/control-plane/src/server' && !target.startsWith(`${folder}/`)) {
+    return `${file} imports ${target}; the server stands alone`;
+  }
+  return undefined;
+}
+
+const packageFolder = (file: string): string => file.split('/').slice(0, 2).join('/');
+const packageName = (file: string): string => `@bowline/${file.split('/')[1]}`;
+
+/** dependencyDirections lists every import against the directions of the repository. */
+export function dependencyDirections(): string[] {
+  const folders = [...new Set(allowed.map(({ folder }) => folder.split('/')[0] ?? ''))];
+  return folders.flatMap((folder) => {
+    try {
+      return sourceFiles(folder, '.ts').flatMap((file) =>
+        importsOf(readFileSync(join(repositoryRoot, file), 'utf8')).flatMap(
+          (specifier) => directionProblem(file, specifier) ?? [],
+        ),
+      );
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  });
+}

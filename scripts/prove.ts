@@ -1,0 +1,84 @@
+// npm run prove -- NAME [--runs N] [--seed S] [--seconds T] [--keep]
+// Without NAME lists the proofs. Ends with one JSON line; exits 1 when a case was violated.
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Proof } from './proof.ts';
+import { repositoryRoot } from './repository.ts';
+
+const folder = join(repositoryRoot, 'test/proofs');
+
+async function loadProof(name: string): Promise<Proof> {
+  const module = (await import(pathToFileURL(join(folder, name, 'proof.ts')).href)) as { proof: Proof };
+  return module.proof;
+}
+
+/** proofNames lists what can be proved: each folder under test/proofs with a proof.ts. */
+function proofNames(): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => existsSync(join(folder, name, 'proof.ts')))
+    .sort();
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  strict: false,
+  options: {
+    runs: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+function wholeNumber(flag: string, text: unknown): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) {
+    console.error(`--${flag} takes a whole number, not ${JSON.stringify(text)}`);
+    process.exit(2);
+  }
+  return value;
+}
+
+const [name] = positionals;
+if (name === undefined) {
+  console.log('proofs (npm run prove -- NAME [--runs N] [--seed S] [--seconds T] [--keep]):');
+  for (const each of proofNames()) {
+    const proof = await loadProof(each);
+    console.log(`  ${each.padEnd(14)} ${proof.summary} (${proof.defaultRuns} runs unless told otherwise)`);
+  }
+  process.exit(0);
+}
+if (!proofNames().includes(name)) {
+  console.error(`there is no proof ${JSON.stringify(name)}; known: ${proofNames().join(', ') || 'none yet'}`);
+  process.exit(2);
+}
+
+const proof = await loadProof(name);
+const known = new Set(['runs', 'seed', 'seconds', 'keep']);
+const flags = Object.fromEntries(
+  Object.entries(values)
+    .filter(([flag]) => !known.has(flag))
+    .map(([flag, value]) => [flag, String(value)]),
+);
+const result = await proof.run({
+  runs: values.runs === undefined ? proof.defaultRuns : wholeNumber('runs', values.runs),
+  seed: wholeNumber('seed', values.seed),
+  ...(values.seconds === undefined ? {} : { seconds: wholeNumber('seconds', values.seconds) }),
+  flags,
+  log: (line) => console.error(line),
+});
+
+for (const violation of result.violations.slice(0, 10)) {
+  console.error(`violated at seed ${violation.seed}: ${violation.message}`);
+  console.error(`  again: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
+}
+if (values.keep) {
+  const kept = join(repositoryRoot, 'docs/proofs');
+  mkdirSync(kept, { recursive: true });
+  writeFileSync(join(kept, `${name}.json`), `${JSON.stringify({ ...result, node: process.version }, null, 2)}\n`);
+}
+console.log(JSON.stringify(result));
+process.exit(result.violations.length === 0 && result.runs > 0 ? 0 : 1);
