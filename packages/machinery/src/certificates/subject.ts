@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** One relative distinguished name each: Kubernetes reads every O as a group, and order is kept. */
+type DistinguishedName = { [attribute: string]: string[] }[];
+
+/** The alternative names in the form that the X.509 library takes. */
+export type AlternativeName = { type: 'dns' | 'ip' | 'url'; value: string };
+
+/** distinguishedName is a subject: organizations first, then the common name, as Go and OpenSSL write it. */
+export function distinguishedName(commonName: string, organizations: readonly string[]): DistinguishedName {
+  if (commonName === '') throw invalid('a certificate needs a common name', 'pass a non-empty commonName');
+  if (organizations.includes('')) throw invalid(`an organization of "${commonName}" is empty`, 'leave it out');
+  return [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }];
+}
+
+/** AlternativeNames are the names that a certificate is valid for. */
+export interface AlternativeNames {
+  dnsNames?: readonly string[];
+  ipAddresses?: readonly string[];
+  uris?: readonly string[];
+}
+
+// A label may hold an underscore: not a host name, but found in real service names, and every TLS stack takes it.
+const DNS_NAME = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+
+/** alternativeNames checks each name, because a wrong one shows only as a failed handshake much later. */
+export function alternativeNames(names: AlternativeNames): AlternativeName[] {
+  return [
+    ...(names.dnsNames ?? []).map((value): AlternativeName => {
+      if (value.length > 253 || !DNS_NAME.test(value) || isIP(value) !== 0)
+        throw invalid(`"${value}" is not a DNS name`, 'put IP addresses into ipAddresses and leave out any port');
+      return { type: 'dns', value };
+    }),
+    ...(names.ipAddresses ?? []).map((value): AlternativeName => {
+      // A zone identifier (fe80::1%eth0) passes isIP but has no place in a certificate.
+      if (isIP(value) === 0 || value.includes('%'))
+        throw invalid(`"${value}" is not an IP address`, 'put host names into dnsNames and leave out any port');
+      return { type: 'ip', value };
+    }),
+    ...(names.uris ?? []).map((value): AlternativeName => {
+      if (!URL.canParse(value)) throw invalid(`"${value}" is not an absolute URI`, 'write it with its scheme');
+      return { type: 'url', value };
+    }),
+  ];
+}
+
+/** invalid is the error for a certificate request that makes no sense. */
+export function invalid(problem: string, remedy: string): BowlineError {
+  return new BowlineError('BOWLINE_CERTIFICATE_REQUEST_INVALID', `cannot issue a certificate: ${problem}; ${remedy}`);
+}

@@ -1,0 +1,28 @@
+import { systemClock } from '../clock/system-clock.ts';
+import { invalid } from './subject.ts';
+
+/** ValidityOptions says how long a certificate lasts. */
+export interface ValidityOptions {
+  /** How long the certificate is valid from `now`, in milliseconds. */
+  validForMs?: number;
+  /** Wall time in milliseconds since the epoch. Defaults to the system clock. */
+  now?: number;
+}
+
+// The machines that check a certificate have clocks of their own; five minutes is the skew that Kerberos and others allow.
+const BACKDATED_MS = 5 * 60_000;
+
+/** validity is the pair of dates for a certificate, in whole seconds, because X.509 has no smaller unit. */
+export function validity(options: ValidityOptions, defaultMs: number): { notBefore: Date; notAfter: Date } {
+  const now = options.now ?? systemClock.now();
+  const validForMs = options.validForMs ?? defaultMs;
+  if (!(validForMs >= 1000)) throw invalid(`validForMs is ${validForMs}`, 'give at least 1000');
+  const notAfter = wholeSeconds(now + validForMs);
+  // GeneralizedTime has four digits for the year.
+  if (!(notAfter.getTime() < Date.UTC(10_000, 0))) throw invalid('it would outlast the year 9999', 'lower validForMs');
+  return { notBefore: wholeSeconds(now - BACKDATED_MS), notAfter };
+}
+
+function wholeSeconds(ms: number): Date {
+  return new Date(Math.floor(ms / 1000) * 1000);
+}
