@@ -2,9 +2,9 @@ import type { ObjectMeta } from './generated/meta-v1.ts';
 
 /** KubernetesObject is what every stored object has. */
 export interface KubernetesObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata?: ObjectMeta;
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly metadata?: ObjectMeta | undefined;
 }
 
 /** ObjectKey names an object within its kind. `namespace` is absent for cluster-scoped kinds. */

@@ -1,21 +1,29 @@
+// Generated from openapi/coordination-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
 import { type Resource, resource } from '../resource.ts';
-import type { ObjectMeta } from './meta-v1.ts';
+import type { ListMeta, ObjectMeta } from './meta-v1.ts';
+
+export interface Lease {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly metadata?: ObjectMeta | undefined;
+  readonly spec?: LeaseSpec | undefined;
+}
+
+export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = /* @__PURE__ */ resource({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced', id: 'Lease.v1.coordination.k8s.io' });
+
+export interface LeaseList {
+  readonly apiVersion?: string | undefined;
+  readonly items: readonly Lease[];
+  readonly kind?: string | undefined;
+  readonly metadata?: ListMeta | undefined;
+}
 
 export interface LeaseSpec {
-  readonly acquireTime?: string;
-  readonly holderIdentity?: string;
-  readonly leaseDurationSeconds?: number;
-  readonly leaseTransitions?: number;
-  readonly preferredHolder?: string;
-  readonly renewTime?: string;
-  readonly strategy?: string;
+  readonly acquireTime?: string | undefined;
+  readonly holderIdentity?: string | undefined;
+  readonly leaseDurationSeconds?: number | undefined;
+  readonly leaseTransitions?: number | undefined;
+  readonly preferredHolder?: string | undefined;
+  readonly renewTime?: string | undefined;
+  readonly strategy?: string | undefined;
 }
-export interface Lease {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata?: ObjectMeta;
-  readonly spec?: LeaseSpec;
-}
-export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = resource({
-  group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced', id: 'Lease.v1.coordination.k8s.io',
-});

@@ -1,0 +1,26 @@
+// Generated from openapi/*.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
+export * from './admissionregistration-v1.ts';
+export * from './apiextensions-v1.ts';
+export * from './apiregistration-v1.ts';
+export * from './apps-v1.ts';
+export * from './authentication-v1.ts';
+export * from './authorization-v1.ts';
+export * from './autoscaling-v1.ts';
+export * from './autoscaling-v2.ts';
+export * from './batch-v1.ts';
+export * from './certificates-v1.ts';
+export * from './coordination-v1.ts';
+export * from './core-v1.ts';
+export * from './discovery-v1.ts';
+export * from './events-v1.ts';
+export * from './meta-v1.ts';
+export * from './networking-v1.ts';
+export * from './node-v1.ts';
+export * from './policy-v1.ts';
+export * from './rbac-v1.ts';
+export * from './scheduling-v1.ts';
+export * from './storage-v1.ts';
+export { type CrossVersionObjectReference, HorizontalPodAutoscaler, type HorizontalPodAutoscalerList, type HorizontalPodAutoscalerSpec, type HorizontalPodAutoscalerStatus } from './autoscaling-v2.ts';
+export { type EndpointPort, Event, type EventList, type EventSeries } from './core-v1.ts';
+export { type ServiceReference, type WebhookClientConfig } from './admissionregistration-v1.ts';
+export { type TokenRequest } from './authentication-v1.ts';

@@ -1,0 +1,11 @@
+// Generated from openapi/autoscaling-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
+export const text = `{"kinds":["HorizontalPodAutoscaler","HorizontalPodAutoscalerList","Scale"],"definitions":{
+"CrossVersionObjectReference":{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string","default":""},"name":{"type":"string","default":""}},"required":["kind","name"],"mapType":"atomic"},
+"HorizontalPodAutoscaler":{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"ref":"meta-v1.ObjectMeta"},"spec":{"ref":"autoscaling-v1.HorizontalPodAutoscalerSpec"},"status":{"ref":"autoscaling-v1.HorizontalPodAutoscalerStatus"}}},
+"HorizontalPodAutoscalerList":{"type":"object","properties":{"apiVersion":{"type":"string"},"items":{"type":"array","items":{"ref":"autoscaling-v1.HorizontalPodAutoscaler"}},"kind":{"type":"string"},"metadata":{"ref":"meta-v1.ListMeta"}},"required":["items"]},
+"HorizontalPodAutoscalerSpec":{"type":"object","properties":{"maxReplicas":{"type":"integer","format":"int32","default":0},"minReplicas":{"type":"integer","format":"int32"},"scaleTargetRef":{"ref":"autoscaling-v1.CrossVersionObjectReference"},"targetCPUUtilizationPercentage":{"type":"integer","format":"int32"}},"required":["scaleTargetRef","maxReplicas"]},
+"HorizontalPodAutoscalerStatus":{"type":"object","properties":{"currentCPUUtilizationPercentage":{"type":"integer","format":"int32"},"currentReplicas":{"type":"integer","format":"int32","default":0},"desiredReplicas":{"type":"integer","format":"int32","default":0},"lastScaleTime":{"type":"string","format":"date-time"},"observedGeneration":{"type":"integer","format":"int64"}},"required":["currentReplicas","desiredReplicas"]},
+"Scale":{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"ref":"meta-v1.ObjectMeta"},"spec":{"ref":"autoscaling-v1.ScaleSpec"},"status":{"ref":"autoscaling-v1.ScaleStatus"}}},
+"ScaleSpec":{"type":"object","properties":{"replicas":{"type":"integer","format":"int32","default":0}}},
+"ScaleStatus":{"type":"object","properties":{"replicas":{"type":"integer","format":"int32","default":0},"selector":{"type":"string"}},"required":["replicas"]}
+}}`;

@@ -1,0 +1,6 @@
+// Generated from openapi/events-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
+export const text = `{"kinds":["Event","EventList"],"definitions":{
+"Event":{"type":"object","properties":{"action":{"type":"string"},"apiVersion":{"type":"string"},"deprecatedCount":{"type":"integer","format":"int32"},"deprecatedFirstTimestamp":{"type":"string","format":"date-time"},"deprecatedLastTimestamp":{"type":"string","format":"date-time"},"deprecatedSource":{"ref":"core-v1.EventSource"},"eventTime":{"type":"string","format":"date-time"},"kind":{"type":"string"},"metadata":{"ref":"meta-v1.ObjectMeta"},"note":{"type":"string"},"reason":{"type":"string"},"regarding":{"ref":"core-v1.ObjectReference"},"related":{"ref":"core-v1.ObjectReference"},"reportingController":{"type":"string"},"reportingInstance":{"type":"string"},"series":{"ref":"events-v1.EventSeries"},"type":{"type":"string"}},"required":["eventTime"]},
+"EventList":{"type":"object","properties":{"apiVersion":{"type":"string"},"items":{"type":"array","items":{"ref":"events-v1.Event"}},"kind":{"type":"string"},"metadata":{"ref":"meta-v1.ListMeta"}},"required":["items"]},
+"EventSeries":{"type":"object","properties":{"count":{"type":"integer","format":"int32","default":0},"lastObservedTime":{"type":"string","format":"date-time"}},"required":["count","lastObservedTime"]}
+}}`;

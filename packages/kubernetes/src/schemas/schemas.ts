@@ -1,0 +1,53 @@
+import { modules } from './generated/modules.ts';
+import type { Schema, SchemaDocument } from './schema.ts';
+
+export type { Schema } from './schema.ts';
+
+const parsed = new Map<string, SchemaDocument>();
+const resolved = new WeakMap<Schema, Schema>();
+
+/**
+ * schemaFor is the schema of a built-in kind, or undefined when the package does not know it. A group-version's schemas
+ * are parsed when the first of them is asked for. The value is shared: do not change it.
+ *
+ * @example
+ * const pod = schemaFor('v1', 'Pod');
+ * const spec = pod?.properties?.spec && resolveSchema(pod.properties.spec);
+ * spec?.properties?.containers?.listMapKeys; // ['name']
+ */
+export function schemaFor(apiVersion: string, kind: string): Schema | undefined {
+  for (const [name, module] of Object.entries(modules)) {
+    if (module?.apiVersion !== apiVersion) continue;
+    const document = documentOf(name);
+    if (document?.kinds.includes(kind)) return document.definitions[kind];
+  }
+  return undefined;
+}
+
+/**
+ * resolveSchema follows a schema's `ref`: the answer is the definition with the field's own marks (default, patch
+ * strategy) over it. A schema without `ref` is answered as it is.
+ */
+export function resolveSchema(schema: Schema): Schema {
+  if (schema.ref === undefined) return schema;
+  const known = resolved.get(schema);
+  if (known !== undefined) return known;
+  const { ref, ...own } = schema;
+  const [module = '', name = ''] = ref.split('.', 2);
+  const definition = documentOf(module)?.definitions[name];
+  if (definition === undefined) throw new TypeError(`schema reference ${ref} leads to no definition`);
+  const result = Object.keys(own).length === 0 ? definition : { ...definition, ...own };
+  resolved.set(schema, result);
+  return result;
+}
+
+function documentOf(name: string): SchemaDocument | undefined {
+  const known = parsed.get(name);
+  if (known !== undefined) return known;
+  const text = modules[name]?.text;
+  if (text === undefined) return undefined;
+  // The text is generated from this interface's own writer; a test walks all of it.
+  const document = JSON.parse(text) as SchemaDocument;
+  parsed.set(name, document);
+  return document;
+}

@@ -1,0 +1,93 @@
+/** GroupVersion is one API group in one version. */
+export interface GroupVersion {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+}
+
+/**
+ * COVERED lists the group-versions that the package covers, each whole. Left out because nothing in the suite reads or
+ * writes them: flowcontrol.apiserver.k8s.io, resource.k8s.io, internal.apiserver.k8s.io, and every alpha and beta version.
+ */
+export const COVERED: readonly GroupVersion[] = [
+  { group: '', version: 'v1' },
+  { group: 'admissionregistration.k8s.io', version: 'v1' },
+  { group: 'apiextensions.k8s.io', version: 'v1' },
+  { group: 'apiregistration.k8s.io', version: 'v1' },
+  { group: 'apps', version: 'v1' },
+  { group: 'authentication.k8s.io', version: 'v1' },
+  { group: 'authorization.k8s.io', version: 'v1' },
+  { group: 'autoscaling', version: 'v1' },
+  { group: 'autoscaling', version: 'v2' },
+  { group: 'batch', version: 'v1' },
+  { group: 'certificates.k8s.io', version: 'v1' },
+  { group: 'coordination.k8s.io', version: 'v1' },
+  { group: 'discovery.k8s.io', version: 'v1' },
+  { group: 'events.k8s.io', version: 'v1' },
+  { group: 'networking.k8s.io', version: 'v1' },
+  { group: 'node.k8s.io', version: 'v1' },
+  { group: 'policy', version: 'v1' },
+  { group: 'rbac.authorization.k8s.io', version: 'v1' },
+  { group: 'scheduling.k8s.io', version: 'v1' },
+  { group: 'storage.k8s.io', version: 'v1' },
+];
+
+/** META is the module of what all groups share (ObjectMeta, Status, …). The server has no document of its own for it. */
+export const META = 'meta-v1';
+
+/** CORE is the module of the core group. */
+export const CORE = 'core-v1';
+
+/**
+ * PLAIN_NAMES decides, for a name that several modules define, which one the package entry means by it: the one that an
+ * operator nearly always wants. The others are reached through their module's subpath.
+ */
+export const PLAIN_NAMES: Readonly<Record<string, string | undefined>> = {
+  CrossVersionObjectReference: 'autoscaling-v2',
+  EndpointPort: CORE,
+  Event: CORE,
+  EventList: CORE,
+  EventSeries: CORE,
+  HorizontalPodAutoscaler: 'autoscaling-v2',
+  HorizontalPodAutoscalerList: 'autoscaling-v2',
+  HorizontalPodAutoscalerSpec: 'autoscaling-v2',
+  HorizontalPodAutoscalerStatus: 'autoscaling-v2',
+  ServiceReference: 'admissionregistration-v1',
+  TokenRequest: 'authentication-v1',
+  WebhookClientConfig: 'admissionregistration-v1',
+};
+
+/** moduleName is the file and subpath of a group-version: the group's first label and the version, `rbac-v1`. */
+export function moduleName({ group, version }: GroupVersion): string {
+  return `${group === '' ? 'core' : group.split('.', 1)[0]}-${version}`;
+}
+
+/** apiPath is where a group-version is served, without the leading slash: `api/v1`, `apis/apps/v1`. */
+export function apiPath({ group, version }: GroupVersion): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+/** apiVersion is what stands in objects of a group-version. */
+export function apiVersion({ group, version }: GroupVersion): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/** Definition is a definition's place among the modules. */
+export interface Definition {
+  readonly module: string;
+  readonly name: string;
+}
+
+const IN_GROUP_VERSION = /\.([a-z]+)\.(v[0-9][a-z0-9]*)\.([A-Za-z0-9]+)$/;
+const IN_MACHINERY = /^io\.k8s\.apimachinery\..*\.([A-Za-z0-9]+)$/;
+
+/** parseDefinition splits the server's full name: `io.k8s.api.rbac.v1.Subject` is `Subject` of `rbac-v1`. */
+export function parseDefinition(fullName: string): Definition {
+  const shared = IN_MACHINERY.exec(fullName)?.[1];
+  if (shared !== undefined) return { module: META, name: shared };
+  const [, group, version, name] = IN_GROUP_VERSION.exec(fullName) ?? [];
+  if (group === undefined || version === undefined || name === undefined) {
+    throw new Error(`definition ${fullName} belongs to no group-version; teach parseDefinition about its name`);
+  }
+  return { module: `${group}-${version}`, name };
+}

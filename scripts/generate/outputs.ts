@@ -1,0 +1,73 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { emitSchemaModules, emitSchemas } from './emit-schemas.ts';
+import { emitEntry, emitTypes } from './emit-types.ts';
+import { readInputs } from './inputs.ts';
+import { createModel } from './model.ts';
+import type { Inputs } from './open-api.ts';
+
+/** The folders below hold generated files only: a file in them that is not an output is left over from earlier. */
+const TYPES = 'packages/kubernetes/src/generated';
+const SCHEMAS = 'packages/kubernetes/src/schemas/generated';
+
+/** Difference is a generated file that is not what the inputs give. */
+export interface Difference {
+  /** Seen from the repository's root. */
+  readonly file: string;
+  readonly problem: 'differs' | 'left over' | 'missing';
+}
+
+/** outputsOf is every generated file's text by its path, seen from the repository's root. */
+export function outputsOf(inputs: Inputs): ReadonlyMap<string, string> {
+  const model = createModel(inputs);
+  const outputs = new Map<string, string>();
+  for (const module of model.modules) {
+    outputs.set(`${TYPES}/${module}.ts`, emitTypes(model, module));
+    outputs.set(`${SCHEMAS}/${module}.ts`, emitSchemas(model, module));
+  }
+  outputs.set(`${TYPES}/entry.ts`, emitEntry(model));
+  outputs.set(`${SCHEMAS}/modules.ts`, emitSchemaModules(model));
+  return outputs;
+}
+
+/** compareGenerated says which generated files are not what the committed inputs give. Node alone; writes nothing. */
+export async function compareGenerated(root: string): Promise<readonly Difference[]> {
+  const outputs = outputsOf(await readInputs(root));
+  const present = await presentFiles(root);
+  const differences: Difference[] = [];
+  for (const [file, text] of outputs) {
+    if (!present.has(file)) differences.push({ file, problem: 'missing' });
+    else if ((await readFile(join(root, file), 'utf8')) !== text) differences.push({ file, problem: 'differs' });
+  }
+  for (const file of present) if (!outputs.has(file)) differences.push({ file, problem: 'left over' });
+  return differences;
+}
+
+/** writeGenerated brings the generated files up to date and answers what it changed. */
+export async function writeGenerated(root: string): Promise<readonly Difference[]> {
+  const outputs = outputsOf(await readInputs(root));
+  const differences = await compareGenerated(root);
+  for (const { file } of differences) {
+    const text = outputs.get(file);
+    if (text === undefined) {
+      await rm(join(root, file));
+    } else {
+      await mkdir(dirname(join(root, file)), { recursive: true });
+      await writeFile(join(root, file), text);
+    }
+  }
+  return differences;
+}
+
+async function presentFiles(root: string): Promise<ReadonlySet<string>> {
+  const files = new Set<string>();
+  for (const folder of [TYPES, SCHEMAS]) {
+    for (const file of await readdir(join(root, folder)).catch(absent)) files.add(`${folder}/${file}`);
+  }
+  return files;
+}
+
+function absent(error: unknown): string[] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
+}
