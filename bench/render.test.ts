@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { describeResult, renderPage } from './render.ts';
+import { type BenchResult, judge, measured, type SubjectResult } from './result.ts';
+
+const subjects: readonly SubjectResult[] = [
+  measured('ours', 'Bowline', [1300, 1200, 1400]),
+  measured('bare', 'bare | loop', [1000, 1000, 1000]),
+  { id: 'go', label: 'Go program', leftOut: 'no Go' },
+];
+
+const result: BenchResult = {
+  format: 1,
+  suite: 'sample',
+  title: 'A sample',
+  date: '2026-11-15T00:00:00Z',
+  command: 'npm run bench -- sample',
+  machine: { cores: 2, memoryGb: 24, platform: 'linux x64', versions: { node: '20.20.2', kubernetes: '1.35.8' } },
+  notes: ['a note'],
+  measures: [
+    {
+      id: 'sync',
+      title: 'cold sync',
+      unit: 'ms',
+      subjects,
+      targets: [
+        judge({ id: 'a', subject: 'ours', against: 'bare', bound: 'at most', limit: 1.3 }, subjects),
+        judge({ id: 'b', subject: 'ours', bound: 'at most', limit: 1000 }, subjects, 'copying costs'),
+        judge({ id: 'c', subject: 'ours', against: 'go', bound: 'at most', limit: 1 }, subjects),
+      ],
+    },
+  ],
+};
+
+test('shows value, peer value, ratio, target and verdict of each target in one row', () => {
+  expect(renderPage([result]).split('\n')).toEqual(
+    expect.arrayContaining([
+      '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | 1.30x | at most 1.3x | yes |',
+      '| cold sync | Bowline | 1,300 ms |  |  |  | at most 1,000 ms | **no** |',
+      '| cold sync | Bowline | 1,300 ms | Go program | left out: no Go |  | at most 1x | not measured |',
+    ]),
+  );
+});
+
+test('says where, how and with what it was measured', () => {
+  const page = renderPage([result]);
+  for (const text of ['npm run bench -- sample', '2026-11-15', '2 cores, 24 GB', 'node 20.20.2', 'a note']) {
+    expect(page).toContain(text);
+  }
+});
+
+test('gives the reason of each missed target and of no other', () => {
+  const reasons = renderPage([result])
+    .split('\n')
+    .filter((line) => line.includes('missed, because'));
+  expect(reasons).toEqual(['- cold sync: missed, because copying costs.']);
+});
+
+test('shows every subject with its extremes, also those left out', () => {
+  const page = renderPage([result]);
+  expect(page).toContain('| cold sync | Bowline | 1,300 ms | 1,200 ms | 1,400 ms | 3 |');
+  expect(page).toContain('| cold sync | Go program | left out: no Go |  |  |  |');
+});
+
+test('says so when nothing has been measured', () => {
+  expect(renderPage([])).toContain('Nothing has been measured yet.');
+});
+
+test('describes the verdicts on a terminal', () => {
+  const lines = describeResult(result);
+  expect(lines[0]).toBe('cold sync');
+  expect(lines).toContain('  1.30x of bare | loop, target at most 1.3x: yes');
+  expect(lines).toContain('  target at most 1,000 ms: no');
+});
