@@ -1,0 +1,56 @@
+/**
+ * Cause says why a key was put into a queue. Every reconcile carries the causes of its run, so that logs and the
+ * dashboard can answer "why did this run?". A cause never steers a reconcile: what to do follows from the state alone.
+ */
+export type Cause =
+  /** The primary object itself appeared, changed or went. */
+  | ({ readonly by: 'watch' } & ObjectCause)
+  /** An object changed whose controlling owner is the primary. */
+  | ({ readonly by: 'owner' } & ObjectCause)
+  /** A watched object changed, and a map function named this key. */
+  | ({ readonly by: 'map' } & ObjectCause)
+  /** The last reconcile asked to run again. */
+  | { readonly by: 'requeue'; readonly afterMs: number }
+  /** The periodic second look at everything. */
+  | { readonly by: 'resync' }
+  /** The last reconcile failed; `code` is the error's, where it has one. */
+  | { readonly by: 'retry'; readonly attempt: number; readonly code?: string | undefined }
+  /** Code asked for it; `source` says which. */
+  | { readonly by: 'enqueue'; readonly source?: string | undefined };
+
+/** ObjectCause names the object behind a cause and what happened to it. */
+export interface ObjectCause {
+  readonly kind: string;
+  readonly key: string;
+  readonly type: 'add' | 'update' | 'delete';
+}
+
+/** describeCause is a cause in one short phrase, for people. */
+export function describeCause(cause: Cause): string {
+  switch (cause.by) {
+    case 'watch':
+      return `${cause.type} of ${cause.kind} ${cause.key}`;
+    case 'owner':
+      return `${cause.type} of owned ${cause.kind} ${cause.key}`;
+    case 'map':
+      return `${cause.type} of watched ${cause.kind} ${cause.key}`;
+    case 'requeue':
+      return `requeue after ${cause.afterMs} ms`;
+    case 'resync':
+      return 'resync';
+    case 'retry':
+      return cause.code ? `retry ${cause.attempt} after ${cause.code}` : `retry ${cause.attempt}`;
+    case 'enqueue':
+      return cause.source ? `enqueued by ${cause.source}` : 'enqueued';
+  }
+}
+
+/** sameCause tells whether a second cause adds nothing to the first: a storm of updates of one object is one reason. */
+export function sameCause(one: Cause, other: Cause): boolean {
+  if (one.by !== other.by) return false;
+  if ('kind' in one && 'kind' in other) {
+    return one.key === other.key && one.type === other.type && one.kind === other.kind;
+  }
+  if (one.by === 'enqueue' && other.by === 'enqueue') return one.source === other.source;
+  return one.by === 'resync';
+}

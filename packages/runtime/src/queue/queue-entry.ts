@@ -1,0 +1,68 @@
+import type { Cause } from './cause.ts';
+import type { HeapNode } from './indexed-heap.ts';
+import type { QueueEntry } from './queue-options.ts';
+
+/** Entry is a key in a queue. */
+export interface Entry extends HeapNode {
+  readonly key: string;
+  /** Of the run to come; meaningless unless pending. */
+  priority: number;
+  /** Of the run under way. */
+  runningPriority: number;
+  /** Monotonic time before which the key is not handed out. */
+  readyAt: number;
+  /** FIFO among equals. */
+  order: number;
+  readySince: number;
+  /** Undefined unless a worker has the key. */
+  runningSince: number | undefined;
+  /** Whether the key is to be handed out (again). */
+  pending: boolean;
+  /** Which heap holds it, if any. */
+  place: 'ready' | 'delayed' | 'none';
+  causes: Cause[];
+  droppedCauses: number;
+  /** Causes of the run under way, for `entries`. */
+  runningCauses: readonly Cause[];
+}
+
+/** NO_CAUSES is shared by every key without a cause; never pushed to. */
+export const NO_CAUSES: Cause[] = [];
+
+/** newEntry is a key that neither waits nor runs yet. */
+export function newEntry(key: string): Entry {
+  return {
+    key,
+    heapIndex: -1,
+    priority: 0,
+    runningPriority: 0,
+    readyAt: 0,
+    order: 0,
+    readySince: 0,
+    runningSince: undefined,
+    pending: false,
+    place: 'none',
+    causes: NO_CAUSES,
+    droppedCauses: 0,
+    runningCauses: NO_CAUSES,
+  };
+}
+
+/** describeEntry says for people where a key stands. */
+export function describeEntry(entry: Entry, now: number, failures: number): QueueEntry {
+  const { key, causes, droppedCauses, priority } = entry;
+  if (entry.runningSince !== undefined) {
+    return {
+      key,
+      state: 'running',
+      priority: entry.runningPriority,
+      failures,
+      causes: entry.runningCauses,
+      droppedCauses,
+      runningForMs: now - entry.runningSince,
+    };
+  }
+  if (entry.place === 'ready') return { key, state: 'ready', priority, failures, causes, droppedCauses };
+  const readyInMs = Math.max(0, entry.readyAt - now);
+  return { key, state: 'delayed', priority, failures, causes, droppedCauses, readyInMs };
+}

@@ -1,0 +1,287 @@
+import { VirtualClock } from '@bowline/machinery';
+import { describe, expect, it } from 'vitest';
+import { Queue } from './queue.ts';
+import type { QueueItem } from './queue-options.ts';
+import { LOW_PRIORITY, type QueueOptions } from './queue-options.ts';
+
+function setUp(options: Partial<QueueOptions> = {}) {
+  const clock = new VirtualClock();
+  const queue = new Queue({ name: 'test', clock, random: { next: () => 0 }, ...options });
+  const takeAll = (): string[] => {
+    const keys: string[] = [];
+    for (let item = queue.take(); item; item = queue.take()) keys.push(item.key);
+    return keys;
+  };
+  return { clock, queue, takeAll };
+}
+
+describe('Queue', () => {
+  it('hands out keys in the order in which they came', () => {
+    const { queue, takeAll } = setUp();
+    for (const key of ['c', 'a', 'b']) queue.add(key);
+    expect(takeAll()).toEqual(['c', 'a', 'b']);
+  });
+
+  it('keeps one entry per key', () => {
+    const { queue, takeAll } = setUp();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.depth).toBe(1);
+    expect(takeAll()).toEqual(['a']);
+  });
+
+  it('does not hand out a key that is being worked on, and runs it once more when it was added meanwhile', () => {
+    const { queue } = setUp();
+    queue.add('a');
+    queue.take();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.take()).toBeUndefined();
+    queue.done('a');
+    expect(queue.take()?.key).toBe('a');
+    queue.done('a');
+    expect(queue.take()).toBeUndefined();
+    expect(queue.size).toBe(0);
+  });
+
+  it('lets a change overtake the initial list', () => {
+    const { queue, takeAll } = setUp();
+    queue.add('listed', { priority: LOW_PRIORITY });
+    queue.add('changed');
+    expect(takeAll()).toEqual(['changed', 'listed']);
+  });
+
+  it('puts a key whose priority is raised behind the others of that priority', () => {
+    const { queue, takeAll } = setUp();
+    queue.add('raised', { priority: LOW_PRIORITY });
+    queue.add('first');
+    queue.add('raised');
+    queue.add('last');
+    expect(takeAll()).toEqual(['first', 'raised', 'last']);
+  });
+
+  it('never lowers a priority', () => {
+    const { queue, takeAll } = setUp();
+    queue.add('a');
+    queue.add('a', { priority: LOW_PRIORITY });
+    queue.add('b', { priority: -1 });
+    expect(takeAll()).toEqual(['a', 'b']);
+  });
+
+  it('holds a delayed key back until its time', async () => {
+    const { clock, queue } = setUp();
+    queue.add('a', { afterMs: 100 });
+    await clock.advance(99);
+    expect(queue.take()).toBeUndefined();
+    await clock.advance(1);
+    expect(queue.take()?.key).toBe('a');
+  });
+
+  it('keeps the earlier time when a key is added twice', async () => {
+    const { clock, queue } = setUp();
+    queue.add('a', { afterMs: 100 });
+    queue.add('a', { afterMs: 500 });
+    queue.add('b', { afterMs: 500 });
+    queue.add('b');
+    expect(queue.take()?.key).toBe('b');
+    await clock.advance(100);
+    expect(queue.take()?.key).toBe('a');
+  });
+
+  it('hands out keys that became ready together in the order of their times', async () => {
+    const { clock, queue, takeAll } = setUp();
+    queue.add('late', { afterMs: 20 });
+    queue.add('early', { afterMs: 10 });
+    await clock.advance(30);
+    queue.add('now');
+    expect(takeAll()).toEqual(['early', 'late', 'now']);
+  });
+
+  it('wakes waiting workers in turn, also by the timer', async () => {
+    const { clock, queue } = setUp();
+    const got: (string | undefined)[] = [];
+    const worker = async (): Promise<void> => {
+      got.push((await queue.next())?.key);
+    };
+    const workers = [worker(), worker(), worker()];
+    queue.add('a');
+    queue.add('b', { afterMs: 10 });
+    await clock.advance(10);
+    expect(got).toEqual(['a', 'b']);
+    queue.add('c');
+    await Promise.all(workers);
+    expect(got).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets a waiting worker go when its signal is aborted, without losing a key to it', async () => {
+    const { queue } = setUp();
+    const abort = new AbortController();
+    const waiting = queue.next(abort.signal);
+    abort.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(queue.next(abort.signal)).rejects.toThrow('enough');
+    queue.add('a');
+    expect(queue.take()?.key).toBe('a');
+  });
+
+  it('leaves no timer behind once nothing is delayed', async () => {
+    const { clock, queue } = setUp();
+    queue.add('a', { afterMs: 100 });
+    queue.add('b', { afterMs: 50 });
+    await queue.shutDown();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  describe('after failures', () => {
+    it('doubles the delay from 5 ms up to 1000 s, and starts anew once the key is forgotten', () => {
+      const { queue } = setUp();
+      const delays: number[] = [];
+      for (let failure = 0; failure < 20; failure++) delays.push(queue.retry('a'));
+      expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40]);
+      expect(delays.at(-1)).toBe(1_000_000);
+      queue.forget('a');
+      expect(queue.retry('a')).toBe(5);
+    });
+
+    it('takes the range of the failure where it has one', () => {
+      const { queue } = setUp();
+      const range = { minMs: 30_000, maxMs: 60_000 };
+      expect([queue.retry('a', { range }), queue.retry('a', { range }), queue.retry('a', { range })]).toEqual([
+        30_000, 60_000, 60_000,
+      ]);
+    });
+
+    it('shortens delays by chance, never lengthens them', () => {
+      const { queue } = setUp({ random: { next: () => 0.999 } });
+      expect(queue.retry('a')).toBeCloseTo(4.5, 1);
+    });
+
+    it('keeps the priority of the run that failed', async () => {
+      const { clock, queue, takeAll } = setUp();
+      queue.add('failed', { priority: LOW_PRIORITY });
+      queue.take();
+      queue.retry('failed');
+      queue.done('failed');
+      await clock.advance(5);
+      queue.add('other');
+      expect(takeAll()).toEqual(['other', 'failed']);
+    });
+
+    it('runs at once when the key was added while it failed', () => {
+      const { queue } = setUp();
+      queue.add('a');
+      queue.take();
+      queue.add('a');
+      queue.retry('a');
+      queue.done('a');
+      expect(queue.take()).toMatchObject({ key: 'a', failures: 1 });
+    });
+  });
+
+  describe('causes', () => {
+    const update = (key: string) => ({ by: 'watch', kind: 'ConfigMap', key, type: 'update' }) as const;
+
+    it('come with the item, also those of adds during the run before', () => {
+      const { queue } = setUp();
+      queue.add('a', { cause: update('n/a') });
+      queue.add('a', { cause: { by: 'resync' } });
+      expect(queue.take()?.causes).toEqual([update('n/a'), { by: 'resync' }]);
+      queue.add('a', { cause: update('n/b') });
+      queue.retry('a', { code: 'BOWLINE_X' });
+      queue.done('a');
+      expect(queue.take()?.causes).toEqual([update('n/b'), { by: 'retry', attempt: 2, code: 'BOWLINE_X' }]);
+    });
+
+    it('are bounded: repetitions are one, the rest is counted', () => {
+      const { queue } = setUp({ maxCauses: 3 });
+      for (let n = 0; n < 5; n++) queue.add('a', { cause: update('n/same') });
+      for (let n = 0; n < 5; n++) queue.add('a', { cause: update(`n/${n}`) });
+      const item = queue.take();
+      expect(item?.causes).toEqual([update('n/same'), update('n/0'), update('n/1')]);
+      expect(item?.droppedCauses).toBe(3);
+    });
+
+    it('are let go past the limit of detailed keys, the keys are not', () => {
+      const { queue, takeAll } = setUp({ detailedKeys: 2 });
+      for (const key of ['a', 'b', 'c']) queue.add(key, { cause: { by: 'resync' } });
+      expect(queue.entries().map((entry) => [entry.key, entry.causes.length, entry.droppedCauses])).toEqual([
+        ['a', 1, 0],
+        ['b', 1, 0],
+        ['c', 0, 1],
+      ]);
+      expect(takeAll()).toEqual(['a', 'b', 'c']);
+    });
+  });
+
+  it('shows where every key stands', async () => {
+    const { clock, queue } = setUp();
+    queue.add('running', { priority: 7, cause: { by: 'enqueue', source: 'test' } });
+    queue.take();
+    queue.add('delayed', { afterMs: 50 });
+    await clock.advance(10);
+    queue.add('ready');
+    expect(queue.entries()).toMatchObject([
+      { key: 'running', state: 'running', priority: 7, runningForMs: 10, causes: [{ by: 'enqueue', source: 'test' }] },
+      { key: 'delayed', state: 'delayed', readyInMs: 40 },
+      { key: 'ready', state: 'ready' },
+    ]);
+    expect(queue.entries(1)).toHaveLength(1);
+  });
+
+  it('refuses to finish a key that nobody works on', () => {
+    const { queue } = setUp();
+    queue.add('a');
+    expect(() => queue.done('a')).toThrow(expect.objectContaining({ code: 'BOWLINE_QUEUE_MISUSE' }));
+  });
+
+  describe('shutDown', () => {
+    it('hands out what was ready, refuses what is new, and resolves when the last key is done', async () => {
+      const { queue } = setUp();
+      queue.add('a');
+      queue.add('b');
+      queue.add('delayed', { afterMs: 5 });
+      queue.take();
+      queue.add('a');
+      let drained = false;
+      const down = queue.shutDown().then(() => {
+        drained = true;
+      });
+      expect(queue.add('c')).toBe(false);
+      expect(queue.take()?.key).toBe('b');
+      queue.retry('b');
+      queue.done('b');
+      queue.done('a');
+      await Promise.resolve();
+      expect(drained).toBe(false);
+      expect((await queue.next())?.key).toBe('a');
+      queue.done('a');
+      await down;
+      expect(await queue.next()).toBeUndefined();
+      expect(queue.size).toBe(0);
+    });
+
+    it('drops what waits when asked to, and still waits for what runs', async () => {
+      const { queue } = setUp();
+      queue.add('a');
+      queue.add('b');
+      queue.take();
+      queue.add('a');
+      const worker = queue.next() as Promise<QueueItem | undefined>;
+      expect((await worker)?.key).toBe('b');
+      queue.add('c');
+      const idle = queue.shutDown({ discard: true });
+      expect(await queue.next()).toBeUndefined();
+      queue.done('a');
+      queue.done('b');
+      await idle;
+      expect(queue.size).toBe(0);
+    });
+
+    it('sends waiting workers home', async () => {
+      const { queue } = setUp();
+      const waiting = queue.next();
+      await queue.shutDown();
+      expect(await waiting).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,370 @@
+import { type Clock, type Random, systemClock, systemRandom, type Timer } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { noMetrics } from '../observability/metrics.ts';
+import { backoffMs, DEFAULT_BACKOFF } from './backoff.ts';
+import { type Cause, sameCause } from './cause.ts';
+import { IndexedHeap } from './indexed-heap.ts';
+import { describeEntry, type Entry, NO_CAUSES, newEntry } from './queue-entry.ts';
+import { QueueMetrics } from './queue-metrics.ts';
+import {
+  type AddOptions,
+  LOW_PRIORITY,
+  type QueueEntry,
+  type QueueItem,
+  type QueueOptions,
+  type RetryOptions,
+} from './queue-options.ts';
+
+/**
+ * Queue holds the keys that want work: one entry per key, one worker per key at a time. An add while a key is being
+ * worked on runs it once more afterwards; of several adds the earliest time and the highest priority win, and a raised
+ * priority goes to the end of its new class. Failures delay a key exponentially; its priority survives them.
+ *
+ * @example
+ * const queue = new Queue({ name: 'sites' });
+ * queue.add('default/a', { cause: { by: 'enqueue' } });
+ * for (let item = await queue.next(); item; item = await queue.next()) {
+ *   try {
+ *     await work(item.key);
+ *     queue.forget(item.key);
+ *   } catch {
+ *     queue.retry(item.key);
+ *   } finally {
+ *     queue.done(item.key);
+ *   }
+ * }
+ */
+export class Queue {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #backoff;
+  readonly #maxCauses: number;
+  readonly #detailedKeys: number;
+  readonly #metrics: QueueMetrics;
+
+  readonly #entries = new Map<string, Entry>();
+  readonly #running = new Set<Entry>();
+  readonly #failures = new Map<string, number>();
+  readonly #ready = new IndexedHeap<Entry>((a, b) =>
+    a.priority === b.priority ? a.order < b.order : a.priority > b.priority,
+  );
+  readonly #delayed = new IndexedHeap<Entry>((a, b) =>
+    a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt,
+  );
+  readonly #depthByPriority = new Map<number, number>([
+    [0, 0],
+    [LOW_PRIORITY, 0],
+  ]);
+  readonly #waiters = new Set<(item: QueueItem | undefined) => void>();
+  #order = 0;
+  #timer: Timer | undefined;
+  #timerDue = Number.POSITIVE_INFINITY;
+  #closed = false;
+  readonly #drained: Promise<void>;
+  #resolveDrained: () => void = () => {};
+
+  constructor(options: QueueOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#backoff = {
+      minMs: options.backoff?.minMs ?? DEFAULT_BACKOFF.minMs,
+      maxMs: options.backoff?.maxMs ?? DEFAULT_BACKOFF.maxMs,
+      factor: options.backoff?.factor ?? DEFAULT_BACKOFF.factor,
+      jitter: options.backoff?.jitter ?? DEFAULT_BACKOFF.jitter,
+    };
+    this.#maxCauses = options.maxCauses ?? 16;
+    this.#detailedKeys = options.detailedKeys ?? 100_000;
+    this.#drained = new Promise((resolve) => {
+      this.#resolveDrained = resolve;
+    });
+    this.#metrics = new QueueMetrics(options.metrics ?? noMetrics, options.name, options.controller ?? options.name, {
+      depthByPriority: this.#depthByPriority,
+      runningSince: () => this.#startTimes(),
+      nowMs: () => this.#clock.monotonic(),
+    });
+  }
+
+  /** depth is how many keys are ready and wait for a worker. */
+  get depth(): number {
+    this.#promote();
+    return this.#ready.size;
+  }
+
+  /** size is how many keys there are in all: ready, delayed and running. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** add asks for work on a key. False after `shutDown`: the key was not taken. */
+  add(key: string, options: AddOptions = {}): boolean {
+    if (this.#closed) return false;
+    const { priority = 0, afterMs = 0, cause } = options;
+    const now = this.#clock.monotonic();
+    const readyAt = afterMs > 0 ? now + afterMs : now;
+
+    let entry = this.#entries.get(key);
+    if (entry?.pending) {
+      if (cause) this.#addCause(entry, cause);
+      this.#merge(entry, priority, readyAt, now);
+    } else {
+      if (entry === undefined) {
+        entry = newEntry(key);
+        this.#entries.set(key, entry);
+      }
+      if (cause) this.#addCause(entry, cause);
+      entry.pending = true;
+      entry.priority = priority;
+      entry.readyAt = readyAt;
+      if (entry.runningSince === undefined) this.#enter(entry, now);
+    }
+    this.#handOver();
+    return true;
+  }
+
+  /** take hands out the most urgent ready key at once, or nothing. */
+  take(): QueueItem | undefined {
+    this.#promote();
+    const entry = this.#ready.pop();
+    if (entry === undefined) return undefined;
+    const now = this.#clock.monotonic();
+    this.#countDepth(entry.priority, -1);
+    this.#metrics.taken(now - entry.readySince);
+    const item: QueueItem = {
+      key: entry.key,
+      priority: entry.priority,
+      causes: entry.causes,
+      droppedCauses: entry.droppedCauses,
+      failures: this.#failures.get(entry.key) ?? 0,
+    };
+    entry.place = 'none';
+    entry.pending = false;
+    entry.runningSince = now;
+    entry.runningPriority = entry.priority;
+    entry.runningCauses = entry.causes;
+    entry.causes = NO_CAUSES;
+    entry.droppedCauses = 0;
+    this.#running.add(entry);
+    return item;
+  }
+
+  /** next waits for a key. Undefined once the queue is shut down and has nothing left to hand out. */
+  next(signal?: AbortSignal): Promise<QueueItem | undefined> {
+    const item = this.take();
+    if (item !== undefined || this.#closed) return Promise.resolve(item);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = (): void => {
+        this.#waiters.delete(waiter);
+        reject(signal?.reason);
+      };
+      const waiter = (given: QueueItem | undefined): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve(given);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** done ends the work on a key; it becomes ready again if it was added meanwhile. */
+  done(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry?.runningSince === undefined) {
+      throw new BowlineError(
+        'BOWLINE_QUEUE_MISUSE',
+        `cannot finish the key ${key}: no worker has it; call done once per item`,
+      );
+    }
+    const now = this.#clock.monotonic();
+    this.#metrics.finished(now - entry.runningSince);
+    entry.runningSince = undefined;
+    entry.runningCauses = NO_CAUSES;
+    this.#running.delete(entry);
+    if (entry.pending) this.#enter(entry, now);
+    else this.#entries.delete(key);
+    this.#handOver();
+    this.#settleDrain();
+  }
+
+  /**
+   * retry counts a failure of a key and adds it again after the backoff, at the priority it had. Answers the delay.
+   * An add that came meanwhile wins: there is something new to see.
+   */
+  retry(key: string, options: RetryOptions = {}): number {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    const delay = backoffMs(failures, { ...this.#backoff, ...options.range }, this.#random);
+    if (this.#closed) return delay;
+    this.#failures.set(key, failures);
+    this.#metrics.retried();
+    this.add(key, {
+      priority: this.#entries.get(key)?.runningPriority ?? 0,
+      afterMs: delay,
+      cause: { by: 'retry', attempt: failures + 1, code: options.code },
+    });
+    return delay;
+  }
+
+  /** forget ends a key's row of failures: the next one starts the backoff anew. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** entries describes the keys, running ones first, at most `limit` (defaults to 1,000). */
+  entries(limit = 1000): QueueEntry[] {
+    this.#promote();
+    const now = this.#clock.monotonic();
+    const described: QueueEntry[] = [];
+    for (const entry of this.#running) {
+      if (described.length < limit) described.push(describeEntry(entry, now, this.#failures.get(entry.key) ?? 0));
+    }
+    for (const entry of this.#entries.values()) {
+      if (described.length >= limit) break;
+      if (entry.runningSince === undefined)
+        described.push(describeEntry(entry, now, this.#failures.get(entry.key) ?? 0));
+    }
+    return described;
+  }
+
+  /**
+   * shutDown refuses further keys and resolves when every key that was handed out is done. Ready keys are still handed
+   * out first, unless `discard` is set; delayed ones are dropped: their time would not come, and whoever starts next
+   * sees every object again.
+   */
+  shutDown(options: { readonly discard?: boolean | undefined } = {}): Promise<void> {
+    this.#closed = true;
+    this.#disarm();
+    for (const entry of this.#delayed.clear()) this.#entries.delete(entry.key);
+    if (options.discard) {
+      for (const entry of this.#ready.clear()) {
+        this.#countDepth(entry.priority, -1);
+        this.#entries.delete(entry.key);
+      }
+    }
+    const now = this.#clock.monotonic();
+    for (const entry of this.#running) {
+      if (options.discard || entry.readyAt > now) entry.pending = false;
+    }
+    this.#settleDrain();
+    return this.#drained;
+  }
+
+  /** merge lets the earlier time and the higher priority win. */
+  #merge(entry: Entry, priority: number, readyAt: number, now: number): void {
+    const raised = priority > entry.priority;
+    if (raised) {
+      if (entry.place === 'ready') {
+        this.#countDepth(entry.priority, -1);
+        this.#countDepth(priority, 1);
+      }
+      entry.priority = priority;
+    }
+    if (readyAt < entry.readyAt) {
+      entry.readyAt = readyAt;
+      if (entry.place === 'delayed') {
+        this.#delayed.remove(entry);
+        this.#enter(entry, now);
+        return;
+      }
+    }
+    if (raised && entry.place === 'ready') {
+      entry.order = this.#order++;
+      this.#ready.moved(entry);
+    }
+  }
+
+  /** enter puts a pending entry that no worker has into the heap where it belongs. */
+  #enter(entry: Entry, now: number): void {
+    entry.order = this.#order++;
+    if (entry.readyAt <= now) {
+      entry.place = 'ready';
+      entry.readySince = now;
+      this.#ready.push(entry);
+      this.#countDepth(entry.priority, 1);
+      this.#metrics.added();
+    } else {
+      entry.place = 'delayed';
+      this.#delayed.push(entry);
+      this.#arm(now);
+    }
+  }
+
+  /** promote makes the delayed keys whose time has come ready, in the order of their times. */
+  #promote(): void {
+    let first = this.#delayed.peek();
+    if (first === undefined) return;
+    const now = this.#clock.monotonic();
+    while (first !== undefined && first.readyAt <= now) {
+      this.#delayed.remove(first);
+      this.#enter(first, now);
+      first = this.#delayed.peek();
+    }
+  }
+
+  /** arm keeps one timer, for the earliest delayed key. */
+  #arm(now: number): void {
+    const first = this.#delayed.peek();
+    if (first === undefined || first.readyAt >= this.#timerDue) return;
+    this.#timer?.cancel();
+    this.#timerDue = first.readyAt;
+    this.#timer = this.#clock.setTimer(first.readyAt - now, () => {
+      this.#timer = undefined;
+      this.#timerDue = Number.POSITIVE_INFINITY;
+      this.#promote();
+      this.#handOver();
+      this.#arm(this.#clock.monotonic());
+    });
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerDue = Number.POSITIVE_INFINITY;
+  }
+
+  /** handOver gives ready keys to the workers that wait. */
+  #handOver(): void {
+    for (const waiter of this.#waiters) {
+      const item = this.take();
+      if (item === undefined) return;
+      this.#waiters.delete(waiter);
+      waiter(item);
+    }
+  }
+
+  #settleDrain(): void {
+    if (!this.#closed || this.#ready.size > 0) return;
+    for (const waiter of this.#waiters) {
+      this.#waiters.delete(waiter);
+      waiter(undefined);
+    }
+    if (this.#running.size > 0) return;
+    this.#failures.clear();
+    this.#metrics[Symbol.dispose]();
+    this.#resolveDrained();
+  }
+
+  #addCause(entry: Entry, cause: Cause): void {
+    const last = entry.causes.at(-1);
+    if (this.#entries.size > this.#detailedKeys || entry.causes.length >= this.#maxCauses) {
+      entry.droppedCauses += 1;
+    } else if (last === undefined) {
+      entry.causes = [cause];
+    } else if (!sameCause(last, cause)) {
+      entry.causes.push(cause);
+    }
+  }
+
+  #countDepth(priority: number, change: number): void {
+    const count = (this.#depthByPriority.get(priority) ?? 0) + change;
+    // Two priorities always exist; a few more keep their series at zero, beyond that empty ones are let go.
+    if (count === 0 && this.#depthByPriority.size > 16) this.#depthByPriority.delete(priority);
+    else this.#depthByPriority.set(priority, count);
+  }
+
+  *#startTimes(): Iterable<number> {
+    for (const entry of this.#running) yield entry.runningSince ?? 0;
+  }
+}
