@@ -1,5 +1,18 @@
 export type * from './client/client.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
+export { LeaderElector, type LeaderElectorOptions } from './leader-election/leader-elector.ts';
+export type * from './leader-election/leadership.ts';
+export type { LeaseClient } from './leader-election/lease-client.ts';
+export type { LeaseTiming } from './leader-election/lease-timing.ts';
+export { type CreateLogOptions, createLog, LOG_LEVELS, type LogLevel } from './observability/create-log.ts';
+export { type CreateMetricsOptions, createMetrics, type MetricsRegistry } from './observability/create-metrics.ts';
+export { EventLoopMonitor, type EventLoopMonitorOptions } from './observability/event-loop-monitor.ts';
 export { type Fields, type Log, silentLog } from './observability/log.ts';
 export * from './observability/metrics.ts';
+export { type HealthCheck, type HealthReport, isHealthy } from './operations/health.ts';
+export {
+  type OperationsServer,
+  type OperationsServerOptions,
+  startOperationsServer,
+} from './operations/operations-server.ts';
 export type * from './transport/transport.ts';

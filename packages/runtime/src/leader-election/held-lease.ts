@@ -1,0 +1,302 @@
+import { keyString, Lease, type ObjectKey } from '@bowline/kubernetes';
+import { between, type Clock, type Random, type Timer } from '@bowline/machinery';
+import type { WriteGuard } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Log } from '../observability/log.ts';
+import type { LagSource, Leadership } from './leadership.ts';
+import { FIELD_MANAGER, type LeaseClient } from './lease-client.ts';
+import { leaseProblem, statusOf } from './lease-error.ts';
+import { holderOf, microTime, newLease, released, renewed } from './lease-record.ts';
+import { type LeaseTiming, RETRY_JITTER } from './lease-timing.ts';
+
+/** Moment is a point in time on both of a clock's faces. */
+export interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/** momentOf reads both faces of a clock. */
+export function momentOf(clock: Clock): Moment {
+  return { monotonic: clock.monotonic(), wall: clock.now() };
+}
+
+/** HeldLeaseOptions is what the elector hands over once the Lease is its own. */
+export interface HeldLeaseOptions {
+  readonly client: LeaseClient;
+  readonly key: ObjectKey;
+  readonly identity: string;
+  readonly timing: LeaseTiming;
+  readonly wire: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly lag: LagSource | undefined;
+  /** The Lease as the API answered it. */
+  readonly lease: Lease;
+  /** When the request that made it ours was sent. */
+  readonly sentAt: Moment;
+  /** Called with what each attempt to renew ran into, undefined for a success. */
+  readonly onAttempt: (problem: BowlineError | undefined) => void;
+  /** Called each time a renewal had to read the Lease again. */
+  readonly onSlowPath: () => void;
+  /** Called once when leadership ends; `holder` is who holds the Lease then, as far as known. */
+  readonly onEnd: (holder: string | undefined) => void;
+}
+
+/**
+ * HeldLease keeps a Lease and says whether it may be relied on.
+ *
+ * Everything counts from the moment the last successful renewal was *sent*: the server stored it later than that, and
+ * the other candidates saw it later still, so the time they grant can only be longer. The guard compares the clock at
+ * the moment it is asked; a timer, which a blocked or stopped process runs late, only serves to tell the owner.
+ */
+export class HeldLease implements Leadership {
+  readonly guard: WriteGuard;
+  readonly #options: HeldLeaseOptions;
+  readonly #client: LeaseClient;
+  readonly #lost = new AbortController();
+  readonly #stop = new AbortController();
+  readonly #renewing: Promise<void>;
+  #lease: Lease;
+  #sentAt: Moment;
+  #deadline: Timer;
+  #wake: (() => void) | undefined;
+  #ended = false;
+  #releasing: Promise<void> | undefined;
+
+  constructor(options: HeldLeaseOptions) {
+    this.#options = options;
+    this.#lease = options.lease;
+    this.#sentAt = options.sentAt;
+    const { leaseDurationMs, renewDeadlineMs } = options.timing;
+    this.guard = {
+      assertMayWrite: () => this.#assertMayWrite(),
+      writeTimeoutMs: leaseDurationMs - renewDeadlineMs,
+    };
+    // A renewal that waited for a connection until after the deadline must not go out: leadership is over by then.
+    this.#client = options.client.guarded({
+      assertMayWrite: () => this.#assertHeld(),
+      writeTimeoutMs: renewDeadlineMs,
+    });
+    this.#deadline = this.#armDeadline();
+    this.#renewing = this.#keepRenewing();
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** isHeld is whether the Lease may be relied on at this moment. */
+  get isHeld(): boolean {
+    return !this.#ended && this.#remainingMs() > 0;
+  }
+
+  release(): Promise<void> {
+    this.#releasing ??= this.#release();
+    return this.#releasing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  #remainingMs(): number {
+    const { renewDeadlineMs } = this.#options.timing;
+    return this.#sentAt.monotonic + renewDeadlineMs - this.#options.wire.monotonic();
+  }
+
+  /** Refuses once lost, released or past the deadline. Notices the deadline by itself: the timer may be late. */
+  #assertHeld(): void {
+    const late = this.#remainingMs() <= 0;
+    if (late) this.#loseByDeadline();
+    if (this.#lost.signal.aborted) throw this.#notLeader('it was lost', this.#lost.signal.reason);
+    if (late) throw this.#notLeader('it ran out');
+  }
+
+  #assertMayWrite(): void {
+    this.#assertHeld();
+    if (this.#ended) throw this.#notLeader('it was released');
+    const { wire, lag, timing } = this.#options;
+    // What is handed over now leaves the process only when the loop gets there. How late it has been of late is how
+    // late it may be again.
+    const margin = lag?.lagMs() ?? 0;
+    if (this.#remainingMs() <= margin) {
+      this.#wake?.();
+      throw this.#notLeader(`the event loop has been ${Math.round(margin)} ms late, more than is left of it`);
+    }
+    // The monotonic clock stands still while the machine sleeps, the wall clock does not. A wall clock that was merely
+    // set forward looks the same; so nothing is lost yet, but a renewal has to succeed before the next write.
+    if (wire.now() - this.#sentAt.wall >= timing.renewDeadlineMs) {
+      this.#wake?.();
+      throw this.#notLeader('the wall clock jumped, as after a suspended machine, and it is not renewed yet');
+    }
+  }
+
+  #notLeader(why: string, cause?: unknown): BowlineError {
+    const lease = keyString(this.#options.key);
+    return new BowlineError('BOWLINE_NOT_LEADER', `refused a write under Lease ${lease}: ${why}`, {
+      cause,
+      retryable: !this.#ended,
+    });
+  }
+
+  #armDeadline(): Timer {
+    return this.#options.wire.setTimer(this.#remainingMs(), () => {
+      if (this.#remainingMs() <= 0) this.#loseByDeadline();
+      else this.#deadline = this.#armDeadline();
+    });
+  }
+
+  #loseByDeadline(): void {
+    this.#lose(`not renewed within ${this.#options.timing.renewDeadlineMs} ms`, this.#options.identity);
+  }
+
+  #lose(why: string, holder: string | undefined): void {
+    if (this.#ended) return;
+    this.#end(holder);
+    const { key, log } = this.#options;
+    const error = new BowlineError('BOWLINE_LEADERSHIP_LOST', `lost Lease ${keyString(key)}: ${why}`);
+    log.error('lost leadership', { lease: keyString(key), holder, error });
+    this.#lost.abort(error);
+  }
+
+  #end(holder: string | undefined): void {
+    this.#ended = true;
+    this.#deadline.cancel();
+    this.#stop.abort();
+    this.#wake?.();
+    this.#options.onEnd(holder);
+  }
+
+  async #keepRenewing(): Promise<void> {
+    const { timing, random, wire } = this.#options;
+    while (!this.#ended) {
+      const period = timing.retryPeriodMs * between(random, 1, 1 + RETRY_JITTER);
+      await this.#pause(period);
+      if (this.#ended) return;
+      if (this.#remainingMs() <= 0) this.#loseByDeadline();
+      else await this.#renew(momentOf(wire));
+    }
+  }
+
+  /** Waits until the time is up or somebody wakes it: the end, or a write that is refused for want of a renewal. */
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#wake = undefined;
+        timer.cancel();
+        resolve();
+      };
+      const timer = this.#options.wire.setTimer(delayMs, done);
+      this.#wake = done;
+    });
+  }
+
+  async #renew(sentAt: Moment): Promise<void> {
+    const { key, onAttempt, onSlowPath } = this.#options;
+    try {
+      this.#accept(await this.#client.update(Lease, renewed(this.#lease, this.#claim()), this.#limits()), sentAt);
+      onAttempt(undefined);
+    } catch (error) {
+      if (this.#ended) return;
+      const status = statusOf(error);
+      if (status !== 409 && status !== 404) {
+        onAttempt(leaseProblem('update', key, error));
+        return;
+      }
+      onSlowPath();
+      await this.#readAndRenew();
+    }
+  }
+
+  /**
+   * Finds out why the stored Lease is not the one last seen: an earlier renewal whose answer was lost, somebody's label,
+   * a deletion, or another holder.
+   */
+  async #readAndRenew(): Promise<void> {
+    const { key, wire, onAttempt } = this.#options;
+    let verb: 'get' | 'create' | 'update' = 'get';
+    try {
+      const found = await this.#options.client.find(Lease, key, this.#limits());
+      if (this.#ended) return;
+      if (found && !this.#isOurs(found)) {
+        this.#lose(this.#otherHolder(found), holderOf(found));
+        return;
+      }
+      const sentAt = momentOf(wire);
+      if (found) {
+        verb = 'update';
+        this.#accept(await this.#client.update(Lease, renewed(found, this.#claim()), this.#limits()), sentAt);
+      } else {
+        verb = 'create';
+        // Keeps acquireTime, by which we recognise our own.
+        const { acquireTime = '', leaseTransitions = 0 } = this.#lease.spec ?? {};
+        const fresh = newLease(key, this.#claim());
+        const again: Lease = { ...fresh, spec: { ...fresh.spec, acquireTime, leaseTransitions } };
+        this.#accept(await this.#client.create(Lease, again, this.#limits()), sentAt);
+      }
+      onAttempt(undefined);
+    } catch (error) {
+      // A second conflict in a row is settled at the next retry.
+      if (!this.#ended && statusOf(error) !== 409) onAttempt(leaseProblem(verb, key, error));
+    }
+  }
+
+  #isOurs(lease: Lease): boolean {
+    return holderOf(lease) === this.#options.identity && lease.spec?.acquireTime === this.#lease.spec?.acquireTime;
+  }
+
+  #otherHolder(lease: Lease): string {
+    const holder = holderOf(lease);
+    if (holder === undefined) return 'somebody emptied its holder';
+    if (holder !== this.#options.identity) return `${holder} holds it now`;
+    return `another process acquired it under the same identity ${holder}; give each process its own`;
+  }
+
+  #accept(lease: Lease, sentAt: Moment): void {
+    this.#lease = lease;
+    if (this.#ended) return;
+    this.#sentAt = sentAt;
+    this.#deadline.cancel();
+    this.#deadline = this.#armDeadline();
+  }
+
+  #claim() {
+    const { identity, timing, wire, random } = this.#options;
+    return { identity, leaseDurationMs: timing.leaseDurationMs, at: microTime(wire.now(), random) };
+  }
+
+  /** Half the deadline, so that one request that hangs does not use all of it. */
+  #limits() {
+    const timeoutMs = Math.max(1, Math.min(this.#options.timing.renewDeadlineMs / 2, this.#remainingMs()));
+    return { fieldManager: FIELD_MANAGER, timeoutMs, ...(this.#ended ? {} : { signal: this.#stop.signal }) };
+  }
+
+  async #release(): Promise<void> {
+    const { key, log, wire, random } = this.#options;
+    const held = this.isHeld;
+    if (!this.#ended) this.#end(undefined);
+    await this.#renewing;
+    // Bounded: each turn means that somebody else changed the Lease in between.
+    for (let turn = 0; held && turn < 3; turn++) {
+      try {
+        await this.#client.update(Lease, released(this.#lease, microTime(wire.now(), random)), this.#limits());
+        log.info('released leadership', { lease: keyString(key) });
+        return;
+      } catch (error) {
+        if (statusOf(error) === 409) {
+          const found = await this.#options.client.find(Lease, key, this.#limits()).catch(() => undefined);
+          if (!found || !this.#isOurs(found)) return;
+          this.#lease = found;
+        } else if (statusOf(error) === 404) {
+          return;
+        } else {
+          log.warn('could not release leadership, the next holder waits until it expires', {
+            lease: keyString(key),
+            error: leaseProblem('update', key, error),
+          });
+          return;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import type { Lease, ObjectKey, Resource } from '@bowline/kubernetes';
+import type { RequestOptions, WriteGuard, WriteOptions } from '../client/client.ts';
+
+/** LeaseClient is the part of a Client that leader election needs. */
+export interface LeaseClient {
+  find(resource: Resource<Lease>, key: ObjectKey, options?: RequestOptions): Promise<Lease | undefined>;
+  create(resource: Resource<Lease>, object: Lease, options?: WriteOptions): Promise<Lease>;
+  update(resource: Resource<Lease>, object: Lease, options?: WriteOptions): Promise<Lease>;
+  guarded(guard: WriteGuard): LeaseClient;
+}
+
+/** FIELD_MANAGER owns the Lease's fields. */
+export const FIELD_MANAGER = 'bowline-leader-election';

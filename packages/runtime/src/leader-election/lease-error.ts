@@ -1,0 +1,35 @@
+import { keyString, type ObjectKey } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** statusOf is the HTTP status of an API error, or undefined for anything else (a broken connection, a timeout). */
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof BowlineError) || !('status' in error)) return undefined;
+  return typeof error.status === 'number' ? error.status : undefined;
+}
+
+/** leaseProblem says in the words of whoever has to mend it why a Lease could not be read or written. */
+export function leaseProblem(verb: 'get' | 'create' | 'update', key: ObjectKey, cause: unknown): BowlineError {
+  const lease = `Lease ${keyString(key)}`;
+  switch (statusOf(cause)) {
+    case 401:
+    case 403:
+      return new BowlineError(
+        'BOWLINE_LEASE_FORBIDDEN',
+        `cannot ${verb} ${lease}: the API server refuses this identity; grant get, create and update on leases in ` +
+          `group coordination.k8s.io, namespace ${key.namespace ?? 'default'}`,
+        { cause, retryable: true },
+      );
+    case 404:
+      return new BowlineError(
+        'BOWLINE_LEASE_NAMESPACE_MISSING',
+        `cannot ${verb} ${lease}: namespace ${key.namespace ?? 'default'} does not exist; create it or choose another for leases`,
+        { cause, retryable: true },
+      );
+    default:
+      return new BowlineError(
+        'BOWLINE_LEASE_UNAVAILABLE',
+        `cannot ${verb} ${lease}: ${cause instanceof Error ? cause.message : String(cause)}; trying again`,
+        { cause, retryable: true },
+      );
+  }
+}
