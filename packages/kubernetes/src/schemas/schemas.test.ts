@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import * as entry from '../index.ts';
+import { apiVersionOf } from '../resource.ts';
+import { modules } from './generated/modules.ts';
+import type { SchemaDocument } from './schema.ts';
+import { resolveSchema, type Schema, schemaFor } from './schemas.ts';
+
+describe('schemaFor', () => {
+  it('knows every kind that the package has a resource for', () => {
+    const resources = Object.values(entry).filter((value) => typeof value === 'object');
+    const unknown = resources.filter((resource) => !schemaFor(apiVersionOf(resource), resource.kind));
+    expect(resources.length).toBeGreaterThan(50);
+    expect(unknown).toEqual([]);
+  });
+
+  it.each([
+    ['v1', 'Gone'],
+    ['gone/v1', 'ConfigMap'],
+    ['apps/v1', 'ConfigMap'],
+    ['v1', 'PodSpec'],
+    ['v1', 'constructor'],
+  ])('answers undefined for %s %s, which is no kind', (apiVersion, kind) => {
+    expect(schemaFor(apiVersion, kind)).toBeUndefined();
+  });
+
+  it('tells kinds of the same name apart by their group', () => {
+    expect(schemaFor('v1', 'Event')?.properties).toHaveProperty('involvedObject');
+    expect(schemaFor('events.k8s.io/v1', 'Event')?.properties).toHaveProperty('regarding');
+  });
+
+  it('knows what has no group of its own', () => {
+    expect(schemaFor('v1', 'Status')?.properties).toHaveProperty('code');
+  });
+
+  it('answers the same value every time', () => {
+    expect(schemaFor('v1', 'Pod')).toBe(schemaFor('v1', 'Pod'));
+  });
+});
+
+describe('schemas', () => {
+  it('say how a pod’s containers are merged', () => {
+    const containers = field('v1', 'Pod', 'spec', 'containers');
+    expect(containers).toMatchObject({
+      type: 'array',
+      listType: 'map',
+      listMapKeys: ['name'],
+      patchMergeKey: 'name',
+      patchStrategy: ['merge'],
+    });
+    expect(resolveSchema(containers.items ?? {}).required).toEqual(['name']);
+  });
+
+  it('say that a service’s ports are told apart by port and protocol, in a patch by port alone', () => {
+    const ports = field('v1', 'Service', 'spec', 'ports');
+    expect(ports.listMapKeys).toEqual(['port', 'protocol']);
+    expect(ports.patchMergeKey).toBe('port');
+    const protocol = resolveSchema(ports.items ?? {}).properties?.protocol;
+    expect(protocol).toEqual({ type: 'string', enum: ['SCTP', 'TCP', 'UDP'], default: 'TCP' });
+  });
+
+  it('know sets, atomic lists, atomic maps and how volumes and strategies are replaced', () => {
+    expect(field('v1', 'Pod', 'metadata', 'finalizers')).toMatchObject({ listType: 'set', patchStrategy: ['merge'] });
+    expect(field('v1', 'PersistentVolumeClaim', 'spec', 'accessModes').listType).toBe('atomic');
+    expect(field('v1', 'Service', 'spec', 'selector').mapType).toBe('atomic');
+    expect(field('v1', 'Pod', 'spec', 'volumes').patchStrategy).toEqual(['merge', 'retainKeys']);
+    expect(field('apps/v1', 'Deployment', 'spec', 'strategy').patchStrategy).toEqual(['retainKeys']);
+  });
+
+  it('know what is required', () => {
+    expect(field('apps/v1', 'Deployment', 'spec').required).toEqual(['selector', 'template']);
+  });
+
+  it('know int-or-string, quantities, times and raw JSON', () => {
+    expect(field('v1', 'Service', 'spec', 'ports', 'targetPort')).toEqual({ intOrString: true });
+    expect(field('v1', 'Node', 'status', 'capacity').additionalProperties).toEqual({ format: 'quantity' });
+    expect(field('v1', 'Pod', 'metadata', 'creationTimestamp')).toEqual({ type: 'string', format: 'date-time' });
+    expect(field('apps/v1', 'ControllerRevision', 'data')).toEqual({ type: 'object', preserveUnknown: true });
+  });
+
+  it('reach a kind that contains itself', () => {
+    const versions = field('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'spec', 'versions');
+    const root = at(versions, 'schema', 'openAPIV3Schema');
+    expect(at(root, 'not', 'not', 'not')).toBe(at(root, 'not'));
+  });
+
+  it('have no reference that leads nowhere, and list keys that exist in their elements', () => {
+    let references = 0;
+    const visit = (schema: Schema): void => {
+      if (schema.ref !== undefined) references += 1;
+      const whole = resolveSchema(schema);
+      const keys = [...(whole.listMapKeys ?? []), ...(whole.patchMergeKey ? [whole.patchMergeKey] : [])];
+      if (keys.length > 0 && whole.items) {
+        const element = resolveSchema(whole.items);
+        for (const key of keys) expect(Object.keys(element.properties ?? {})).toContain(key);
+      }
+      if (schema.ref !== undefined) return;
+      for (const child of Object.values(schema.properties ?? {})) visit(child);
+      if (schema.items) visit(schema.items);
+      if (schema.additionalProperties) visit(schema.additionalProperties);
+    };
+    for (const module of Object.values(modules)) {
+      const { definitions } = JSON.parse(module?.text ?? '') as SchemaDocument;
+      for (const definition of Object.values(definitions)) visit(definition);
+    }
+    expect(references).toBeGreaterThan(500);
+  });
+});
+
+describe('resolveSchema', () => {
+  it('lays the field’s own marks over the definition', () => {
+    const strategy = field('apps/v1', 'Deployment', 'spec').properties?.strategy;
+    expect(strategy).toEqual({ ref: 'apps-v1.DeploymentStrategy', patchStrategy: ['retainKeys'] });
+    const whole = resolveSchema(strategy ?? {});
+    expect(whole).toMatchObject({ type: 'object', patchStrategy: ['retainKeys'] });
+    expect(whole.properties).toHaveProperty('rollingUpdate');
+    expect(whole).not.toHaveProperty('ref');
+  });
+
+  it('refuses a reference that leads nowhere', () => {
+    expect(() => resolveSchema({ ref: 'core-v1.Gone' })).toThrow(
+      'schema reference core-v1.Gone leads to no definition',
+    );
+    expect(() => resolveSchema({ ref: 'gone' })).toThrow('schema reference gone leads to no definition');
+  });
+});
+
+/** field walks from a kind to a field; a list is stepped into without being named. */
+function field(apiVersion: string, kind: string, ...path: readonly string[]): Schema {
+  const schema = schemaFor(apiVersion, kind);
+  if (schema === undefined) throw new Error(`no schema for ${apiVersion} ${kind}`);
+  return at(schema, ...path);
+}
+
+function at(start: Schema, ...path: readonly string[]): Schema {
+  let schema = resolveSchema(start);
+  for (const name of path) {
+    const owner = schema.items ? resolveSchema(schema.items) : schema;
+    const next = owner.properties?.[name];
+    if (next === undefined) throw new Error(`no field ${name} on the way ${path.join('.')}`);
+    schema = resolveSchema(next);
+  }
+  return schema;
+}
