@@ -1,5 +1,30 @@
 export type * from './client/client.ts';
+export { type ClientOptions, createClient } from './client/create-client.ts';
+export {
+  ApiError,
+  type ApiErrorInit,
+  type ApiRequest,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isKindNotServed,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+} from './errors/api-error.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
+export { certificateCredentials, tokenCredentials } from './kubeconfig/credentials.ts';
+export { type InClusterOptions, inClusterConfig, isInCluster } from './kubeconfig/in-cluster.ts';
+export { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig/kubeconfig.ts';
+export {
+  type ConnectionOptions,
+  connectionFrom,
+  defaultKubeconfigPaths,
+  type LoadKubeconfigOptions,
+  loadKubeconfig,
+} from './kubeconfig/load-kubeconfig.ts';
 export { LeaderElector, type LeaderElectorOptions } from './leader-election/leader-elector.ts';
 export type * from './leader-election/leadership.ts';
 export type { LeaseClient } from './leader-election/lease-client.ts';
@@ -15,4 +40,7 @@ export {
   type OperationsServerOptions,
   startOperationsServer,
 } from './operations/operations-server.ts';
+export { connect, type TransportOptions } from './transport/connect.ts';
+export type * from './transport/connection-config.ts';
 export type * from './transport/transport.ts';
+export { TransportError, type TransportErrorCode } from './transport/transport-error.ts';

@@ -35,6 +35,20 @@ export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
   readonly sendInitialEvents?: boolean | undefined;
   /** How long the server keeps the watch open. */
   readonly timeoutSeconds?: number | undefined;
+  /**
+   * Told of lines that are skipped: an unknown event type, or an object of another kind (a Table, for instance). Defaults
+   * to a warning in the client's log.
+   */
+  readonly onUnexpected?: ((event: UnexpectedWatchEvent) => void) | undefined;
+}
+
+/** UnexpectedWatchEvent is a readable line of a watch that is not an event of the watched kind. */
+export interface UnexpectedWatchEvent {
+  /** What is wrong with it. */
+  readonly problem: 'type' | 'kind';
+  readonly type: string;
+  readonly apiVersion: string;
+  readonly kind: string;
 }
 
 /** WatchEvent is one line of a watch. An ERROR line never appears here: it ends the stream with an ApiError. */

@@ -1,3 +1,5 @@
+import type { Impersonation } from './connection-config.ts';
+
 /**
  * Lane separates what must not wait for each other: kube-apiserver allows 100 streams per connection, so long watches
  * would starve calls, and a burst of calls would starve the lease renewal.
@@ -20,6 +22,8 @@ export interface TransportRequest {
    * Throwing refuses the request: this is where a lost lease stops a write.
    */
   readonly beforeSend?: (() => void) | undefined;
+  /** Whose identity the request takes on, instead of the connection's. Defaults to the connection's. */
+  readonly impersonate?: Impersonation | undefined;
 }
 
 /** TransportResponse is the answer; its body must be read to the end or cancelled by the request's signal. */

@@ -1,0 +1,201 @@
+import type { Status } from '@bowline/kubernetes';
+import { between, type Clock, type Random } from '@bowline/machinery';
+import { ApiError, type ApiRequest } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Log } from '../observability/log.ts';
+import type { Impersonation } from '../transport/connection-config.ts';
+import type { Lane, Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+import { TransportError } from '../transport/transport-error.ts';
+import type { WriteGuard } from './client.ts';
+import type { ClientMetrics } from './client-metrics.ts';
+import type { Warnings } from './warnings.ts';
+
+/** CallerOptions is what the calls of one client share. */
+export interface CallerOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly wire: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: ClientMetrics;
+  readonly warnings: Warnings;
+  readonly userAgent: string;
+  readonly timeoutMs: number;
+  readonly impersonate: Impersonation | undefined;
+  readonly lane: Exclude<Lane, 'watch'>;
+  readonly guard: WriteGuard | undefined;
+}
+
+/** Call is one request as a client's method asks for it. */
+export interface Call {
+  readonly about: ApiRequest;
+  readonly method: TransportRequest['method'];
+  readonly accept?: string | undefined;
+  readonly body?: unknown;
+  /** Defaults to application/json. */
+  readonly contentType?: string | undefined;
+  /** Whether it changes stored objects, and so needs the guard's leave. */
+  readonly write: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Answers that ask for another attempt are followed at most this often. */
+const MAX_ATTEMPTS = 10;
+/** A read whose connection broke is repeated at most this often: once for an idle connection that had died, once for luck. */
+const MAX_LOST_READS = 2;
+/** A fleet that was told the same Retry-After should not return in the same instant. */
+const RETRY_JITTER = 1.1;
+
+/**
+ * Caller sends a client's requests. It is the one place that honours `Retry-After`: 429, and 5xx that carry it, are
+ * repeated within the call's time limit; a read is repeated when its connection broke; a write that the server may have
+ * processed is never repeated blindly.
+ */
+export class Caller {
+  readonly #options: CallerOptions;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  get transport(): Transport {
+    return this.#options.transport;
+  }
+
+  get log(): Log {
+    return this.#options.log;
+  }
+
+  /** with is the same caller with other settings. */
+  with(change: Partial<Pick<CallerOptions, 'guard' | 'lane'>>): Caller {
+    return new Caller({ ...this.#options, ...change });
+  }
+
+  /** json makes a call and parses its answer. */
+  async json<T>(call: Call): Promise<T> {
+    const text = await this.text(call);
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new BowlineError(
+        'BOWLINE_API_BAD_RESPONSE',
+        `the answer to ${call.method} ${call.about.path} is not JSON: check that the address is an API server`,
+        { cause },
+      );
+    }
+  }
+
+  /** text makes a call and answers the body. */
+  async text(call: Call): Promise<string> {
+    return this.#attempts(call, call.timeoutMs ?? this.#options.timeoutMs, async (timeoutMs, body) => {
+      const response = await this.#send(call, this.#options.lane, timeoutMs, body);
+      const text = await response.text();
+      this.#options.metrics.responseSize.observe(text.length, this.#labels(call));
+      return { response, text };
+    }).then(({ text }) => text);
+  }
+
+  /** stream makes a call and answers the response once its headers say that it succeeded. */
+  async stream(call: Call): Promise<TransportResponse> {
+    const timeout = call.timeoutMs ?? this.#options.timeoutMs;
+    return this.#attempts(call, timeout, async (timeoutMs, body) => {
+      const response = await this.#send(call, 'watch', timeoutMs, body);
+      return { response, text: response.status < 300 ? '' : await response.text() };
+    }).then(({ response }) => response);
+  }
+
+  async #attempts(
+    call: Call,
+    timeoutMs: number,
+    send: (timeoutMs: number, body: string | undefined) => Promise<{ response: TransportResponse; text: string }>,
+  ): Promise<{ response: TransportResponse; text: string }> {
+    const { clock, wire, metrics, guard } = this.#options;
+    const labels = this.#labels(call);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    if (body !== undefined) metrics.requestSize.observe(body.length, labels);
+    // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
+    let leftMs = call.write && guard ? Math.min(timeoutMs, guard.writeTimeoutMs) : timeoutMs;
+    let lost = 0;
+    for (let attempt = 1; ; attempt++) {
+      const startedAt = wire.monotonic();
+      let answer: { response: TransportResponse; text: string };
+      try {
+        answer = await send(leftMs, body);
+      } catch (error) {
+        metrics.requests.add({ code: '<error>', method: call.method, host: labels.host });
+        leftMs -= wire.monotonic() - startedAt;
+        if (!isLostRead(call, error) || lost++ >= MAX_LOST_READS || leftMs <= 0) throw error;
+        metrics.retries.add({ code: '<error>', verb: call.method, host: labels.host });
+        continue;
+      }
+      const { response, text } = answer;
+      const took = wire.monotonic() - startedAt;
+      leftMs -= took;
+      metrics.requests.add({ code: String(response.status), method: call.method, host: labels.host });
+      metrics.duration.observe(took / 1000, labels);
+      this.#options.warnings.take(response.headers.warning);
+      if (response.status < 300) return answer;
+      const error = apiError(call.about, response, text);
+      const pauseMs = pauseBefore(error, this.#options.random);
+      if (pauseMs === undefined || attempt >= MAX_ATTEMPTS || pauseMs >= leftMs) throw error;
+      metrics.retries.add({ code: String(response.status), verb: call.method, host: labels.host });
+      await clock.sleep(pauseMs, call.signal);
+      leftMs -= pauseMs;
+    }
+  }
+
+  #send(call: Call, lane: Lane, timeoutMs: number, body: string | undefined): Promise<TransportResponse> {
+    const { transport, userAgent, impersonate, guard } = this.#options;
+    const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'user-agent': userAgent };
+    if (body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
+    return transport.request({
+      method: call.method,
+      path: call.about.path,
+      headers,
+      lane,
+      signal: call.signal,
+      timeoutMs,
+      impersonate,
+      ...(body === undefined ? {} : { body }),
+      ...(call.write && guard ? { beforeSend: () => guard.assertMayWrite() } : {}),
+    });
+  }
+
+  #labels(call: Call): { verb: string; host: string } {
+    return { verb: call.method, host: this.#options.transport.host };
+  }
+}
+
+function isLostRead(call: Call, error: unknown): boolean {
+  return call.method === 'GET' && error instanceof TransportError && error.code === 'BOWLINE_TRANSPORT_CONNECTION_LOST';
+}
+
+/** pauseBefore is how long the server asked to wait before another attempt; undefined when it did not ask. */
+function pauseBefore(error: ApiError, random: Random): number | undefined {
+  if (error.retryAfterMs === undefined || (error.status !== 429 && error.status < 500)) return undefined;
+  return between(random, error.retryAfterMs, error.retryAfterMs * RETRY_JITTER);
+}
+
+function apiError(request: ApiRequest, response: TransportResponse, text: string): ApiError {
+  const body = parseStatus(text);
+  // Only the seconds form: API servers do not send dates here, and proxies that do mean minutes.
+  const seconds = Number(response.headers['retry-after'] ?? Number.NaN);
+  const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+  return new ApiError({ request, status: response.status, body, retryAfterMs });
+}
+
+/** parseStatus reads a Status; a proxy's error page is none. */
+export function parseStatus(text: string): Status | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isStatus(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** isStatus tells the API server's own error object from everything else. */
+export function isStatus(value: unknown): value is Status {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status';
+}

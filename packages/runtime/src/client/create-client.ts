@@ -1,0 +1,326 @@
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+  type Status,
+} from '@bowline/kubernetes';
+import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import { type ApiRequest, isNotFound } from '../errors/api-error.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Impersonation } from '../transport/connection-config.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type Call, Caller } from './caller.ts';
+import type {
+  Client,
+  DeleteOptions,
+  List,
+  ListOptions,
+  Patch,
+  RequestOptions,
+  WatchOptions,
+  WatchStream,
+  WriteGuard,
+  WriteOptions,
+} from './client.ts';
+import { clientMetrics } from './client-metrics.ts';
+import { collectionPath, invalid, listQuery, objectPath, withQuery, writeQuery } from './paths.ts';
+import { mayI, maySubject, requestToken } from './reviews.ts';
+import { Warnings } from './warnings.ts';
+import { watchStream } from './watch-stream.ts';
+
+/** ClientOptions configures a client. */
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** Time for pauses that the server asks for. Defaults to the system's. */
+  readonly clock?: Clock | undefined;
+  /** Time between machines. Defaults to the system's. */
+  readonly wire?: Clock | undefined;
+  /** Chance, for jitter. Defaults to the system's. */
+  readonly random?: Random | undefined;
+  /** Defaults to a silent one. */
+  readonly log?: Log | undefined;
+  /** Defaults to none. */
+  readonly metrics?: Metrics | undefined;
+  /** What uses the client, for the User-Agent. Defaults to `runtime`. */
+  readonly component?: string | undefined;
+  /** Time for a call with its repetitions. Defaults to 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Whose identity every call takes on. Defaults to the connection's. */
+  readonly impersonate?: Impersonation | undefined;
+}
+
+/** The version in the User-Agent; that of every package of the suite. */
+const VERSION = '0.1.0';
+
+const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
+  // An apply is sent as JSON, which is YAML; servers before 1.32 know no other name for it.
+  apply: 'application/apply-patch+yaml',
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+/**
+ * createClient makes a client on a transport. Several clients may share one transport: it is the one that is expensive.
+ *
+ * A guard (`guarded`) is asked before each attempt of every call that changes stored objects: create, update, patch,
+ * delete, deleteCollection, dry runs included. It is not asked for access reviews and token requests, which store nothing.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { transport } = options;
+  const log = options.log ?? silentLog;
+  return new ApiClient(
+    new Caller({
+      transport,
+      clock: options.clock ?? systemClock,
+      wire: options.wire ?? systemClock,
+      random: options.random ?? systemRandom,
+      log,
+      metrics: clientMetrics(options.metrics, transport.host),
+      warnings: new Warnings(log),
+      userAgent: `bowline/${VERSION} (${options.component ?? 'runtime'})`,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      impersonate: options.impersonate,
+      lane: 'call',
+      guard: undefined,
+    }),
+  );
+}
+
+class ApiClient implements Client {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  async get<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: RequestOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    return this.#json<T>(resource, key, 'get', 'GET', objectPath(resource, key, options.subresource), options);
+  }
+
+  async find<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: RequestOptions,
+  ): Promise<T | undefined> {
+    try {
+      return await this.get(resource, key, options);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async list<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}): Promise<List<T>> {
+    const { namespace, metadataOnly = false } = options;
+    const path = withQuery(collectionPath(resource, namespace), {
+      ...listQuery(options),
+      limit: options.limit,
+      continue: options.continue,
+    });
+    const list = await this.#caller.json<{ metadata?: List<T>['metadata']; items?: T[] | null }>({
+      about: { verb: 'list', resource, namespace, path },
+      method: 'GET',
+      write: false,
+      accept: metadataOnly ? METADATA_LIST : undefined,
+      ...limits(options),
+    });
+    const apiVersion = apiVersionOf(resource);
+    const items = list.items ?? [];
+    for (const item of items as { apiVersion?: string; kind?: string }[]) {
+      item.apiVersion = apiVersion;
+      item.kind = resource.kind;
+    }
+    return { apiVersion, kind: `${resource.kind}List`, metadata: list.metadata ?? {}, items };
+  }
+
+  async watch<T extends KubernetesObject>(resource: Resource<T>, options: WatchOptions = {}): Promise<WatchStream<T>> {
+    const { namespace, metadataOnly = false } = options;
+    const path = withQuery(collectionPath(resource, namespace), {
+      watch: true,
+      ...listQuery(options),
+      allowWatchBookmarks: options.allowWatchBookmarks,
+      sendInitialEvents: options.sendInitialEvents,
+      timeoutSeconds: options.timeoutSeconds,
+    });
+    const request: ApiRequest = { verb: 'watch', resource, namespace, path };
+    const response = await this.#caller.stream({
+      about: request,
+      method: 'GET',
+      write: false,
+      accept: metadataOnly ? METADATA : undefined,
+      ...limits(options),
+    });
+    const onUnexpected =
+      options.onUnexpected ??
+      ((event) => this.#caller.log.warn('skipped an unexpected watch event', { resource: resource.id, ...event }));
+    return watchStream<T>({ response, resource, request, metadataOnly, onUnexpected });
+  }
+
+  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    const { name, namespace } = object.metadata ?? {};
+    const { subresource } = options;
+    const key = name === undefined ? undefined : { name, namespace };
+    const base =
+      subresource !== undefined && key !== undefined
+        ? objectPath(resource, key, subresource)
+        : collectionPath(resource, needNamespace(resource, namespace));
+    const path = withQuery(base, writeQuery(options));
+    return this.#caller.json<T>({
+      about: { verb: 'create', resource, subresource, key, namespace, path },
+      method: 'POST',
+      body: typed(resource, object),
+      write: true,
+      ...limits(options),
+    });
+  }
+
+  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    const key = keyOf(object);
+    const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options));
+    return this.#json<T>(resource, key, 'update', 'PUT', path, options, { body: typed(resource, object), write: true });
+  }
+
+  async patch<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    if (patch.type === 'apply' && options.fieldManager === undefined) {
+      throw invalid(`applying ${resource.kind} ${key.name} needs a fieldManager: it owns the fields that are applied`);
+    }
+    const path = withQuery(objectPath(resource, key, options.subresource), {
+      ...writeQuery(options),
+      force: patch.type === 'apply' ? patch.force : undefined,
+    });
+    const body = patch.type === 'apply' ? typed(resource, patch.body) : patch.body;
+    const contentType = PATCH_TYPES[patch.type];
+    return this.#json<T>(resource, key, 'patch', 'PATCH', path, options, { body, contentType, write: true });
+  }
+
+  async delete<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: DeleteOptions = {},
+  ): Promise<T | Status> {
+    const body = deleteBody(options);
+    return this.#json(resource, key, 'delete', 'DELETE', objectPath(resource, key), options, { body, write: true });
+  }
+
+  async deleteCollection<T extends KubernetesObject>(
+    resource: Resource<T>,
+    options: DeleteOptions & ListOptions = {},
+  ): Promise<void> {
+    const namespace = needNamespace(resource, options.namespace);
+    const path = withQuery(collectionPath(resource, namespace), {
+      ...listQuery(options),
+      limit: options.limit,
+      continue: options.continue,
+    });
+    await this.#caller.text({
+      about: { verb: 'deletecollection', resource, namespace, path },
+      method: 'DELETE',
+      body: deleteBody(options),
+      write: true,
+      ...limits(options),
+    });
+  }
+
+  requestToken(...[serviceAccount, options]: Parameters<Client['requestToken']>): ReturnType<Client['requestToken']> {
+    return requestToken(this.#caller, serviceAccount, options);
+  }
+
+  mayI(...[question, options]: Parameters<Client['mayI']>): ReturnType<Client['mayI']> {
+    return mayI(this.#caller, question, options);
+  }
+
+  maySubject(...[subject, question, options]: Parameters<Client['maySubject']>): ReturnType<Client['maySubject']> {
+    return maySubject(this.#caller, subject, question, options);
+  }
+
+  raw(path: string, options: RequestOptions & { accept?: string } = {}): Promise<string> {
+    return this.#caller.text({
+      about: { verb: 'get', path },
+      method: 'GET',
+      accept: options.accept,
+      write: false,
+      ...limits(options),
+    });
+  }
+
+  guarded(guard: WriteGuard): Client {
+    return new ApiClient(this.#caller.with({ guard }));
+  }
+
+  onLeaseLane(): Client {
+    return new ApiClient(this.#caller.with({ lane: 'lease' }));
+  }
+
+  close(): Promise<void> {
+    return this.#caller.transport.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #json<T>(
+    resource: Resource,
+    key: ObjectKey,
+    verb: string,
+    method: Call['method'],
+    path: string,
+    options: RequestOptions & { subresource?: string | undefined },
+    more: Partial<Call> = {},
+  ): Promise<T> {
+    return this.#caller.json<T>({
+      about: { verb, resource, subresource: options.subresource, key, path },
+      method,
+      write: false,
+      ...limits(options),
+      ...more,
+    });
+  }
+}
+
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+function limits(options: RequestOptions): Pick<Call, 'signal' | 'timeoutMs'> {
+  return { signal: options.signal, timeoutMs: options.timeoutMs };
+}
+
+/** typed names the object's kind, which the API insists on and callers need not repeat. */
+function typed(resource: Resource, object: object): object {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+}
+
+function needNamespace(resource: Resource, namespace: string | undefined): string | undefined {
+  if (resource.scope === 'Namespaced' && !namespace) {
+    throw invalid(`${resource.kind} needs a namespace: the kind is namespaced`);
+  }
+  return namespace;
+}
+
+/** deleteBody holds every option: once there is a body, the API server does not read them from the query. */
+function deleteBody(options: DeleteOptions): object | undefined {
+  const { dryRun, preconditions, propagationPolicy, gracePeriodSeconds } = options;
+  if (!dryRun && !preconditions && propagationPolicy === undefined && gracePeriodSeconds === undefined)
+    return undefined;
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    dryRun: dryRun ? ['All'] : undefined,
+    preconditions,
+    propagationPolicy,
+    gracePeriodSeconds,
+  };
+}

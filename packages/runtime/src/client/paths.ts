@@ -1,0 +1,67 @@
+import type { ObjectKey, Resource } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ListOptions, WatchOptions, WriteOptions } from './client.ts';
+
+/** Query is what stands behind the question mark; undefined values are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** collectionPath is the path of a kind's objects, in one namespace or all. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  if (namespace === undefined) return `${base}/${resource.plural}`;
+  if (resource.scope === 'Cluster') {
+    throw invalid(`${resource.kind} is cluster-scoped: leave out the namespace ${namespace}`);
+  }
+  return `${base}/namespaces/${segment(namespace, resource, 'namespace')}/${resource.plural}`;
+}
+
+/** objectPath is the path of one object or of its subresource. */
+export function objectPath(resource: Resource, key: ObjectKey, subresource?: string): string {
+  if (resource.scope === 'Namespaced' && !key.namespace) {
+    throw invalid(`${resource.kind} ${key.name} needs a namespace: the kind is namespaced`);
+  }
+  const path = `${collectionPath(resource, key.namespace || undefined)}/${segment(key.name, resource, 'name')}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** A name that is a path of its own would address another object. */
+function segment(value: string, resource: Resource, what: string): string {
+  if (value === '' || value === '.' || value === '..' || value.includes('/') || value.includes('%')) {
+    throw invalid(`${JSON.stringify(value)} cannot be the ${what} of a ${resource.kind}`);
+  }
+  return encodeURIComponent(value);
+}
+
+/** withQuery appends a query to a path. */
+export function withQuery(path: string, query: Query): string {
+  let text = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    text += `${text === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`;
+  }
+  return path + text;
+}
+
+/** listQuery is the query of a list or the part of a watch's that they share. */
+export function listQuery(options: ListOptions | WatchOptions): Query {
+  return {
+    labelSelector: options.labelSelector || undefined,
+    fieldSelector: options.fieldSelector || undefined,
+    resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.resourceVersionMatch,
+  };
+}
+
+/** writeQuery is the query of a create, update or patch. */
+export function writeQuery(options: WriteOptions): Query {
+  return {
+    dryRun: options.dryRun ? 'All' : undefined,
+    fieldManager: options.fieldManager,
+    fieldValidation: options.fieldValidation ?? 'Strict',
+  };
+}
+
+/** invalid is the error of a request that makes no sense, found before it is sent. */
+export function invalid(message: string): BowlineError {
+  return new BowlineError('BOWLINE_CLIENT_INVALID_REQUEST', message);
+}

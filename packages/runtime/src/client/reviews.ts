@@ -1,0 +1,93 @@
+import { type ObjectKey, type Resource, resource } from '@bowline/kubernetes';
+import type { Caller } from './caller.ts';
+import type { AccessQuestion, Client, RequestOptions, Subject } from './client.ts';
+import { collectionPath, objectPath } from './paths.ts';
+
+const ServiceAccount: Resource = resource({
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  scope: 'Namespaced',
+  id: 'ServiceAccount.v1.',
+});
+
+const SelfSubjectAccessReview = review('SelfSubjectAccessReview', 'selfsubjectaccessreviews');
+const SubjectAccessReview = review('SubjectAccessReview', 'subjectaccessreviews');
+
+function review(kind: string, plural: string): Resource {
+  const group = 'authorization.k8s.io';
+  return resource({ group, version: 'v1', kind, plural, scope: 'Cluster', id: `${kind}.v1.${group}` });
+}
+
+/** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is asked. */
+export async function requestToken(
+  caller: Caller,
+  serviceAccount: ObjectKey,
+  options: NonNullable<Parameters<Client['requestToken']>[1]> = {},
+): Promise<{ token: string; expirationTimestamp: string }> {
+  const { audiences, expirationSeconds, boundObject } = options;
+  const answer = await caller.json<{ status: { token: string; expirationTimestamp: string } }>({
+    about: {
+      verb: 'create',
+      resource: ServiceAccount,
+      subresource: 'token',
+      key: serviceAccount,
+      path: objectPath(ServiceAccount, serviceAccount, 'token'),
+    },
+    method: 'POST',
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { audiences: audiences ?? [], expirationSeconds, boundObjectRef: boundObject },
+    },
+    write: false,
+    signal: options.signal,
+    timeoutMs: options.timeoutMs,
+  });
+  return { token: answer.status.token, expirationTimestamp: answer.status.expirationTimestamp };
+}
+
+/** mayI asks about the caller's own identity. */
+export function mayI(caller: Caller, question: AccessQuestion, options?: RequestOptions): Promise<Verdict> {
+  return ask(caller, SelfSubjectAccessReview, { resourceAttributes: attributes(question) }, options);
+}
+
+/** maySubject asks about somebody else. */
+export function maySubject(
+  caller: Caller,
+  subject: Subject,
+  question: AccessQuestion,
+  options?: RequestOptions,
+): Promise<Verdict> {
+  const { user, groups, uid, extra } = subject;
+  return ask(
+    caller,
+    SubjectAccessReview,
+    { user, groups, uid, extra, resourceAttributes: attributes(question) },
+    options,
+  );
+}
+
+interface Verdict {
+  allowed: boolean;
+  reason?: string;
+}
+
+async function ask(caller: Caller, kind: Resource, spec: object, options: RequestOptions = {}): Promise<Verdict> {
+  const path = collectionPath(kind);
+  const answer = await caller.json<{ status?: { allowed?: boolean; reason?: string } }>({
+    about: { verb: 'create', resource: kind, path },
+    method: 'POST',
+    body: { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, spec },
+    write: false,
+    signal: options.signal,
+    timeoutMs: options.timeoutMs,
+  });
+  const { allowed = false, reason } = answer.status ?? {};
+  return reason ? { allowed, reason } : { allowed };
+}
+
+function attributes(question: AccessQuestion): object {
+  return { ...question, group: question.group ?? '' };
+}

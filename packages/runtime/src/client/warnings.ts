@@ -1,0 +1,32 @@
+import type { Log } from '../observability/log.ts';
+
+/** How many distinct texts are remembered; a server that makes them up must not fill the memory. */
+const REMEMBERED = 256;
+
+/** The agent and the optional date around a warning's text say nothing a reader needs. */
+const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
+
+/** Warnings logs what the API server says in `Warning` headers (deprecations, dropped fields), each text once. */
+export class Warnings {
+  readonly #log: Log;
+  readonly #seen = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** take reads a response's header. */
+  take(header: string | undefined): void {
+    if (header === undefined) return;
+    for (const match of header.matchAll(WARNING)) {
+      const text = (match[1] ?? '').replace(/\\(.)/g, '$1');
+      if (this.#seen.has(text)) continue;
+      if (this.#seen.size >= REMEMBERED) {
+        const [oldest] = this.#seen;
+        if (oldest !== undefined) this.#seen.delete(oldest);
+      }
+      this.#seen.add(text);
+      this.#log.warn('the API server warns', { warning: text });
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { isAbsolute, resolve } from 'node:path';
+import { type Clock, systemClock } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type {
+  ClientCertificate,
+  Credentials,
+  RejectedCredentials,
+  RequestHeaders,
+} from '../transport/connection-config.ts';
+import { errorCodeOf } from '../transport/transport-error.ts';
+import type { Entry, KubeconfigCluster, KubeconfigExec } from './kubeconfig.ts';
+import { runPlugin } from './run-plugin.ts';
+
+/** ExecCredentialsOptions describes an exec plugin and where it was configured. */
+export interface ExecCredentialsOptions {
+  readonly exec: KubeconfigExec;
+  /** What names it in messages: `user "x" of /path`. */
+  readonly source: string;
+  /** The folder of the kubeconfig: a command with a slash is relative to it. */
+  readonly folder: string;
+  readonly cluster: Entry<KubeconfigCluster>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly interactive?: boolean | undefined;
+  readonly wire?: Clock | undefined;
+}
+
+interface Issued {
+  readonly headers: RequestHeaders;
+  readonly certificate: ClientCertificate | undefined;
+  /** Wall time; infinite when the plugin named no end. */
+  readonly expiresAt: number;
+}
+
+/**
+ * execCredentials run a plugin (client.authentication.k8s.io v1 and v1beta1) for a token or a certificate. What it gives is
+ * kept until it expires or the server refuses it; one run at a time serves every request that waits.
+ */
+export function execCredentials(options: ExecCredentialsOptions): Credentials {
+  const wire = options.wire ?? systemClock;
+  const interactive = (options.interactive ?? false) && options.exec.interactiveMode !== 'Never';
+  let issued: Issued | undefined;
+  let running: Promise<Issued> | undefined;
+
+  const run = (): Promise<Issued> => {
+    running ??= issue(options, wire, interactive)
+      .then((result) => {
+        issued = result;
+        return result;
+      })
+      .finally(() => {
+        running = undefined;
+      });
+    return running;
+  };
+  const valid = (): Issued | undefined => (issued && wire.now() < issued.expiresAt ? issued : undefined);
+  return {
+    headers: () => valid()?.headers ?? run().then(({ headers }) => headers),
+    certificate: async () => (valid() ?? (await run())).certificate,
+    refresh: async (rejected: RejectedCredentials) => {
+      const differs = (now: Issued | undefined): boolean =>
+        now !== undefined &&
+        (now.headers.authorization !== rejected.headers.authorization ||
+          now.certificate?.certificatePem !== rejected.certificatePem);
+      return differs(valid()) || differs(await run());
+    },
+  };
+}
+
+async function issue(options: ExecCredentialsOptions, wire: Clock, interactive: boolean): Promise<Issued> {
+  const { exec, source } = options;
+  if (exec.interactiveMode === 'Always' && !interactive) {
+    throw failed(
+      options,
+      'it needs a terminal (interactiveMode: Always), and there is none; use credentials that need none',
+    );
+  }
+  const command =
+    exec.command.includes('/') && !isAbsolute(exec.command) ? resolve(options.folder, exec.command) : exec.command;
+  const info = {
+    apiVersion: exec.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive, ...(exec.provideClusterInfo ? { cluster: await clusterInfo(options) } : {}) },
+  };
+  let output: string;
+  try {
+    output = await runPlugin({
+      command,
+      args: exec.args,
+      env: { ...(options.env ?? process.env), ...exec.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+      interactive,
+      wire,
+    });
+  } catch (cause) {
+    const hint =
+      errorCodeOf(cause) === 'ENOENT' ? `; install it${exec.installHint ? ` (${exec.installHint.trim()})` : ''}` : '';
+    throw failed(options, `${cause instanceof Error ? cause.message : 'it failed'}${hint}`, cause);
+  }
+  return parseIssued(output, options, source);
+}
+
+/** parseIssued reads the plugin's answer. No message quotes it: it holds the secret. */
+function parseIssued(output: string, options: ExecCredentialsOptions, source: string): Issued {
+  let answer: { apiVersion?: unknown; status?: Record<string, unknown> | null };
+  try {
+    answer = JSON.parse(output) as typeof answer;
+  } catch {
+    throw failed(options, 'its output is not JSON; run it by hand and see what it prints');
+  }
+  if (typeof answer !== 'object' || answer === null || answer.apiVersion !== options.exec.apiVersion) {
+    throw failed(
+      options,
+      `it did not answer an ExecCredential of ${options.exec.apiVersion}; set apiVersion of exec to what it supports`,
+    );
+  }
+  const text = (field: string): string | undefined => {
+    const value = answer.status?.[field];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const token = text('token');
+  const certificatePem = text('clientCertificateData');
+  const keyPem = text('clientKeyData');
+  if ((certificatePem === undefined) !== (keyPem === undefined)) {
+    throw failed(options, 'it answered a certificate without its key, or the reverse');
+  }
+  if (token === undefined && certificatePem === undefined)
+    throw failed(options, 'it answered neither a token nor a certificate');
+  const expires = text('expirationTimestamp');
+  const expiresAt = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
+  if (Number.isNaN(expiresAt)) throw failed(options, `status.expirationTimestamp of ${source} is not a time`);
+  return {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    certificate: certificatePem !== undefined && keyPem !== undefined ? { certificatePem, keyPem } : undefined,
+    expiresAt,
+  };
+}
+
+async function clusterInfo({ cluster }: ExecCredentialsOptions): Promise<object> {
+  const { value } = cluster;
+  let ca = value.certificateAuthorityData;
+  if (!ca && value.certificateAuthority) {
+    const { readFile } = await import('node:fs/promises');
+    const { dirname } = await import('node:path');
+    ca = (await readFile(resolve(dirname(cluster.file), value.certificateAuthority))).toString('base64');
+  }
+  return {
+    server: value.server,
+    'tls-server-name': value.tlsServerName,
+    'insecure-skip-tls-verify': value.insecureSkipTlsVerify,
+    'certificate-authority-data': ca,
+    'proxy-url': value.proxyUrl,
+    config: value.execConfig,
+  };
+}
+
+function failed(options: ExecCredentialsOptions, problem: string, cause?: unknown): BowlineError {
+  return new BowlineError(
+    'BOWLINE_CREDENTIALS_EXEC',
+    `the exec plugin ${options.exec.command} of ${options.source} gave no credentials: ${problem}`,
+    { cause, retryable: true },
+  );
+}

@@ -1,0 +1,166 @@
+import { type Channel, Unprocessed } from './channel.ts';
+import type { RequestScope } from './request-scope.ts';
+
+/** ChannelPoolOptions configures the connections of one lane. */
+export interface ChannelPoolOptions {
+  /** Opens another connection; rejects in bounded time. */
+  readonly open: (onUnusable: () => void) => Promise<Channel>;
+  /** How many requests a connection is expected to carry before one has been opened. */
+  readonly expectedCapacity: number;
+}
+
+/** ChannelLease is the right to send one request on a channel; to be released when that request has ended. */
+export interface ChannelLease {
+  readonly channel: Channel;
+  release(): void;
+}
+
+interface Waiter {
+  grant(lease: ChannelLease): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * ChannelPool holds the connections of one lane. It opens another only when those it has are full, hands out connections
+ * up to what the server allows, and lets go of those that nobody needs.
+ */
+export class ChannelPool {
+  readonly #open: ChannelPoolOptions['open'];
+  #expectedCapacity: number;
+  /** Every connection and how many requests it carries, also those that take no new ones. */
+  readonly #active = new Map<Channel, number>();
+  readonly #waiting = new Set<Waiter>();
+  readonly #openings = new Set<Promise<void>>();
+  #closed: Error | undefined;
+
+  constructor(options: ChannelPoolOptions) {
+    this.#open = options.open;
+    this.#expectedCapacity = options.expectedCapacity;
+  }
+
+  /** size is how many usable connections there are. */
+  get size(): number {
+    let usable = 0;
+    for (const channel of this.#active.keys()) if (channel.usable) usable++;
+    return usable;
+  }
+
+  /** acquire waits for a connection with room, no longer than the request lives. */
+  acquire(scope: RequestScope): Promise<ChannelLease> {
+    if (this.#closed) return Promise.reject(this.#closed);
+    const channel = this.#roomy();
+    if (channel) return Promise.resolve(this.#lease(channel));
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(waiter);
+        forget();
+      };
+      const waiter: Waiter = {
+        grant: (lease) => {
+          leave();
+          resolve(lease);
+        },
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      const forget = scope.onCancel((reason) => waiter.fail(reason));
+      this.#waiting.add(waiter);
+      this.#openForWaiting();
+    });
+  }
+
+  /** retireIf retires the connections that `test` picks. */
+  retireIf(test: (channel: Channel) => boolean): void {
+    for (const channel of [...this.#active.keys()]) {
+      if (test(channel)) channel.retire();
+    }
+  }
+
+  /** close destroys every connection and resolves when they are gone. */
+  async close(reason: Error): Promise<void> {
+    this.#closed = reason;
+    for (const waiter of [...this.#waiting]) waiter.fail(reason);
+    const channels = [...this.#active.keys()];
+    for (const channel of channels) channel.destroy(reason);
+    await Promise.all([...channels.map((channel) => channel.closed), ...this.#openings]);
+  }
+
+  #roomy(): Channel | undefined {
+    for (const [channel, active] of this.#active) {
+      if (channel.usable && active < channel.capacity) return channel;
+    }
+    return undefined;
+  }
+
+  #lease(channel: Channel): ChannelLease {
+    this.#active.set(channel, (this.#active.get(channel) ?? 0) + 1);
+    let released = false;
+    return {
+      channel,
+      release: () => {
+        if (released) return;
+        released = true;
+        this.#release(channel);
+      },
+    };
+  }
+
+  #release(channel: Channel): void {
+    const active = this.#active.get(channel);
+    if (active === undefined) return;
+    this.#active.set(channel, active - 1);
+    this.#serve();
+    if (this.#active.get(channel) !== 0) return;
+    if (!channel.usable) this.#active.delete(channel);
+    else if (this.#spare() > channel.keepIdle) channel.retire();
+  }
+
+  /** #spare counts connections with room: beyond a few, an idle one is superfluous. */
+  #spare(): number {
+    let spare = 0;
+    for (const [channel, active] of this.#active) {
+      if (channel.usable && active < channel.capacity) spare++;
+    }
+    return spare;
+  }
+
+  #serve(): void {
+    for (const waiter of [...this.#waiting]) {
+      const channel = this.#roomy();
+      if (!channel) break;
+      waiter.grant(this.#lease(channel));
+    }
+    this.#openForWaiting();
+  }
+
+  #openForWaiting(): void {
+    while (!this.#closed && this.#waiting.size > this.#openings.size * this.#expectedCapacity) {
+      const opening = this.#openOne().finally(() => {
+        this.#openings.delete(opening);
+        this.#serve();
+      });
+      this.#openings.add(opening);
+    }
+  }
+
+  /** #openOne never rejects: a failure goes to the requests that the connection was meant for. */
+  async #openOne(): Promise<void> {
+    try {
+      const opened: Channel = await this.#open(() => {
+        if (this.#active.get(opened) === 0) this.#active.delete(opened);
+      });
+      if (this.#closed) {
+        opened.destroy(this.#closed);
+        await opened.closed;
+        return;
+      }
+      if (!opened.usable) throw new Unprocessed('the connection ended as soon as it was open');
+      this.#expectedCapacity = Math.max(1, opened.capacity);
+      this.#active.set(opened, 0);
+    } catch (error) {
+      for (const waiter of [...this.#waiting].slice(0, this.#expectedCapacity)) waiter.fail(error);
+    }
+  }
+}

@@ -1,0 +1,332 @@
+import { type Clock, systemClock } from '@bowline/machinery';
+import { type Log, silentLog } from '../observability/log.ts';
+import { type Counter, type Histogram, type Metrics, noMetrics } from '../observability/metrics.ts';
+import { type Channel, type Incoming, Unprocessed } from './channel.ts';
+import { ChannelPool } from './channel-pool.ts';
+import type { ConnectionConfig, Impersonation, RequestHeaders } from './connection-config.ts';
+import { Http2Channel } from './http2-channel.ts';
+import { impersonationHeaders } from './impersonation.ts';
+import { RequestScope } from './request-scope.ts';
+import { Slots } from './slots.ts';
+import { openSocket } from './socket.ts';
+import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { TransportError, type Where } from './transport-error.ts';
+
+/** TransportOptions tunes the connections to one API server. */
+export interface TransportOptions {
+  /** Time between machines: timeouts and pings. Defaults to the system's. */
+  readonly wire?: Clock | undefined;
+  /** Defaults to a silent one. */
+  readonly log?: Log | undefined;
+  /** Defaults to none. */
+  readonly metrics?: Metrics | undefined;
+  /**
+   * Requests of the `call` lane that run at once; the others wait. Defaults to 32: 16 to 32 saturate an API server, and
+   * more only queues inside it, where it counts against other clients.
+   */
+  readonly maxInFlight?: number | undefined;
+  /** Open watches; one more is refused with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000. */
+  readonly maxWatches?: number | undefined;
+  /** Requests on one HTTP/2 connection. Defaults to 80, below the 100 of kube-apiserver; what the server announces is never exceeded. */
+  readonly maxStreamsPerConnection?: number | undefined;
+  /** Time until a request's answer, unless the request says otherwise. Defaults to 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Time to connect, with proxy and TLS. Defaults to 10 s. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** A PING is sent on every connection this often. Defaults to 15 s. */
+  readonly pingIntervalMs?: number | undefined;
+  /** A connection whose peer does not answer a PING in this time is ended. Defaults to 10 s. */
+  readonly pingTimeoutMs?: number | undefined;
+  /** What `text()` reads at most. Defaults to 256 MiB: a LIST of 100,000 small objects. */
+  readonly maxResponseBytes?: number | undefined;
+  /** What the server may send on one stream before it is read. Bounds the memory of a stalled watch. Defaults to 1 MiB. */
+  readonly streamWindowBytes?: number | undefined;
+}
+
+/** Attempts of a request that the server did not process: once more at once, then with growing pauses (about 1.5 s in all). */
+const MAX_ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 50;
+
+/**
+ * connect gives a transport to one API server. No connection is made before the first request; from then on open
+ * connections keep the process alive until `close`.
+ */
+export function connect(config: ConnectionConfig, options: TransportOptions = {}): Transport {
+  return new HttpTransport(config, options);
+}
+
+class HttpTransport implements Transport {
+  readonly host: string;
+  readonly #config: ConnectionConfig;
+  readonly #wire: Clock;
+  readonly #log: Log;
+  readonly #where: Where;
+  readonly #prefix: string;
+  readonly #impersonate: Impersonation | undefined;
+  readonly #timeoutMs: number;
+  readonly #maxResponseBytes: number;
+  readonly #maxWatches: number;
+  readonly #slots: Slots;
+  readonly #pools: Readonly<Record<Lane, ChannelPool>>;
+  readonly #live = new Set<RequestScope>();
+  readonly #ended = new AbortController();
+  readonly #waits: Histogram;
+  readonly #retries: Counter;
+  #watches = 0;
+
+  constructor(config: ConnectionConfig, options: TransportOptions) {
+    const url = new URL(config.server);
+    this.host = url.host;
+    this.#config = config;
+    this.#wire = options.wire ?? systemClock;
+    this.#log = options.log ?? silentLog;
+    this.#where = { server: url.origin, source: config.source ?? url.origin };
+    this.#prefix = url.pathname.replace(/\/$/, '');
+    this.#impersonate = config.impersonate;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#maxResponseBytes = options.maxResponseBytes ?? 256 * 2 ** 20;
+    this.#maxWatches = options.maxWatches ?? 1000;
+    this.#slots = new Slots(options.maxInFlight ?? 32);
+    const metrics = options.metrics ?? noMetrics;
+    this.#waits = metrics.histogram({
+      name: 'rest_client_rate_limiter_duration_seconds',
+      help: 'Time that requests waited for one of the slots that bound the requests in flight.',
+      labels: ['verb', 'host'],
+      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+    });
+    this.#retries = metrics.counter({
+      name: 'rest_client_request_retries_total',
+      help: 'Requests that were sent again, by what caused it.',
+      labels: ['code', 'verb', 'host'],
+    });
+    const maxStreams = options.maxStreamsPerConnection ?? 80;
+    const pool = (): ChannelPool =>
+      new ChannelPool({
+        open: (onUnusable) => this.#open(options, maxStreams, onUnusable),
+        expectedCapacity: url.protocol === 'https:' ? maxStreams : 1,
+      });
+    this.#pools = { call: pool(), watch: pool(), lease: pool() };
+  }
+
+  async #open(options: TransportOptions, maxStreams: number, onUnusable: () => void): Promise<Channel> {
+    const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+    const opened = await openSocket({
+      config: this.#config,
+      where: this.#where,
+      wire: this.#wire,
+      connectTimeoutMs,
+      signal: this.#ended.signal,
+    });
+    this.#log.debug('connected to the API server', { server: this.#where.server, protocol: opened.protocol });
+    const common = { where: this.#where, wire: this.#wire, onUnusable };
+    if (opened.protocol === 'h2') {
+      return Http2Channel.open(opened, {
+        ...common,
+        authority: this.#where.server,
+        connectTimeoutMs,
+        maxStreams,
+        pingIntervalMs: options.pingIntervalMs ?? 15_000,
+        pingTimeoutMs: options.pingTimeoutMs ?? 10_000,
+        streamWindowBytes: options.streamWindowBytes ?? 2 ** 20,
+      });
+    }
+    const { Http1Channel } = await import('./http1-channel.ts');
+    return new Http1Channel(opened, { ...common, authority: this.host });
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    if (this.#ended.signal.aborted) throw this.#ended.signal.reason;
+    const timeoutMs = request.timeoutMs ?? this.#timeoutMs;
+    const scope = new RequestScope({
+      signal: request.signal,
+      wire: this.#wire,
+      timeoutMs,
+      onTimeout: () => this.#timedOut(request, timeoutMs),
+    });
+    scope.throwIfCancelled();
+    this.#live.add(scope);
+    let giveBack = (): void => {};
+    const finish = (): void => {
+      if (!this.#live.delete(scope)) return;
+      scope[Symbol.dispose]();
+      giveBack();
+    };
+    try {
+      giveBack = await this.#admit(request, scope);
+      const incoming = await this.#exchange(request, scope);
+      if (request.lane === 'watch') scope.stopTimer();
+      incoming.onEnd(finish);
+      return this.#response(request, incoming);
+    } catch (error) {
+      finish();
+      throw error instanceof Unprocessed ? this.#refused(error) : error;
+    }
+  }
+
+  /** #admit waits for a place in the request's lane and answers how to give it back. */
+  async #admit(request: TransportRequest, scope: RequestScope): Promise<() => void> {
+    switch (request.lane) {
+      case 'lease':
+        return () => {};
+      case 'watch':
+        if (this.#watches >= this.#maxWatches) {
+          throw new TransportError(
+            'BOWLINE_TRANSPORT_WATCH_LIMIT',
+            `${this.#maxWatches} watches are open on ${this.#where.server}: share informers, or raise maxWatches`,
+          );
+        }
+        this.#watches++;
+        return () => {
+          this.#watches--;
+        };
+      case 'call': {
+        const since = this.#wire.monotonic();
+        if (!this.#slots.tryTake()) await this.#slots.take(scope);
+        this.#waits.observe((this.#wire.monotonic() - since) / 1000, { verb: request.method, host: this.host });
+        return () => this.#slots.give();
+      }
+    }
+  }
+
+  async #exchange(request: TransportRequest, scope: RequestScope): Promise<Incoming> {
+    let mayRefresh = this.#config.credentials !== undefined;
+    for (let attempt = 1; ; attempt++) {
+      const given = this.#config.credentials?.headers() ?? {};
+      const credentials = given instanceof Promise ? await scope.race(given) : given;
+      let incoming: Incoming;
+      let channel: Channel;
+      try {
+        [incoming, channel] = await this.#send(request, credentials, scope);
+      } catch (error) {
+        if (!(error instanceof Unprocessed) || attempt >= MAX_ATTEMPTS) throw error;
+        this.#retries.add({ code: error.reason, verb: request.method, host: this.host });
+        if (attempt > 1) await scope.race(this.#wire.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 2)));
+        continue;
+      }
+      if (incoming.status !== 401 || !mayRefresh) return incoming;
+      mayRefresh = false;
+      if (!(await this.#refresh(credentials, channel, scope))) return incoming;
+      incoming.discard();
+      this.#retries.add({ code: '401', verb: request.method, host: this.host });
+    }
+  }
+
+  async #send(
+    request: TransportRequest,
+    credentials: RequestHeaders,
+    scope: RequestScope,
+  ): Promise<[Incoming, Channel]> {
+    const lease = await this.#pools[request.lane].acquire(scope);
+    const { channel } = lease;
+    const impersonate = request.impersonate ?? this.#impersonate;
+    const startedAt = this.#wire.monotonic();
+    const forget = scope.onCancel((reason) => {
+      // The next request should not try the same dead connection; a lease renewal could not wait for the PING.
+      const timedOut = reason instanceof TransportError && reason.code === 'BOWLINE_TRANSPORT_TIMEOUT';
+      if (timedOut && channel.aliveAt() <= startedAt) channel.suspect();
+    });
+    try {
+      scope.throwIfCancelled();
+      const incoming = await channel.send(
+        {
+          method: request.method,
+          path: this.#prefix + request.path,
+          headers: { ...request.headers, ...(impersonate && impersonationHeaders(impersonate)), ...credentials },
+          body: request.body,
+          beforeSend: request.beforeSend,
+        },
+        scope,
+      );
+      incoming.onEnd(() => {
+        forget();
+        lease.release();
+      });
+      return [incoming, channel];
+    } catch (error) {
+      forget();
+      lease.release();
+      throw error;
+    }
+  }
+
+  /** #refresh renews credentials that were answered with 401, and the connections that were opened with them. */
+  async #refresh(headers: RequestHeaders, channel: Channel, scope: RequestScope): Promise<boolean> {
+    const { credentials } = this.#config;
+    if (!credentials) return false;
+    const changed = await scope.race(credentials.refresh({ headers, certificatePem: channel.certificatePem }));
+    if (!changed) return false;
+    if (credentials.certificate) {
+      const current = await scope.race(credentials.certificate());
+      for (const pool of Object.values(this.#pools)) {
+        pool.retireIf((open) => open.certificatePem !== current?.certificatePem);
+      }
+    }
+    return true;
+  }
+
+  #response(request: TransportRequest, incoming: Incoming): TransportResponse {
+    const limit = this.#maxResponseBytes;
+    return {
+      status: incoming.status,
+      headers: incoming.headers,
+      body: { [Symbol.asyncIterator]: () => incoming.chunks() },
+      aliveAt: incoming.aliveAt,
+      async text() {
+        const parts: Uint8Array[] = [];
+        let size = 0;
+        for await (const chunk of incoming.chunks()) {
+          size += chunk.byteLength;
+          if (size > limit) {
+            throw new TransportError(
+              'BOWLINE_TRANSPORT_RESPONSE_TOO_LARGE',
+              `the answer to ${request.method} ${pathOnly(request.path)} is larger than ${limit} bytes: ask for less (limit, selectors), or raise maxResponseBytes`,
+              { retryable: false, mayHaveBeenProcessed: true },
+            );
+          }
+          parts.push(chunk);
+        }
+        return Buffer.concat(parts, size).toString('utf8');
+      },
+    };
+  }
+
+  #timedOut(request: TransportRequest, timeoutMs: number): TransportError {
+    return new TransportError(
+      'BOWLINE_TRANSPORT_TIMEOUT',
+      `${request.method} ${pathOnly(request.path)} on ${this.#where.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is merely slow`,
+      { mayHaveBeenProcessed: true },
+    );
+  }
+
+  #refused(error: Unprocessed): TransportError {
+    return new TransportError(
+      'BOWLINE_TRANSPORT_REFUSED',
+      `${this.#where.server} refused the request ${MAX_ATTEMPTS} times without processing it (${error.reason}): it is shutting down or overloaded`,
+      { cause: error },
+    );
+  }
+
+  async close(): Promise<void> {
+    if (!this.#ended.signal.aborted) {
+      this.#ended.abort(
+        new TransportError('BOWLINE_TRANSPORT_CLOSED', `the transport to ${this.#where.server} was closed`, {
+          retryable: false,
+        }),
+      );
+    }
+    const reason: unknown = this.#ended.signal.reason;
+    for (const scope of [...this.#live]) scope.cancel(reason);
+    const error = reason instanceof Error ? reason : new Error('closed');
+    await Promise.all(Object.values(this.#pools).map((pool) => pool.close(error)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** pathOnly leaves out the query: selectors may hold what should not be in a log. */
+function pathOnly(path: string): string {
+  const query = path.indexOf('?');
+  return query < 0 ? path : path.slice(0, query);
+}

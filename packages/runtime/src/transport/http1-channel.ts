@@ -1,0 +1,177 @@
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '@bowline/machinery';
+import { type Channel, type Incoming, type Outgoing, Unprocessed } from './channel.ts';
+import type { RequestScope } from './request-scope.ts';
+import type { OpenSocket } from './socket.ts';
+import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
+
+/** Http1ChannelOptions configures one HTTP/1.1 connection. */
+export interface Http1ChannelOptions {
+  readonly where: Where;
+  readonly authority: string;
+  readonly wire: Clock;
+  /** Called once when the connection takes no more requests. */
+  readonly onUnusable: () => void;
+}
+
+/** Http1Channel is an HTTP/1.1 connection: one request at a time, kept open between them. It has no PING; bytes are its only sign of life. */
+export class Http1Channel implements Channel {
+  readonly capacity = 1;
+  // A handshake costs about 5 ms; eight spare connections cover a controller's usual burst.
+  readonly keepIdle = 8;
+  readonly certificatePem: string | undefined;
+  readonly closed: Promise<void>;
+  readonly #options: Http1ChannelOptions;
+  readonly #socket: Socket;
+  readonly #agent: SingleSocketAgent;
+  #usable = true;
+  #busy = false;
+  #aliveAt: number;
+  #failure: Error | undefined;
+
+  constructor(opened: OpenSocket, options: Http1ChannelOptions) {
+    this.#options = options;
+    this.#socket = opened.socket;
+    this.certificatePem = opened.certificatePem;
+    this.#agent = new SingleSocketAgent(opened.socket);
+    this.#aliveAt = options.wire.monotonic();
+    opened.socket.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    this.closed = new Promise((resolve) => {
+      opened.socket.on('close', () => {
+        this.#unusable();
+        resolve();
+      });
+    });
+  }
+
+  get usable(): boolean {
+    return this.#usable && !this.#socket.destroyed;
+  }
+
+  readonly aliveAt = (): number => this.#aliveAt;
+
+  #alive(): void {
+    this.#aliveAt = this.#options.wire.monotonic();
+  }
+
+  send(outgoing: Outgoing, scope: RequestScope): Promise<Incoming> {
+    outgoing.beforeSend?.();
+    if (!this.usable) return Promise.reject(new Unprocessed('the connection was closed'));
+    this.#busy = true;
+    const headers: Record<string, string | string[] | number> = { host: this.#options.authority, ...outgoing.headers };
+    if (outgoing.body !== undefined) headers['content-length'] = Buffer.byteLength(outgoing.body);
+    const request = httpRequest({ agent: this.#agent, method: outgoing.method, path: outgoing.path, headers });
+    request.end(outgoing.body);
+    return this.#answer(request, scope);
+  }
+
+  #answer(request: ClientRequest, scope: RequestScope): Promise<Incoming> {
+    const forget = scope.onCancel(() => request.destroy());
+    const ended = new Set<() => void>();
+    let over = false;
+    request.once('close', () => {
+      over = true;
+      forget();
+      this.#busy = false;
+      for (const callback of ended) callback();
+      ended.clear();
+      if (!this.#usable) this.#socket.destroy();
+    });
+    return new Promise((resolve, reject) => {
+      request.on('error', (error) => reject(scope.cancelled ? scope.reason : this.#failed(error)));
+      request.once('close', () => reject(scope.cancelled ? scope.reason : this.#failed(undefined)));
+      request.once('response', (response) => {
+        this.#alive();
+        const plain: Record<string, string> = {};
+        for (const [name, value] of Object.entries(response.headers)) {
+          if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value;
+        }
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: plain,
+          chunks: () => this.#chunks(request, response, scope),
+          discard: () => request.destroy(),
+          onEnd: (callback) => {
+            if (over) callback();
+            else ended.add(callback);
+          },
+          aliveAt: this.aliveAt,
+        });
+      });
+    });
+  }
+
+  async *#chunks(request: ClientRequest, response: IncomingMessage, scope: RequestScope): AsyncGenerator<Uint8Array> {
+    let complete = false;
+    try {
+      scope.throwIfCancelled();
+      for await (const chunk of response) {
+        this.#alive();
+        yield chunk as Uint8Array;
+      }
+      complete = response.complete;
+    } catch (error) {
+      scope.throwIfCancelled();
+      throw this.#failed(error);
+    } finally {
+      if (!complete) request.destroy();
+    }
+    scope.throwIfCancelled();
+    if (!complete) throw this.#failed(undefined);
+  }
+
+  #failed(error: unknown): Error {
+    if (error instanceof Unprocessed) return error;
+    const cause = this.#failure ?? error;
+    if (cause instanceof TransportError) return cause;
+    const code = errorCodeOf(cause);
+    return lostError(
+      this.#options.where,
+      code === '' ? 'the server closed it before the answer was complete' : code,
+      cause,
+    );
+  }
+
+  retire(): void {
+    this.#unusable();
+    if (!this.#busy) this.#socket.destroy();
+  }
+
+  suspect(): void {
+    this.destroy(lostError(this.#options.where, 'it showed no life while a request timed out'));
+  }
+
+  destroy(reason: Error): void {
+    this.#failure ??= reason;
+    this.#unusable();
+    this.#socket.destroy();
+  }
+
+  #unusable(): void {
+    if (!this.#usable) return;
+    this.#usable = false;
+    this.#agent.destroy();
+    this.#options.onUnusable();
+  }
+}
+
+/** SingleSocketAgent lets Node's HTTP/1.1 client reuse one socket that is already connected, and never opens another. */
+class SingleSocketAgent extends Agent {
+  #socket: Socket | undefined;
+
+  constructor(socket: Socket) {
+    super({ keepAlive: true, maxSockets: 1 });
+    this.#socket = socket;
+  }
+
+  override createConnection(): Duplex {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (!socket || socket.destroyed) throw new Unprocessed('the connection was closed');
+    return socket;
+  }
+}

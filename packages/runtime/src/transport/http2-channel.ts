@@ -1,0 +1,290 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
+import type { Clock, Timer } from '@bowline/machinery';
+import type { Channel, Incoming, Outgoing } from './channel.ts';
+import { Unprocessed } from './channel.ts';
+import type { RequestScope } from './request-scope.ts';
+import type { OpenSocket } from './socket.ts';
+import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
+
+/** Http2ChannelOptions configures one HTTP/2 connection. */
+export interface Http2ChannelOptions {
+  readonly where: Where;
+  readonly authority: string;
+  readonly wire: Clock;
+  readonly maxStreams: number;
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly streamWindowBytes: number;
+  /** Called once when the connection takes no more requests. */
+  readonly onUnusable: () => void;
+}
+
+/**
+ * Our receive window of the whole connection. Node gives connection credit back as data arrives, whether or not a stream is
+ * being read, so this bounds a round trip's worth of data and not memory: a slow reader stalls its own stream only.
+ */
+const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
+
+/** Node's own limit of 10 MB counts queued request bodies: 32 objects of 3 MB in flight must not end as ENHANCE_YOUR_CALM. */
+const SESSION_MEMORY_MB = 256;
+
+/** Http2Channel is an HTTP/2 connection that knows whether its peer lives. */
+export class Http2Channel implements Channel {
+  readonly keepIdle = 1;
+  readonly certificatePem: string | undefined;
+  readonly closed: Promise<void>;
+  readonly #options: Http2ChannelOptions;
+  readonly #session: ClientHttp2Session;
+  #usable = true;
+  #streams = 0;
+  #aliveAt: number;
+  #timer: Timer | undefined;
+  #pinging = false;
+  #lastProcessed = Number.POSITIVE_INFINITY;
+  #failure: Error | undefined;
+
+  private constructor(session: ClientHttp2Session, certificatePem: string | undefined, options: Http2ChannelOptions) {
+    this.#session = session;
+    this.#options = options;
+    this.certificatePem = certificatePem;
+    this.#aliveAt = options.wire.monotonic();
+    session.on('error', (error) => {
+      this.#failure ??= error;
+      this.#unusable();
+    });
+    session.on('goaway', (_code, lastStreamId) => {
+      this.#lastProcessed = Math.min(this.#lastProcessed, lastStreamId);
+      this.#unusable();
+    });
+    this.closed = new Promise((resolve) => {
+      session.on('close', () => {
+        this.#timer?.cancel();
+        this.#unusable();
+        resolve();
+      });
+    });
+    this.#schedulePing();
+  }
+
+  /** open speaks HTTP/2 on a socket and waits for the server's settings, which say how many streams it allows. */
+  static open(opened: OpenSocket, options: Http2ChannelOptions): Promise<Http2Channel> {
+    const session = connectHttp2(options.authority, {
+      createConnection: () => opened.socket,
+      maxSessionMemory: SESSION_MEMORY_MB,
+      settings: { enablePush: false, initialWindowSize: options.streamWindowBytes },
+    });
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    const channel = new Http2Channel(session, opened.certificatePem, options);
+    return new Promise((resolve, reject) => {
+      const timer = options.wire.setTimer(options.connectTimeoutMs, () => {
+        channel.destroy(
+          new TransportError(
+            'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
+            `${options.where.server} (${options.where.source}) accepted a connection but sent no HTTP/2 settings within ${options.connectTimeoutMs} ms: check that the address is an API server`,
+          ),
+        );
+      });
+      session.once('remoteSettings', () => {
+        timer.cancel();
+        session.off('close', onClose);
+        resolve(channel);
+      });
+      const onClose = (): void => {
+        timer.cancel();
+        reject(channel.#failure ?? lostError(options.where, 'it was closed before it could be used'));
+      };
+      session.once('close', onClose);
+    });
+  }
+
+  get usable(): boolean {
+    return this.#usable && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  get capacity(): number {
+    return Math.min(
+      this.#options.maxStreams,
+      this.#session.remoteSettings.maxConcurrentStreams ?? this.#options.maxStreams,
+    );
+  }
+
+  readonly aliveAt = (): number => this.#aliveAt;
+
+  #alive(): void {
+    this.#aliveAt = this.#options.wire.monotonic();
+  }
+
+  send(outgoing: Outgoing, scope: RequestScope): Promise<Incoming> {
+    outgoing.beforeSend?.();
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(
+        { ':method': outgoing.method, ':path': outgoing.path, ...outgoing.headers },
+        { endStream: outgoing.body === undefined },
+      );
+    } catch (error) {
+      // Node throws before anything is sent: the session is closing or out of stream numbers.
+      this.retire();
+      const code = errorCodeOf(error);
+      if (code.startsWith('ERR_HTTP2_')) return Promise.reject(new Unprocessed(code, error));
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#streams++;
+    if (outgoing.body !== undefined) stream.end(outgoing.body);
+    return this.#answer(stream, scope);
+  }
+
+  #answer(stream: ClientHttp2Stream, scope: RequestScope): Promise<Incoming> {
+    let failure: Error | undefined;
+    const forget = scope.onCancel(() => end(stream));
+    stream.on('error', (error) => {
+      failure ??= error;
+    });
+    const ended = new Set<() => void>();
+    stream.once('close', () => {
+      forget();
+      this.#streams--;
+      for (const callback of ended) callback();
+      ended.clear();
+      this.#closeWhenDrained();
+    });
+    return new Promise((resolve, reject) => {
+      const onClose = (): void => {
+        if (scope.cancelled) reject(scope.reason);
+        else reject(this.#failed(stream, failure));
+      };
+      stream.once('close', onClose);
+      stream.once('response', (headers) => {
+        stream.off('close', onClose);
+        this.#alive();
+        resolve({
+          status: headers[':status'] ?? 0,
+          headers: plainHeaders(headers),
+          chunks: () => this.#chunks(stream, scope, () => failure),
+          discard: () => end(stream),
+          onEnd: (callback) => {
+            if (stream.closed && stream.destroyed) callback();
+            else ended.add(callback);
+          },
+          aliveAt: this.aliveAt,
+        });
+      });
+    });
+  }
+
+  async *#chunks(
+    stream: ClientHttp2Stream,
+    scope: RequestScope,
+    failure: () => Error | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      scope.throwIfCancelled();
+      for await (const chunk of stream) {
+        this.#alive();
+        yield chunk as Uint8Array;
+      }
+    } catch (error) {
+      scope.throwIfCancelled();
+      throw this.#failed(stream, failure() ?? error);
+    } finally {
+      end(stream);
+    }
+    // A session that is torn down may end its streams without an error; an answer that was cut must not look whole.
+    scope.throwIfCancelled();
+    if (stream.aborted || (stream.rstCode ?? 0) !== 0) throw this.#failed(stream, failure());
+  }
+
+  /** #failed turns what Node says about a broken stream into what it means for the request. */
+  #failed(stream: ClientHttp2Stream, error: unknown): Error {
+    const cause = this.#failure ?? error;
+    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unprocessed('REFUSED_STREAM', cause);
+    if (stream.id !== undefined && stream.id > this.#lastProcessed) return new Unprocessed('GOAWAY', cause);
+    if (cause instanceof TransportError) return cause;
+    const code = errorCodeOf(cause);
+    const why =
+      code === 'ERR_HTTP2_STREAM_ERROR' || code === 'ERR_HTTP2_SESSION_ERROR'
+        ? `the server ended it with HTTP/2 code ${stream.rstCode ?? 0}`
+        : code === ''
+          ? 'the server closed it before the answer was complete'
+          : code;
+    return lostError(this.#options.where, why, cause);
+  }
+
+  retire(): void {
+    this.#unusable();
+    this.#closeWhenDrained();
+  }
+
+  suspect(): void {
+    this.retire();
+    this.#ping();
+  }
+
+  destroy(reason: Error): void {
+    this.#failure ??= reason;
+    this.#timer?.cancel();
+    this.#session.destroy();
+    this.#unusable();
+  }
+
+  #unusable(): void {
+    if (!this.#usable) return;
+    this.#usable = false;
+    this.#options.onUnusable();
+  }
+
+  #closeWhenDrained(): void {
+    if (!this.#usable && this.#streams === 0 && !this.#session.destroyed) this.#session.close();
+  }
+
+  #schedulePing(): void {
+    this.#timer?.cancel();
+    this.#timer = this.#options.wire.setTimer(this.#options.pingIntervalMs, () => this.#ping());
+  }
+
+  #ping(): void {
+    if (this.#pinging || this.#session.destroyed) return;
+    this.#pinging = true;
+    this.#timer?.cancel();
+    this.#timer = this.#options.wire.setTimer(this.#options.pingTimeoutMs, () => {
+      // After a stall of this process the answer may lie unread in the socket: let I/O run once before judging the peer.
+      setImmediate(() => setImmediate(() => this.#pingTimedOut()));
+    });
+    try {
+      this.#session.ping((error) => {
+        this.#pinging = false;
+        if (error || this.#session.destroyed) return;
+        this.#alive();
+        this.#schedulePing();
+      });
+    } catch {
+      // Destroyed between the check and the call; `close` does the rest.
+      this.#pinging = false;
+    }
+  }
+
+  #pingTimedOut(): void {
+    if (!this.#pinging || this.#session.destroyed) return;
+    this.destroy(lostError(this.#options.where, `no answer to a PING within ${this.#options.pingTimeoutMs} ms`));
+  }
+}
+
+/** end cancels a stream for good: `close` alone waits for a reader that may never come. */
+function end(stream: ClientHttp2Stream): void {
+  if (stream.destroyed) return;
+  if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+  stream.destroy();
+}
+
+function plainHeaders(
+  headers: Readonly<Record<string, string | string[] | number | undefined>>,
+): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || name.charCodeAt(0) === 58 /* ':' */) continue;
+    plain[name] = Array.isArray(value) ? value.join(', ') : String(value);
+  }
+  return plain;
+}

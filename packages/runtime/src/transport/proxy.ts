@@ -1,0 +1,73 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { errorCodeOf, TransportError, type Where } from './transport-error.ts';
+
+/** ProxyOptions says through which proxy to reach which host. */
+export interface ProxyOptions {
+  readonly proxyUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly where: Where;
+  /** Told of every socket, so that the caller can destroy it. */
+  readonly opened: (socket: Socket) => void;
+}
+
+/** connectThroughProxy asks an HTTP proxy for a tunnel and answers its socket. User and password come from the URL. */
+export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
+  const proxy = new URL(options.proxyUrl);
+  const shown = `${proxy.protocol}//${proxy.host}`;
+  if (proxy.protocol !== 'http:' && proxy.protocol !== 'https:') {
+    return Promise.reject(
+      new TransportError(
+        'BOWLINE_TRANSPORT_PROXY',
+        `proxy-url ${shown} of ${options.where.source} is not supported: only http:// and https:// proxies are`,
+        { retryable: false },
+      ),
+    );
+  }
+  const target = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
+  const headers: Record<string, string> = { host: target };
+  if (proxy.username !== '') {
+    const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+    headers['proxy-authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
+  }
+  return new Promise((resolve, reject) => {
+    const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
+      method: 'CONNECT',
+      host: proxy.hostname.replace(/^\[|\]$/g, ''),
+      port: proxy.port === '' ? (proxy.protocol === 'https:' ? 443 : 80) : Number(proxy.port),
+      path: target,
+      headers,
+      agent: false,
+    });
+    request.on('socket', options.opened);
+    request.on('connect', (response, socket) => {
+      if (response.statusCode === 200) {
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      const advice =
+        response.statusCode === 407
+          ? 'put user and password into proxy-url'
+          : 'check that the proxy may reach the server';
+      reject(
+        new TransportError(
+          'BOWLINE_TRANSPORT_PROXY',
+          `the proxy ${shown} refused a tunnel to ${target} with status ${response.statusCode ?? 0}: ${advice}`,
+        ),
+      );
+    });
+    request.on('error', (cause) => {
+      reject(
+        new TransportError(
+          'BOWLINE_TRANSPORT_PROXY',
+          `cannot reach ${options.where.server} through the proxy ${shown} (${errorCodeOf(cause)}): check proxy-url of ${options.where.source}`,
+          { cause },
+        ),
+      );
+    });
+    request.end();
+  });
+}

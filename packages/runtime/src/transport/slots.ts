@@ -1,0 +1,47 @@
+import type { RequestScope } from './request-scope.ts';
+
+/** Slots bounds how many requests run at once; the others wait their turn, first come first served. */
+export class Slots {
+  readonly #limit: number;
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** waiting is how many requests have no slot yet. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** tryTake takes a slot if one is free. */
+  tryTake(): boolean {
+    if (this.#taken >= this.#limit) return false;
+    this.#taken++;
+    return true;
+  }
+
+  /** take waits for a slot, no longer than the request lives. */
+  take(scope: RequestScope): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const grant = (): void => {
+        this.#waiting.delete(grant);
+        forget();
+        resolve();
+      };
+      const forget = scope.onCancel((reason) => {
+        this.#waiting.delete(grant);
+        reject(reason);
+      });
+      this.#waiting.add(grant);
+    });
+  }
+
+  /** give returns a slot; the request that has waited longest has it at once. */
+  give(): void {
+    const [next] = this.#waiting;
+    if (next) next();
+    else this.#taken--;
+  }
+}

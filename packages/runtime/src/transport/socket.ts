@@ -1,0 +1,118 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Clock } from '@bowline/machinery';
+import type { ConnectionConfig } from './connection-config.ts';
+import { connectError, TransportError, type Where } from './transport-error.ts';
+
+/** OpenSocket is a connected, and where the server speaks TLS verified, socket. */
+export interface OpenSocket {
+  readonly socket: Socket;
+  /** What the server chose: HTTP/2, or HTTP/1.1 for everything else. */
+  readonly protocol: 'h2' | 'http/1.1';
+  readonly certificatePem: string | undefined;
+}
+
+/** SocketOptions says where to connect and how long to try. */
+export interface SocketOptions {
+  readonly config: ConnectionConfig;
+  readonly where: Where;
+  readonly wire: Clock;
+  readonly connectTimeoutMs: number;
+  /** Aborted when the transport is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** TCP keep-alive is the only sign of a dead peer that HTTP/1.1 gives; HTTP/2 has its own PING. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+
+/** openSocket connects: TCP, the proxy's CONNECT, TLS. It rejects with a TransportError, in time, leaving nothing open. */
+export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
+  const opened: Socket[] = [];
+  const work = establish(options, (socket) => opened.push(socket));
+  let fail: (error: Error) => void = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const timer = options.wire.setTimer(options.connectTimeoutMs, () => {
+    fail(
+      new TransportError(
+        'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
+        `${options.where.server} (${options.where.source}) did not accept a connection within ${options.connectTimeoutMs} ms: check the address, firewalls and proxy-url`,
+      ),
+    );
+  });
+  const onAbort = (): void => fail(options.signal.reason);
+  options.signal.addEventListener('abort', onAbort);
+  try {
+    if (options.signal.aborted) throw options.signal.reason;
+    return await Promise.race([work, ended]);
+  } catch (error) {
+    work.catch(() => {});
+    for (const socket of opened) socket.destroy();
+    throw options.signal.aborted ? error : connectError(error, options.where);
+  } finally {
+    timer.cancel();
+    options.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function establish(options: SocketOptions, opened: (socket: Socket) => void): Promise<OpenSocket> {
+  const { config, where } = options;
+  const url = new URL(config.server);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const ca = typeof config.ca === 'function' ? await config.ca() : config.ca;
+  const certificate = secure ? await config.credentials?.certificate?.() : undefined;
+
+  let raw: Socket;
+  if (config.proxyUrl === undefined) {
+    raw = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS });
+    opened(raw);
+    await once(raw, 'connect');
+  } else {
+    const { connectThroughProxy } = await import('./proxy.ts');
+    raw = await connectThroughProxy({ proxyUrl: config.proxyUrl, host, port, where, opened });
+  }
+  if (!secure) return { socket: raw, protocol: 'http/1.1', certificatePem: undefined };
+
+  const servername = config.serverName ?? (isIP(host) === 0 ? host : undefined);
+  const socket: TLSSocket = connectTls({
+    socket: raw,
+    // Without a server name the certificate is checked against `host`.
+    host: config.serverName ?? host,
+    ...(servername === undefined ? {} : { servername }),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: !(config.insecureSkipTlsVerify ?? false),
+    ...(ca === undefined ? {} : { ca }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
+  });
+  opened(socket);
+  await once(socket, 'secureConnect');
+  return {
+    socket,
+    protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+    certificatePem: certificate?.certificatePem,
+  };
+}
+
+function once(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      socket.off(event, onReady);
+      socket.off('close', onClose);
+      if (error) reject(error);
+      else {
+        socket.off('error', settle);
+        resolve();
+      }
+      // After a failure the error listener stays: a socket may report more than one.
+    };
+    const onReady = (): void => settle();
+    const onClose = (): void => settle(Object.assign(new Error('closed before it was ready'), { code: 'ECONNRESET' }));
+    socket.on(event, onReady);
+    socket.on('close', onClose);
+    socket.on('error', settle);
+  });
+}
