@@ -70,6 +70,8 @@ export async function simulate(seed: number, durationMs = 600_000): Promise<Simu
   while (world.monotonic() < durationMs) {
     const replica = pick(random, replicas);
     disturb(replica, integerBelow(random, 10), () => between(random, 0, 1));
+    // At once, before any timer: the first thing a process does when it goes on may be a write.
+    tryToWrite(replica);
     const until = world.monotonic() + between(random, 200, 12_000);
     while (world.monotonic() < until) {
       await world.advance(Math.min(world.nextDueInMs ?? 250, 250, until - world.monotonic()));

@@ -11,7 +11,7 @@ const LONGEST_CAUSE_CHAIN = 5;
 
 /** Names whose values are secrets, whatever case and separators they are written with. `secretName` is not one. */
 const SECRET_NAME =
-  /(?:^|[a-z0-9])?(?:password|passwd|passphrase|token|privatekey|privatekeypem|keypem|keydata|apikey|secretkey|accesskey|secretvalue|stringdata|credentials?|authorization|cookie)$|^(?:pin|tlskey)$/;
+  /(?:password|passwd|passphrase|token|privatekey|privatekeypem|keypem|keydata|apikey|secretkey|accesskey|secretvalue|stringdata|credentials?|authorization|cookie)$|^(?:pin|tlskey)$/;
 
 /** The line's own fields: a caller's field of the same name is kept under another. */
 const RESERVED: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
