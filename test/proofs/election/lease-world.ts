@@ -1,16 +1,6 @@
-import type { Lease, ObjectKey, Resource } from '@bowline/kubernetes';
+import { Lease, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { between, type Clock, type Random, sleepOn, type Timer, type VirtualClock } from '@bowline/machinery';
-import { BowlineError, type LeaseClient, type RequestOptions, type WriteGuard } from '@bowline/runtime';
-
-/** LeaseApiError is an answer of the simulated API other than success. */
-export class LeaseApiError extends BowlineError {
-  readonly status: number;
-
-  constructor(status: number) {
-    super('BOWLINE_API_ERROR', `the simulated API answered ${status}`);
-    this.status = status;
-  }
-}
+import { ApiError, BowlineError, type LeaseClient, type RequestOptions, type WriteGuard } from '@bowline/runtime';
 
 /** Commit is one write that the simulated API stored. */
 export interface Commit {
@@ -43,14 +33,14 @@ export class LeaseApi {
 
   create(by: string, lease: Lease): Lease {
     this.#check('create');
-    if (this.lease) throw new LeaseApiError(409);
+    if (this.lease) throw refusal('create', 409);
     return this.#store(by, { ...lease, metadata: { ...lease.metadata, uid: `uid-${this.#version + 1}` } });
   }
 
   update(by: string, lease: Lease): Lease {
     this.#check('update');
-    if (!this.lease) throw new LeaseApiError(404);
-    if (this.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion) throw new LeaseApiError(409);
+    if (!this.lease) throw refusal('update', 404);
+    if (this.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion) throw refusal('update', 409);
     return this.#store(by, lease);
   }
 
@@ -60,7 +50,7 @@ export class LeaseApi {
   }
 
   #check(verb: 'get' | 'create' | 'update'): void {
-    if (this.refuse && (this.refuse.verb ?? verb) === verb) throw new LeaseApiError(this.refuse.status);
+    if (this.refuse && (this.refuse.verb ?? verb) === verb) throw refusal(verb, this.refuse.status);
   }
 
   #store(by: string, lease: Lease): Lease {
@@ -74,6 +64,10 @@ export class LeaseApi {
     this.onStore(commit);
     return this.lease;
   }
+}
+
+function refusal(verb: string, status: number): ApiError {
+  return new ApiError({ request: { verb, resource: Lease, path: '/' }, status });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { keyString, type ObjectKey } from '@bowline/kubernetes';
+import { ApiError } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /** statusOf is the HTTP status of an API error, or undefined for anything else (a broken connection, a timeout). */
 export function statusOf(error: unknown): number | undefined {
-  if (!(error instanceof BowlineError) || !('status' in error)) return undefined;
-  return typeof error.status === 'number' ? error.status : undefined;
+  return error instanceof ApiError ? error.status : undefined;
 }
 
 /** leaseProblem says in the words of whoever has to mend it why a Lease could not be read or written. */

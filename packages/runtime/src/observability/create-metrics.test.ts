@@ -55,7 +55,7 @@ describe('createMetrics', () => {
       'process_start_time_seconds',
       'nodejs_heap_size_used_bytes',
     ]) {
-      expect(text).toMatch(new RegExp(`^${name} [1-9.]`, 'm'));
+      expect(text).toMatch(new RegExp(`^${name} [0-9.]*[1-9]`, 'm'));
     }
     expect(text).toContain(`nodejs_version_info{version="${process.version}"} 1`);
   });
