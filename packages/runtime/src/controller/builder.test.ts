@@ -1,0 +1,181 @@
+import { ConfigMap, keyOf, Namespace, type ObjectKey, Secret } from '@bowline/kubernetes';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type MetadataObject, project, trigger } from '../cache/view.ts';
+import { controller, keyed } from './builder.ts';
+import type { Controller } from './controller.ts';
+import { annotationsChanged, anyOf, generationChanged, statusChanged } from './predicates.ts';
+
+const hashed = project((map: ConfigMap) => ({ metadata: map.metadata ?? {}, hash: JSON.stringify(map.data) }));
+
+describe('controller', () => {
+  it('types the object by the declared view', () => {
+    controller(ConfigMap).reconcile(({ object }) => {
+      expectTypeOf(object).toEqualTypeOf<ConfigMap>();
+    });
+    controller(ConfigMap, { view: 'metadata' }).reconcile(({ object }) => {
+      expectTypeOf(object).toEqualTypeOf<MetadataObject>();
+      // @ts-expect-error the view keeps no data
+      object.data;
+    });
+    controller(ConfigMap, { view: hashed }).reconcile(({ object, key }) => {
+      expectTypeOf(object.hash).toEqualTypeOf<string>();
+      expectTypeOf(key).toEqualTypeOf<ObjectKey>();
+    });
+    // @ts-expect-error a trigger keeps nothing to reconcile
+    controller(ConfigMap, { view: trigger(() => true) });
+  });
+
+  it('lets the context read declared kinds only, each as its view keeps it', () => {
+    controller(ConfigMap)
+      .owns(Secret, { view: 'metadata' })
+      .watches(Namespace, { map: () => [] })
+      .reconcile(({ get, list }) => {
+        expectTypeOf(get(ConfigMap, { name: 'a' })).toEqualTypeOf<ConfigMap | undefined>();
+        expectTypeOf(get(Secret, { name: 'a' })).toEqualTypeOf<MetadataObject | undefined>();
+        expectTypeOf(list(Namespace)).toEqualTypeOf<readonly Namespace[]>();
+      });
+    controller(ConfigMap).reconcile(({ get, list }) => {
+      // @ts-expect-error Secret is not declared
+      get(Secret, { name: 'a' });
+      // @ts-expect-error Namespace is not declared
+      list(Namespace);
+    });
+  });
+
+  it('gives a second source of the same kind a name of its own', () => {
+    controller(ConfigMap, { labelSelector: 'copy-to' })
+      .watches(ConfigMap, { as: 'copies', labelSelector: 'copied-from', view: hashed, map: () => [] })
+      .reconcile(({ get, list }) => {
+        expectTypeOf(get('copies', { name: 'a' })?.hash).toEqualTypeOf<string | undefined>();
+        expectTypeOf(list(ConfigMap)).toEqualTypeOf<readonly ConfigMap[]>();
+        // @ts-expect-error no source has this name
+        get('others', { name: 'a' });
+      });
+    expect(() =>
+      controller(ConfigMap).watches(
+        // @ts-expect-error the kind is declared already
+        ConfigMap,
+        { map: () => [] },
+      ),
+    ).toThrow(/declared twice; give one of them a name of its own with "as"/);
+    expect(() =>
+      controller(ConfigMap).owns(Secret).owns(
+        // @ts-expect-error the kind is declared already
+        Secret,
+      ),
+    ).toThrow(expect.objectContaining({ code: 'BOWLINE_CONTROLLER_INVALID' }));
+  });
+
+  it('types map functions by their view and lets them read what is declared so far', () => {
+    controller(ConfigMap, { indexes: { team: (map) => [map.metadata?.labels?.team ?? ''] } })
+      .watches(Namespace, {
+        view: 'metadata',
+        map: (namespace, cache) => {
+          expectTypeOf(namespace).toEqualTypeOf<MetadataObject>();
+          // @ts-expect-error the index is called team
+          cache.list(ConfigMap, { by: { owner: 'a' } });
+          // @ts-expect-error Secret is not declared
+          cache.list(Secret);
+          return cache.list(ConfigMap, { by: { team: namespace.metadata.name ?? '' } }).map(keyOf);
+        },
+      })
+      .reconcile(() => {});
+    // @ts-expect-error a map function is needed
+    controller(ConfigMap).watches(Namespace, { view: 'metadata' });
+    controller(ConfigMap).watches(Namespace, {
+      // @ts-expect-error keys of a kind have a name, and are not just strings
+      map: () => ['a'],
+    });
+  });
+
+  it('refuses to own through a view without owner references', () => {
+    controller(ConfigMap).owns(Secret, { view: project((secret: Secret) => ({ metadata: secret.metadata ?? {} })) });
+    // @ts-expect-error the projection drops the metadata
+    controller(ConfigMap).owns(Secret, { view: project((secret: Secret) => ({ type: secret.type })) });
+    // @ts-expect-error a trigger keeps no owner references
+    controller(ConfigMap).owns(Secret, { view: trigger(() => true) });
+  });
+
+  it('accepts predicates that the view can answer, at the end of the sentence', () => {
+    const told = controller(Namespace).when(
+      anyOf(generationChanged, annotationsChanged('requested-at')),
+      statusChanged,
+    );
+    // @ts-expect-error sources come before the predicates
+    told.owns;
+    // @ts-expect-error predicates are named once
+    told.when;
+    const none = project((map: ConfigMap) => ({ size: Object.keys(map.data ?? {}).length }));
+    // @ts-expect-error the projection drops the metadata
+    controller(ConfigMap, { view: none }).when(generationChanged);
+    const finished = told.reconcile(() => {});
+    // @ts-expect-error the sentence has ended
+    finished.watches;
+  });
+
+  it('carries the type of what it needs', () => {
+    const plain = controller(ConfigMap).reconcile(() => ({ requeueAfterMs: 5 }));
+    expectTypeOf(plain).toEqualTypeOf<Controller<unknown>>();
+    const needy = controller(ConfigMap)
+      .using<{ greet(): string }>()
+      .reconcile(async ({ deps }) => {
+        deps.greet();
+      });
+    expectTypeOf(needy).toEqualTypeOf<Controller<{ greet(): string }>>();
+    // @ts-expect-error what it needs is missing
+    const wrong: Controller<{ other: string }> = needy;
+    expect(wrong).toBe(needy);
+  });
+
+  it('leaves the builder it came from as it was', () => {
+    const base = controller(ConfigMap);
+    const one = base.owns(Secret).reconcile(() => {});
+    const other = base.reconcile(() => {});
+    expect(one.sources.map((source) => source.role)).toEqual(['primary', 'owns']);
+    expect(other.sources.map((source) => source.role)).toEqual(['primary']);
+  });
+
+  it('is named after its kind, works on one key at a time, for five minutes at most, and looks again after ten hours', () => {
+    const declared = controller(ConfigMap).reconcile(() => {});
+    expect(declared).toMatchObject({
+      name: 'configmap',
+      work: { concurrency: 1, timeoutMs: 300_000, resyncMs: 36_000_000 },
+    });
+  });
+
+  it.each([
+    [{ name: 'Not A Label' }, /DNS label/],
+    [{ concurrency: 0 }, /concurrency/],
+    [{ concurrency: 1.5 }, /concurrency/],
+    [{ timeoutMs: 0 }, /timeoutMs/],
+    [{ resyncMs: Number.NaN }, /resyncMs/],
+  ])('refuses %j', (options, text) => {
+    expect(() => controller(ConfigMap, options)).toThrow(text);
+  });
+});
+
+describe('keyed', () => {
+  it('has any string as key and no object', () => {
+    keyed('bundle')
+      .using<{ url: string }>()
+      .watches(ConfigMap, { view: 'metadata', map: (map) => [map.metadata.name ?? ''] })
+      .reconcile((context) => {
+        expectTypeOf(context.key).toEqualTypeOf<string>();
+        expectTypeOf(context.deps).toEqualTypeOf<{ url: string }>();
+        // @ts-expect-error there is no object
+        context.object;
+        context.enqueue('other');
+      });
+  });
+
+  it('needs at least one source and has neither owner nor primary', () => {
+    // @ts-expect-error without a source no key would ever come
+    keyed('bundle').reconcile;
+    // @ts-expect-error there is no primary that could own
+    keyed('bundle').owns;
+    const declared = keyed('bundle').watches(Secret, { map: () => ['all'] });
+    // @ts-expect-error there is no primary to narrow
+    declared.when;
+    expect(declared.reconcile(() => {}).sources.map((source) => source.role)).toEqual(['watches']);
+  });
+});

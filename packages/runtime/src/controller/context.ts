@@ -1,0 +1,52 @@
+import type { ObjectKey } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import type { Log } from '../observability/log.ts';
+import type { Cause } from '../queue/cause.ts';
+import type { LiveClient } from './live-client.ts';
+import type { CacheReads } from './sources.ts';
+
+/** EnqueueOptions says when and how urgently. */
+export interface EnqueueOptions {
+  /** Defaults to 0. */
+  readonly afterMs?: number | undefined;
+  /** Higher goes first. Defaults to 0. */
+  readonly priority?: number | undefined;
+}
+
+/**
+ * BaseContext is what every reconcile gets. Its members may be taken apart: `async ({ key, get, log }) => …`.
+ */
+export interface BaseContext<S, Deps, Key> extends CacheReads<S> {
+  readonly key: Key;
+  /** Why this run: for logs and people, never for decisions. At most 16. */
+  readonly causes: readonly Cause[];
+  /** 1 for the first try, one more for each failure in a row before it. */
+  readonly attempt: number;
+  /** Aborted when the reconcile's time is over, or the controller must stop at once. Requests of `live` follow it by themselves. */
+  readonly signal: AbortSignal;
+  /** Carries controller, key and reconcileId on every line. */
+  readonly log: Log;
+  readonly clock: Clock;
+  /** What the operator's `setup` returned. */
+  readonly deps: Deps;
+  /** The API server. Writes are refused once leadership is lost; their answers are visible to `get` and `list` at once. */
+  readonly live: LiveClient;
+  /** enqueue asks for a run of a key of this controller. */
+  enqueue(key: Key, options?: EnqueueOptions): void;
+}
+
+/** ReconcileContext is what the reconcile function of a kind gets: its object exists, in the cache, at this moment. */
+export interface ReconcileContext<Obj, S, Deps> extends BaseContext<S, Deps, ObjectKey> {
+  /** The object as the declared view keeps it. Shared: never change it. */
+  readonly object: Obj;
+}
+
+/** KeyedContext is what the reconcile function of a keyed controller gets. */
+export type KeyedContext<S, Deps> = BaseContext<S, Deps, string>;
+
+/** ReconcileResult is what a reconcile function may return: nothing, or when to look again even if nothing happens. */
+export type ReconcileResult = { readonly requeueAfterMs?: number | undefined } | undefined;
+
+/** Reconcile brings the world to where the object says it should be. It runs again whenever anything it declared changes. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing must be assignable.
+export type Reconcile<Context> = (context: Context) => Promise<ReconcileResult | void> | ReconcileResult | void;

@@ -1,0 +1,111 @@
+import type { Labels, Metrics } from '../observability/metrics.ts';
+
+/** Outcome is the `result` label of a finished reconcile. */
+export type Outcome = 'success' | 'error' | 'requeue' | 'requeue_after';
+
+const OUTCOMES: readonly Outcome[] = ['success', 'error', 'requeue', 'requeue_after'];
+
+/** The buckets of controller-runtime, so that its dashboards fit: dense below a second, then up to a minute. */
+const DURATION_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+
+/** ControllerState is what the gauges are read from, just before they are scraped. */
+export interface ControllerState {
+  activeWorkers(): number;
+  overdue(): number;
+  paused(): number;
+}
+
+/** ControllerMetrics measures one controller under the names that controller-runtime uses, all present from the start. */
+export class ControllerMetrics implements Disposable {
+  readonly #labels: Labels;
+  readonly #outcomes: Readonly<Record<Outcome, Labels>>;
+  readonly #total;
+  readonly #errors;
+  readonly #terminal;
+  readonly #panics;
+  readonly #timeouts;
+  readonly #time;
+  readonly #mapErrors;
+  readonly #collector: Disposable;
+
+  constructor(metrics: Metrics, controller: string, concurrency: number, state: ControllerState) {
+    const labels = ['controller'];
+    const of = (name: string, help: string) => ({ name: `controller_runtime_${name}`, help, labels });
+    this.#labels = { controller };
+    this.#total = metrics.counter({ ...of('reconcile_total', 'Reconciles by result'), labels: [...labels, 'result'] });
+    this.#errors = metrics.counter(of('reconcile_errors_total', 'Reconciles that threw or timed out'));
+    this.#terminal = metrics.counter(of('terminal_reconcile_errors_total', 'Reconciles that threw a terminal error'));
+    this.#panics = metrics.counter(
+      of('reconcile_panics_total', 'Reconciles that threw something that is no Error, or that only a bug throws'),
+    );
+    this.#timeouts = metrics.counter(of('reconcile_timeouts_total', 'Reconciles that took longer than they may'));
+    this.#time = metrics.histogram({
+      ...of('reconcile_time_seconds', 'Length of a reconcile'),
+      buckets: DURATION_BUCKETS,
+    });
+    this.#mapErrors = metrics.counter({
+      name: 'bowline_map_errors_total',
+      help: 'Events that were lost because a map function or predicate threw',
+      labels,
+    });
+    const most = metrics.gauge(of('max_concurrent_reconciles', 'Reconciles that may run at the same time'));
+    const active = metrics.gauge(of('active_workers', 'Reconciles that run'));
+    const overdue = metrics.gauge({
+      name: 'bowline_reconciles_overdue',
+      help: 'Reconciles that timed out and have not ended: their keys are blocked',
+      labels,
+    });
+    const paused = metrics.gauge({
+      name: 'bowline_paused_objects',
+      help: 'Objects that are left alone because they are annotated as paused',
+      labels,
+    });
+
+    this.#outcomes = Object.fromEntries(OUTCOMES.map((result) => [result, { controller, result }])) as Record<
+      Outcome,
+      Labels
+    >;
+    for (const outcome of OUTCOMES) this.#total.add(this.#outcomes[outcome], 0);
+    for (const counter of [this.#errors, this.#terminal, this.#panics, this.#timeouts, this.#mapErrors]) {
+      counter.add(this.#labels, 0);
+    }
+    most.set(concurrency, this.#labels);
+    this.#collector = metrics.collect(() => {
+      active.set(state.activeWorkers(), this.#labels);
+      overdue.set(state.overdue(), this.#labels);
+      paused.set(state.paused(), this.#labels);
+    });
+  }
+
+  finished(outcome: Outcome, tookMs: number): void {
+    this.#total.add(this.#outcomes[outcome]);
+    this.#time.observe(tookMs / 1000, this.#labels);
+  }
+
+  failed(): void {
+    this.#errors.add(this.#labels);
+  }
+
+  failedForGood(): void {
+    this.#terminal.add(this.#labels);
+  }
+
+  panicked(): void {
+    this.#panics.add(this.#labels);
+  }
+
+  timedOut(): void {
+    this.#timeouts.add(this.#labels);
+  }
+
+  mapFailed(): void {
+    this.#mapErrors.add(this.#labels);
+  }
+
+  [Symbol.dispose](): void {
+    this.#collector[Symbol.dispose]();
+  }
+}

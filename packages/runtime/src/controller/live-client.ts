@@ -1,0 +1,151 @@
+import { type KubernetesObject, keyOf, type ObjectKey, type Resource, type Status } from '@bowline/kubernetes';
+import type {
+  AccessQuestion,
+  Client,
+  DeleteOptions,
+  List,
+  ListOptions,
+  Patch,
+  RequestOptions,
+  Subject,
+  WatchOptions,
+  WatchStream,
+  WriteOptions,
+} from '../client/client.ts';
+
+/** LiveClient is the API server as a reconcile sees it: a client without a life of its own. */
+export type LiveClient = Omit<Client, 'guarded' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose>;
+
+/** WriteRecorder learns of every write, so that reads see it before the watch does. A Cache is one. */
+export interface WriteRecorder {
+  recordWrite(resource: Resource, object: KubernetesObject): void;
+  recordDelete(resource: Resource, key: ObjectKey, identity: { uid: string; resourceVersion?: string }): void;
+}
+
+/**
+ * RecordingClient passes calls on, ties them to a signal, and records the answers of writes. One is made per reconcile
+ * that asks for `live`.
+ */
+export class RecordingClient implements LiveClient {
+  readonly #client: Client;
+  readonly #recorder: WriteRecorder;
+  readonly #signal: AbortSignal;
+
+  constructor(client: Client, recorder: WriteRecorder, signal: AbortSignal) {
+    this.#client = client;
+    this.#recorder = recorder;
+    this.#signal = signal;
+  }
+
+  get<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: RequestOptions & { subresource?: string },
+  ): Promise<T> {
+    return this.#client.get(resource, key, this.#tied(options));
+  }
+
+  find<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: RequestOptions,
+  ): Promise<T | undefined> {
+    return this.#client.find(resource, key, this.#tied(options));
+  }
+
+  list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>> {
+    return this.#client.list(resource, this.#tied(options));
+  }
+
+  watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>> {
+    return this.#client.watch(resource, this.#tied(options));
+  }
+
+  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+    return this.#written(resource, await this.#client.create(resource, object, this.#tied(options)), options);
+  }
+
+  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+    return this.#written(resource, await this.#client.update(resource, object, this.#tied(options)), options);
+  }
+
+  async patch<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    patch: Patch,
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#tied(options)), options);
+  }
+
+  async delete<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: DeleteOptions,
+  ): Promise<T | Status> {
+    const answer = await this.#client.delete(resource, key, this.#tied(options));
+    if (options?.dryRun) return answer;
+    if (isStatus(answer)) {
+      const uid = answer.details?.uid;
+      if (uid) this.#recorder.recordDelete(resource, key, { uid });
+    } else if (livesOn(answer)) {
+      this.#recorder.recordWrite(resource, answer);
+    } else if (answer.metadata?.uid) {
+      this.#recorder.recordDelete(resource, key, { uid: answer.metadata.uid });
+    }
+    return answer;
+  }
+
+  deleteCollection<T extends KubernetesObject>(
+    resource: Resource<T>,
+    options?: DeleteOptions & ListOptions,
+  ): Promise<void> {
+    return this.#client.deleteCollection(resource, this.#tied(options));
+  }
+
+  requestToken(
+    serviceAccount: ObjectKey,
+    options?: Parameters<Client['requestToken']>[1],
+  ): ReturnType<Client['requestToken']> {
+    return this.#client.requestToken(serviceAccount, this.#tied(options));
+  }
+
+  mayI(question: AccessQuestion, options?: RequestOptions): ReturnType<Client['mayI']> {
+    return this.#client.mayI(question, this.#tied(options));
+  }
+
+  maySubject(subject: Subject, question: AccessQuestion, options?: RequestOptions): ReturnType<Client['maySubject']> {
+    return this.#client.maySubject(subject, question, this.#tied(options));
+  }
+
+  raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string> {
+    return this.#client.raw(path, this.#tied(options));
+  }
+
+  #tied<O extends RequestOptions>(options: O | undefined): O {
+    const signal = options?.signal ? AbortSignal.any([options.signal, this.#signal]) : this.#signal;
+    // O only narrows RequestOptions by optional members, so the object made here is one.
+    return { ...options, signal } as O;
+  }
+
+  /** The answer to a write of a subresource other than status (`scale`, `eviction`, `token`) is of another kind. */
+  #written<T extends KubernetesObject>(resource: Resource<T>, answer: T, options: WriteOptions | undefined): T {
+    const whole = options?.subresource === undefined || options.subresource === 'status';
+    if (whole && !options?.dryRun && keyOf(answer).name) this.#recorder.recordWrite(resource, answer);
+    return answer;
+  }
+}
+
+function isStatus(answer: KubernetesObject | Status): answer is Status {
+  return answer.kind === 'Status' && answer.apiVersion === 'v1';
+}
+
+/**
+ * Some kinds (Pods, Services, …) answer a deletion with the object although it is gone: it lives on only while
+ * finalizers or a grace period hold it.
+ */
+function livesOn(object: KubernetesObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata ?? {};
+  if (deletionTimestamp === undefined) return false;
+  return (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0;
+}

@@ -1,0 +1,207 @@
+import type { Clock } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Fields, Log } from '../observability/log.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { QueueItem } from '../queue/queue-options.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+import { Run } from './run.ts';
+import { judgeError, judgeResult, type Verdict } from './verdict.ts';
+
+/** ReconcilerOptions configures the workers of a queue. */
+export interface ReconcilerOptions {
+  readonly queue: Queue;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ControllerMetrics;
+  /** Stands before the number of each run. */
+  readonly idPrefix: string;
+  /** begin starts the work on a run's key, or answers undefined when there is nothing to do for it. */
+  readonly begin: (run: Run) => (() => unknown) | undefined;
+  /** The log fields that name a key. */
+  readonly describe: (key: string) => Fields;
+}
+
+/**
+ * Reconciler takes keys from a queue and runs one function for each, a few at a time. Whatever a run does (throws, never
+ * ends), the others go on.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  /** Runs that hold a slot. */
+  readonly #active = new Set<Run>();
+  /** Runs that lost their slot and have not ended. */
+  readonly #overdue = new Set<Run>();
+  #count = 0;
+  #stopping = false;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  get active(): number {
+    return this.#active.size;
+  }
+
+  get overdue(): number {
+    return this.#overdue.size;
+  }
+
+  /** overdueKeys are the keys that are blocked by a run that does not end. */
+  overdueKeys(): string[] {
+    return Array.from(this.#overdue, (run) => run.item.key);
+  }
+
+  /** run works until `stop`; settles when every worker has gone home. */
+  async run(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work()));
+  }
+
+  /**
+   * stop takes no further key and waits until the runs under way have ended, at most `drainMs`; then their signals are
+   * aborted with the reason. Runs that are overdue were aborted before: nobody waits for them. Answers the keys whose
+   * runs had not ended.
+   */
+  async stop(reason: unknown, drainMs: number): Promise<readonly string[]> {
+    this.#stopping = true;
+    // Settles when the last run has; that may be never, and is not what is waited for.
+    void this.#options.queue.shutDown({ discard: true });
+    if (this.#active.size > 0 && drainMs > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = this.#options.clock.setTimer(drainMs, resolve);
+        this.#onIdle = () => {
+          timer.cancel();
+          resolve();
+        };
+      });
+    }
+    const left = [...this.#active];
+    for (const run of left) {
+      run.abort(reason);
+      this.#free(run);
+    }
+    return left.map((run) => run.item.key);
+  }
+
+  async #work(): Promise<void> {
+    const { queue } = this.#options;
+    for (let item = await queue.next(); item !== undefined && !this.#stopping; item = await queue.next()) {
+      await this.#process(item);
+    }
+  }
+
+  /** Resolves when the slot is free again, which may be before the run has ended. */
+  #process(item: QueueItem): Promise<void> | undefined {
+    const { clock, timeoutMs, queue, begin, idPrefix } = this.#options;
+    const run = new Run(item, `${idPrefix}-${(++this.#count).toString(36)}`, clock.monotonic());
+    let work: (() => unknown) | undefined;
+    try {
+      work = begin(run);
+    } catch (error) {
+      this.#end(run, judgeError(error, item.failures));
+      return undefined;
+    }
+    if (work === undefined) {
+      queue.forget(item.key);
+      queue.done(item.key);
+      return undefined;
+    }
+    this.#active.add(run);
+    const started = work;
+    return new Promise((resolve) => {
+      run.onFree = resolve;
+      const timer = clock.setTimer(timeoutMs, () => this.#timeOut(run));
+      void settle(started, item.failures).then((verdict) => {
+        timer.cancel();
+        this.#end(run, verdict);
+        this.#free(run);
+      });
+    });
+  }
+
+  #timeOut(run: Run): void {
+    const { timeoutMs, log, metrics, describe } = this.#options;
+    const error = new BowlineError(
+      'BOWLINE_RECONCILE_TIMEOUT',
+      `a reconcile has not ended after ${timeoutMs} ms; its key is blocked until it does: pass the context's signal to whatever it waits for`,
+    );
+    run.overdue = true;
+    this.#overdue.add(run);
+    metrics.timedOut();
+    metrics.failed();
+    metrics.finished('error', timeoutMs);
+    log.error('reconcile timed out', {
+      ...describe(run.item.key),
+      reconcileId: run.id,
+      error,
+      causes: run.item.causes,
+    });
+    run.abort(error);
+    this.#free(run);
+  }
+
+  #free(run: Run): void {
+    if (!this.#active.delete(run)) return;
+    run.onFree?.();
+    if (this.#active.size === 0) this.#onIdle?.();
+  }
+
+  /** end does what the verdict says with the key. A late end counts as the timeout it was, and the key is tried again. */
+  #end(run: Run, verdict: Verdict): void {
+    const { queue, clock, metrics, log, describe } = this.#options;
+    const { key, failures } = run.item;
+    const tookMs = clock.monotonic() - run.startedAt;
+    if (run.overdue) {
+      this.#overdue.delete(run);
+      const retryInMs = queue.retry(key, { code: 'BOWLINE_RECONCILE_TIMEOUT' });
+      queue.done(key);
+      log.info('reconcile ended after its time', { ...describe(key), reconcileId: run.id, tookMs, retryInMs });
+      return;
+    }
+
+    let retryInMs: number | undefined;
+    if (verdict.then === 'backoff') {
+      retryInMs = queue.retry(key, { range: verdict.range, code: codeOf(verdict.error) });
+    } else {
+      queue.forget(key);
+      if (verdict.then === 'again' && verdict.afterMs !== undefined) {
+        const cause = { by: 'requeue', afterMs: verdict.afterMs } as const;
+        queue.add(key, { afterMs: verdict.afterMs, priority: run.item.priority, cause });
+      }
+    }
+    queue.done(key);
+
+    metrics.finished(verdict.outcome, tookMs);
+    if (verdict.outcome === 'error') {
+      metrics.failed();
+      if (verdict.terminal) metrics.failedForGood();
+      if (verdict.panic) metrics.panicked();
+    }
+    if (verdict.error === undefined) return;
+    const fields = {
+      ...describe(key),
+      reconcileId: run.id,
+      error: verdict.error,
+      attempt: failures + 1,
+      causes: run.item.causes,
+    };
+    if (verdict.outcome !== 'error') log.debug('reconcile collided, trying again', { ...fields, retryInMs });
+    else if (run.isAborted) log.info('reconcile was stopped', fields);
+    else if (verdict.terminal) log.error('reconcile failed, not trying again before something changes', fields);
+    else log.error('reconcile failed', { ...fields, retryInMs });
+  }
+}
+
+async function settle(work: () => unknown, failures: number): Promise<Verdict> {
+  try {
+    return judgeResult(await work());
+  } catch (thrown) {
+    return judgeError(thrown, failures);
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof BowlineError ? error.code : undefined;
+}

@@ -1,0 +1,41 @@
+import type { QueueItem } from '../queue/queue-options.ts';
+
+/** Run is one reconcile of one key, from its start until its promise has settled. */
+export class Run {
+  readonly item: QueueItem;
+  /** Unique within the process: stands on every log line of the run. */
+  readonly id: string;
+  /** Monotonic. */
+  readonly startedAt: number;
+  /** Set once its time was over. */
+  overdue = false;
+  /** Called when the run gives its slot back. */
+  onFree: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor(item: QueueItem, id: string, startedAt: number) {
+    this.item = item;
+    this.id = id;
+    this.startedAt = startedAt;
+  }
+
+  /** signal is made when somebody asks for it: most runs never wait for anything. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#aborted !== undefined;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+}

@@ -1,0 +1,76 @@
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { BackoffRange } from '../queue/backoff.ts';
+import type { Outcome } from './controller-metrics.ts';
+import { SlowError, TerminalError } from './reconcile-error.ts';
+
+/** Verdict is what follows from how a reconcile ended. */
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** What happens to the key; `again` waits `afterMs`, `backoff` counts a failure. */
+  readonly then: 'rest' | 'again' | 'backoff';
+  readonly afterMs?: number;
+  readonly range?: BackoffRange | undefined;
+  readonly error?: unknown;
+  readonly terminal?: boolean;
+  readonly panic?: boolean;
+}
+
+/** After this many conflicts in a row something fights us: then a conflict is an error like any other. */
+const MOST_QUICK_CONFLICTS = 10;
+
+/** A conflict is over as soon as the cache has seen what we collided with. */
+const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
+
+const REST: Verdict = { outcome: 'success', then: 'rest' };
+
+/** judgeResult is the verdict on what a reconcile returned. */
+export function judgeResult(result: unknown): Verdict {
+  if (result === undefined || result === null) return REST;
+  const afterMs: unknown = (result as { requeueAfterMs?: unknown }).requeueAfterMs;
+  if (afterMs === undefined) return REST;
+  if (typeof afterMs !== 'number' || Number.isNaN(afterMs)) {
+    const error = new BowlineError(
+      'BOWLINE_RECONCILE_RESULT',
+      'a reconcile returned a requeueAfterMs that is no number; return milliseconds, or nothing',
+    );
+    return { outcome: 'error', then: 'backoff', error, panic: true };
+  }
+  // Again at once means: as soon as the backoff allows, or a reconcile that always asks would never rest.
+  if (afterMs <= 0) return { outcome: 'requeue', then: 'backoff' };
+  return { outcome: 'requeue_after', then: 'again', afterMs };
+}
+
+/** judgeError is the verdict on what a reconcile threw after `failures` failures in a row. */
+export function judgeError(thrown: unknown, failures: number): Verdict {
+  if (thrown instanceof TerminalError) return { outcome: 'error', then: 'rest', error: thrown, terminal: true };
+  if (thrown instanceof SlowError) return { outcome: 'error', then: 'backoff', error: thrown, range: thrown.range };
+  if (isConflict(thrown) && failures < MOST_QUICK_CONFLICTS) {
+    return { outcome: 'requeue', then: 'backoff', range: CONFLICT_RANGE, error: thrown };
+  }
+  return { outcome: 'error', then: 'backoff', error: asError(thrown), panic: isPanic(thrown) };
+}
+
+/** isConflict is whether an API call failed because the object had changed meanwhile. An object that exists already is another 409. */
+function isConflict(thrown: unknown): boolean {
+  if (!(thrown instanceof BowlineError)) return false;
+  const { status, reason } = thrown as { status?: unknown; reason?: unknown };
+  return status === 409 && reason === 'Conflict';
+}
+
+function asError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const text = typeof thrown === 'string' ? thrown : `a value of type ${thrown === null ? 'null' : typeof thrown}`;
+  return new BowlineError('BOWLINE_RECONCILE_THREW', `a reconcile threw something that is no Error: ${text}`, {
+    cause: thrown,
+  });
+}
+
+/** What only a bug throws. `fetch` reports an unreachable server as a TypeError with a cause: that is none. */
+function isPanic(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return true;
+  return (
+    thrown instanceof ReferenceError ||
+    thrown instanceof RangeError ||
+    (thrown instanceof TypeError && thrown.cause === undefined)
+  );
+}
