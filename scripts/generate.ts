@@ -18,29 +18,51 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      check: { type: 'boolean', default: false },
-      fetch: { type: 'boolean', default: false },
-      kubeconfig: { type: 'string' },
-      context: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
+  const options = readOptions();
+  if (typeof options === 'string') {
+    console.error(`${options}\n\n${USAGE}`);
+    return 2;
+  }
+  if (options.help) {
     console.log(USAGE);
     return 0;
   }
-  if (values.check && values.fetch) {
-    console.error('--check compares what is committed, --fetch replaces it: give one of them');
-    return 2;
+  if (options.check) return check();
+  if (options.fetch) {
+    try {
+      await refresh(kubectl(options));
+    } catch (error) {
+      console.error(`openapi/ was not read from the server and is unchanged: ${messageOf(error)}`);
+      return 1;
+    }
   }
-  if (values.check) return check();
-  if (values.fetch) await refresh(kubectl(values));
   for (const { file, problem } of await writeGenerated(root)) {
     console.log(`${problem === 'left over' ? 'removed' : 'wrote'} ${file}`);
   }
   return 0;
+}
+
+/** readOptions answers the options, or what is wrong with them. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        check: { type: 'boolean', default: false },
+        fetch: { type: 'boolean', default: false },
+        kubeconfig: { type: 'string' },
+        context: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.check && values.fetch)
+      return '--check compares what is committed, --fetch replaces it: give one of them';
+    if (!values.fetch && (values.kubeconfig ?? values.context) !== undefined) {
+      return '--kubeconfig and --context mean something with --fetch only';
+    }
+    return values;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 async function check(): Promise<number> {
@@ -53,7 +75,8 @@ async function check(): Promise<number> {
 
 async function refresh(fetchDocument: FetchDocument): Promise<void> {
   const server = await fetchInputs(fetchDocument);
-  const before = await readInputs(root).catch(() => ({ version: 'nothing', documents: new Map() }));
+  // What is there may be absent or damaged (a merge conflict): it is only described here, and then replaced.
+  const before = await readInputs(root).catch(() => ({ version: 'unreadable', documents: new Map() }));
   for (const difference of differingInputs(before, server)) console.log(`changed ${difference}`);
   await writeInputs(root, server);
   console.log(`openapi/ was ${before.version} and is ${server.version} now`);
@@ -64,7 +87,18 @@ function kubectl({ kubeconfig, context }: { kubeconfig?: string; context?: strin
   const run = promisify(execFile);
   const options = [...(kubeconfig ? ['--kubeconfig', kubeconfig] : []), ...(context ? ['--context', context] : [])];
   return async (path) => {
-    const { stdout } = await run('kubectl', [...options, 'get', '--raw', path], { maxBuffer: 64 * 1024 * 1024 });
-    return stdout;
+    try {
+      const { stdout } = await run('kubectl', [...options, 'get', '--raw', path], { maxBuffer: 64 * 1024 * 1024 });
+      return stdout;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+        throw new Error('kubectl is not on the PATH; install it, or add its folder to the PATH');
+      }
+      throw error;
+    }
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
