@@ -39,8 +39,8 @@ export function combineCredentials(parts: readonly Credentials[]): Credentials |
   return {
     headers: () => {
       const given = parts.map((part) => part.headers());
-      if (!given.some((headers) => headers instanceof Promise)) return Object.assign({}, ...given) as RequestHeaders;
-      return Promise.all(given).then((all) => Object.assign({}, ...all) as RequestHeaders);
+      const ready = given.filter((headers): headers is RequestHeaders => !(headers instanceof Promise));
+      return ready.length === given.length ? join(ready) : Promise.all(given.map(resolved)).then(join);
     },
     ...(withCertificate ? { certificate: () => Promise.resolve(withCertificate.certificate?.()) } : {}),
     refresh: async (rejected: RejectedCredentials) => {
@@ -48,4 +48,12 @@ export function combineCredentials(parts: readonly Credentials[]): Credentials |
       return changed.includes(true);
     },
   };
+}
+
+function join(parts: readonly RequestHeaders[]): RequestHeaders {
+  return Object.assign({}, ...parts) as RequestHeaders;
+}
+
+function resolved(headers: RequestHeaders | Promise<RequestHeaders>): Promise<RequestHeaders> {
+  return Promise.resolve(headers);
 }

@@ -23,7 +23,7 @@ export async function runPlugin(run: PluginRun): Promise<string> {
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     const child = spawn(run.command, run.args, {
-      env: run.env as NodeJS.ProcessEnv,
+      env: run.env,
       stdio: [run.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
     });

@@ -188,10 +188,10 @@ export class Http2Channel implements Channel {
       scope.throwIfCancelled();
       throw this.#failed(stream, failure() ?? error);
     } finally {
-      end(stream);
+      if (!stream.readableEnded) end(stream);
     }
-    // A session that is torn down may end its streams without an error; an answer that was cut must not look whole.
     scope.throwIfCancelled();
+    // A session that is torn down may end its streams without an error; an answer that was cut must not look whole.
     if (stream.aborted || (stream.rstCode ?? 0) !== 0) throw this.#failed(stream, failure());
   }
 
