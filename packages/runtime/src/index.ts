@@ -1,3 +1,21 @@
+export { Cache, type CacheOptions, type InformerOptions } from './cache/cache.ts';
+export type { InformerHealth, InformerState, ReconnectReason } from './cache/health.ts';
+export type { Informer, InformerEvent, InformerHandler, LabelSelectorInput, ReadOptions } from './cache/informer.ts';
+export { Reflector, type ReflectorOptions } from './cache/reflector.ts';
+export type { ReflectorStatus } from './cache/reflector-status.ts';
+export type { ReflectorTarget, Snapshot } from './cache/reflector-target.ts';
+export type { ScopeOptions } from './cache/scope.ts';
+export { type IndexFunction, Store } from './cache/store.ts';
+export {
+  type MetadataObject,
+  type ProjectView,
+  project,
+  type TriggerObject,
+  type TriggerView,
+  trigger,
+  type View,
+  type ViewOf,
+} from './cache/view.ts';
 export type * from './client/client.ts';
 export { type ClientOptions, createClient } from './client/create-client.ts';
 export {

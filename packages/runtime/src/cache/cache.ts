@@ -1,0 +1,175 @@
+import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
+import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import type { Client } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import { type Metrics, noMetrics } from '../observability/metrics.ts';
+import type { InformerHealth } from './health.ts';
+import type { Informer } from './informer.ts';
+import { registerInformerMetrics } from './informer-metrics.ts';
+import { type ScopeOptions, scopeOf } from './scope.ts';
+import { ServerSupport } from './server-support.ts';
+import { SharedInformer } from './shared-informer.ts';
+import type { View, ViewOf } from './view.ts';
+
+/** CacheOptions configures a cache. */
+export interface CacheOptions {
+  /** Whose identity the cache reads with. */
+  readonly client: Pick<Client, 'list' | 'watch'>;
+  /** Stamps health. Defaults to the system's. */
+  readonly clock?: Clock;
+  /** Times watches, silences and retries. Defaults to the system's. */
+  readonly wire?: Clock;
+  /** Defaults to the system's. */
+  readonly random?: Random;
+  /** Defaults to silence. */
+  readonly log?: Log;
+  /** Defaults to none. */
+  readonly metrics?: Metrics;
+  /** Told apart by this in metrics: the operator's name. Defaults to `default`. */
+  readonly name?: string;
+  /** Freeze what is stored, so that code which changes a shared object fails at once; for development. Defaults to false. */
+  readonly freeze?: boolean;
+}
+
+/** InformerOptions says what of a kind an informer keeps. */
+export interface InformerOptions<V> extends ScopeOptions {
+  /** Defaults to `full`. */
+  readonly view?: V;
+}
+
+/**
+ * Cache owns the informers of one identity. Informers are shared when kind, scope and view are the same.
+ *
+ * ```ts
+ * const cache = new Cache({ client });
+ * const pods = cache.informer(Pod, { view: 'metadata', namespaces: ['default'] });
+ * const running = cache.run(signal);
+ * await pods.synced(signal);
+ * ```
+ */
+export class Cache {
+  readonly #client: Pick<Client, 'list' | 'watch'>;
+  readonly #clock: Clock;
+  readonly #wire: Clock;
+  readonly #random: Random;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #name: string;
+  readonly #freeze: boolean;
+  readonly #support: ServerSupport;
+  /** By kind, then by scope, then by view: views are compared by identity. */
+  readonly #informers = new Map<string, Map<string, Map<View<never>, SharedInformer<unknown>>>>();
+  readonly #running = new Set<Promise<void>>();
+  #crash: unknown;
+  #onCrash: () => void = () => undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(options: CacheOptions) {
+    this.#client = options.client;
+    this.#clock = options.clock ?? systemClock;
+    this.#wire = options.wire ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#log = options.log ?? silentLog;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#name = options.name ?? 'default';
+    this.#freeze = options.freeze ?? false;
+    this.#support = new ServerSupport(this.#wire);
+  }
+
+  /** informer gives the informer of a kind, made on first use. It works as soon as, and as long as, the cache runs. */
+  informer<T extends KubernetesObject, Id extends string, const V extends View<T> = 'full'>(
+    resource: Resource<T, Id>,
+    options: InformerOptions<V> = {},
+  ): Informer<ViewOf<Resource<T, Id>, V>> {
+    const scope = scopeOf(resource, options);
+    // Only what reads return depends on the type of the objects, and that is what the return type says.
+    const view = (options.view ?? 'full') as View<never>;
+    const views = upsert(upsert(this.#informers, resource.id), scope.id);
+    let informer = views.get(view);
+    if (!informer) {
+      informer = new SharedInformer<unknown>({
+        client: this.#client,
+        resource,
+        view,
+        scope,
+        clock: this.#clock,
+        wire: this.#wire,
+        random: this.#random,
+        log: this.#log,
+        support: this.#support,
+        freeze: this.#freeze,
+      });
+      views.set(view, informer);
+      this.#start(informer);
+    }
+    return informer as unknown as Informer<ViewOf<Resource<T, Id>, V>>;
+  }
+
+  /** run keeps every informer current, also those asked for later, and resolves when all have stopped. A cache runs once. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#signal) throw new BowlineError('BOWLINE_CACHE_RUNS_ONCE', 'cannot run a cache twice; make a new one');
+    this.#signal = signal;
+    using _metrics = registerInformerMetrics(this.#metrics, this.#name, () => this.health());
+    for (const informer of this.#all()) this.#start(informer);
+    await new Promise<void>((resolve) => {
+      this.#onCrash = resolve;
+      if (signal.aborted || this.#crash !== undefined) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    if (this.#crash !== undefined) throw this.#crash;
+    // An informer asked for while others stop is refused its start by the aborted signal, but is awaited all the same.
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** recordWrite makes the answer of a write visible to readers at once. The object is not changed. */
+  recordWrite<T extends KubernetesObject>(resource: Resource<T>, object: T): void {
+    for (const informer of this.#all(resource)) informer.recordWrite(object);
+  }
+
+  /**
+   * recordDelete hides an object whose deletion the server has confirmed. An object that lives on (finalizers, grace) is
+   * to be given to `recordWrite` as the server answered it. `resourceVersion` is the newest one known of it.
+   */
+  recordDelete(
+    resource: Resource,
+    key: ObjectKey,
+    deleted: { readonly uid: string; readonly resourceVersion?: string | undefined },
+  ): void {
+    for (const informer of this.#all(resource)) informer.recordDelete(key, deleted);
+  }
+
+  /** health is that of every informer. */
+  health(): readonly InformerHealth[] {
+    return Array.from(this.#all(), (informer) => informer.health());
+  }
+
+  *#all(resource?: Resource): Generator<SharedInformer<unknown>> {
+    const kinds = resource ? [this.#informers.get(resource.id) ?? new Map()] : this.#informers.values();
+    for (const scopes of kinds) {
+      for (const views of scopes.values()) yield* views.values();
+    }
+  }
+
+  #start(informer: SharedInformer<unknown>): void {
+    if (!this.#signal) return;
+    const running = informer
+      .run(this.#signal)
+      .catch((error: unknown) => {
+        // Reflectors survive every failure of the outside world, so this is a bug: better to end than to go stale unnoticed.
+        this.#crash = error ?? new Error('an informer ended for no reason');
+        this.#onCrash();
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+}
+
+function upsert<K, L, M>(map: Map<K, Map<L, M>>, key: K): Map<L, M> {
+  let inner = map.get(key);
+  if (!inner) {
+    inner = new Map();
+    map.set(key, inner);
+  }
+  return inner;
+}

@@ -1,0 +1,80 @@
+import { ApiError } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ReconnectReason } from './health.ts';
+
+/** Failure is an error of a list or watch, sorted by what a reflector has to do about it. */
+export interface Failure {
+  readonly kind:
+    | 'expired'
+    | 'too-large'
+    | 'not-served'
+    | 'forbidden'
+    | 'unauthorized'
+    | 'throttled'
+    | 'server-error'
+    | 'refused'
+    | 'decode'
+    | 'transport'
+    | 'silent'
+    | 'no-end'
+    | 'cut'
+    | 'short'
+    | 'rewound';
+  readonly reason: ReconnectReason;
+  /** How long the server asked to be left alone. */
+  readonly retryAfterMs: number;
+  readonly message: string;
+}
+
+/** failureOf sorts an error. */
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  return { ...sort(error), message, retryAfterMs };
+}
+
+/** What the reflector itself and the client's decoder throw. */
+const byCode: Readonly<Record<string, Pick<Failure, 'kind' | 'reason'>>> = {
+  BOWLINE_WATCH_DECODE: { kind: 'decode', reason: 'decode' },
+  BOWLINE_WATCH_SILENT: { kind: 'silent', reason: 'idle' },
+  BOWLINE_WATCH_ENDLESS: { kind: 'no-end', reason: 'no-end-bookmark' },
+  BOWLINE_WATCH_CUT: { kind: 'cut', reason: 'transport' },
+  BOWLINE_WATCH_SHORT: { kind: 'short', reason: 'short' },
+  BOWLINE_WATCH_REWOUND: { kind: 'rewound', reason: 'rewound' },
+};
+
+function sort(error: unknown): Pick<Failure, 'kind' | 'reason'> {
+  if (error instanceof ApiError) return sortAnswer(error);
+  const own = error instanceof BowlineError ? byCode[error.code] : undefined;
+  return own ?? { kind: 'transport', reason: 'transport' };
+}
+
+function sortAnswer(error: ApiError): Pick<Failure, 'kind' | 'reason'> {
+  if (isTooLarge(error)) return { kind: 'too-large', reason: 'expired' };
+  switch (error.status) {
+    case 401:
+      return { kind: 'unauthorized', reason: 'unauthorized' };
+    case 403:
+      return { kind: 'forbidden', reason: 'forbidden' };
+    case 404:
+      return { kind: 'not-served', reason: 'not-served' };
+    case 410:
+      return { kind: 'expired', reason: 'expired' };
+    case 429:
+      return { kind: 'throttled', reason: 'throttled' };
+    case 501:
+      return { kind: 'refused', reason: 'other' };
+    default:
+      return error.status >= 500
+        ? { kind: 'server-error', reason: 'server-error' }
+        : { kind: 'refused', reason: 'other' };
+  }
+}
+
+/**
+ * The server's state is older than the resourceVersion asked for: it lags behind another replica, or its etcd was
+ * restored. It waits three seconds for its own state to catch up before it says so.
+ */
+function isTooLarge(error: ApiError): boolean {
+  return error.status === 504 && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+}

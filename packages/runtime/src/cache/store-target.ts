@@ -1,0 +1,158 @@
+import { type KubernetesObject, keyOf, type ObjectKey, type ObjectMeta } from '@bowline/kubernetes';
+import type { InformerEvent } from './informer.ts';
+import type { Change, LayeredStore } from './layered-store.ts';
+import type { ReflectorTarget, Snapshot } from './reflector-target.ts';
+import { Store } from './store.ts';
+import type { ViewCodec } from './view-codec.ts';
+
+/** StoreTargetOptions connects a reflector with its part of an informer's store. */
+export interface StoreTargetOptions<E, V> {
+  /** The namespace whose objects the reflector sees; undefined for all. */
+  readonly namespace: string | undefined;
+  readonly store: LayeredStore<E>;
+  readonly codec: ViewCodec<E, V>;
+  /** Puts an event in line. */
+  readonly queue: (event: InformerEvent<V>) => void;
+  /** Hands out what is in line. */
+  readonly deliver: () => Promise<void>;
+  readonly onProjectionError: (key: ObjectKey, error: unknown) => void;
+}
+
+/** StoreTarget writes what a reflector sees into a store, through the view, and makes the events. */
+export class StoreTarget<E, V> implements ReflectorTarget {
+  readonly #namespace: string | undefined;
+  readonly #store: LayeredStore<E>;
+  readonly #codec: ViewCodec<E, V>;
+  readonly #options: StoreTargetOptions<E, V>;
+
+  constructor(options: StoreTargetOptions<E, V>) {
+    this.#namespace = options.namespace;
+    this.#store = options.store;
+    this.#codec = options.codec;
+    this.#options = options;
+  }
+
+  begin(): StoreSnapshot<E> {
+    return new StoreSnapshot((object) => this.#encodeListed(object));
+  }
+
+  async commit(snapshot: Snapshot, version: string, rewound: boolean): Promise<void> {
+    if (!(snapshot instanceof StoreSnapshot)) throw new TypeError('the snapshot was begun by another target');
+    // Made by `begin`, so its entries are of this target's codec.
+    const listed = (snapshot as StoreSnapshot<E>).entries;
+    if (rewound) this.#store.forgetWrites(this.#namespace);
+    const missing = [...this.#store.observedIn(this.#namespace)].filter(([key]) => listed.get(key) === undefined);
+    for (const [key, entry] of missing) this.#lose(key, this.#codec.metadata(entry));
+    for (const [key, entry] of listed.entries()) {
+      this.#tell(this.#store.observe(key, entry, this.#codec.metadata(entry), rewound), true);
+    }
+    this.#store.listed(this.#namespace, version);
+    await this.#options.deliver();
+  }
+
+  upsert(object: KubernetesObject): void {
+    const key = keyOf(object);
+    const metadata = this.#codec.identify(object);
+    const encoded = this.#encode(key, object);
+    if (encoded === 'failed') return;
+    this.#tell(this.#store.observe(key, encoded, metadata), false, metadata);
+  }
+
+  remove(object: KubernetesObject): void {
+    const metadata = this.#codec.identify(object);
+    this.#tell(this.#store.observe(keyOf(object), undefined, metadata), false, metadata);
+  }
+
+  async flush(version: string | undefined): Promise<void> {
+    this.#store.advance(this.#namespace, version);
+    await this.#options.deliver();
+  }
+
+  async vanished(): Promise<void> {
+    this.#store.forgetWrites(this.#namespace);
+    const all = [...this.#store.observedIn(this.#namespace)];
+    for (const [key, entry] of all) this.#lose(key, this.#codec.metadata(entry));
+    await this.#options.deliver();
+  }
+
+  /** An object whose end nobody saw: what is told about it is its last known state. */
+  #lose(key: ObjectKey, metadata: ObjectMeta): void {
+    const change = this.#store.observe(key, undefined, metadata);
+    if (change?.previous === undefined) return;
+    const previous = this.#codec.value(change.previous);
+    this.#options.queue({ type: 'delete', key, previous, metadata, initial: true, stale: true });
+  }
+
+  #tell(change: Change<E> | undefined, initial: boolean, last?: ObjectMeta): void {
+    if (!change) return;
+    const { key } = change;
+    const before = change.previous === undefined ? undefined : this.#codec.metadata(change.previous);
+    const after = change.current === undefined ? undefined : this.#codec.metadata(change.current);
+    const previous = change.previous === undefined ? undefined : this.#codec.value(change.previous);
+    const current = change.current === undefined ? undefined : this.#codec.value(change.current);
+    const queue = this.#options.queue;
+    if (current === undefined || after === undefined) {
+      if (previous !== undefined) queue({ type: 'delete', key, previous, metadata: last ?? before ?? {}, initial });
+    } else if (previous === undefined || before === undefined) {
+      queue({ type: 'add', key, current, metadata: after, initial });
+    } else if (before.uid === after.uid) {
+      queue({ type: 'update', key, previous, current, metadata: after, initial });
+    } else {
+      // The same name, but another object: the end of the first one went unseen.
+      queue({ type: 'delete', key, previous, metadata: before, initial, stale: true });
+      queue({ type: 'add', key, current, metadata: after, initial });
+    }
+  }
+
+  /**
+   * What of a listed object goes into a snapshot. An entry that is stored already in the same version is kept, so a relist
+   * of an unchanged kind costs no memory. One that the view fails on keeps its last entry, or it would count as deleted.
+   */
+  #encodeListed(object: KubernetesObject): E | undefined {
+    const key = keyOf(object);
+    const known = this.#store.observed(key);
+    if (known !== undefined && this.#codec.name !== 'trigger') {
+      const { uid, resourceVersion } = this.#codec.metadata(known);
+      if (uid === object.metadata?.uid && resourceVersion === object.metadata?.resourceVersion) return known;
+    }
+    const encoded = this.#encode(key, object);
+    return encoded === 'failed' ? known : encoded;
+  }
+
+  #encode(key: ObjectKey, object: KubernetesObject): E | undefined | 'failed' {
+    try {
+      return this.#codec.encode(object, true);
+    } catch (error) {
+      this.#options.onProjectionError(key, error);
+      return 'failed';
+    }
+  }
+}
+
+/** StoreSnapshot is a complete state on its way in. */
+export class StoreSnapshot<E> implements Snapshot {
+  readonly #encode: (object: KubernetesObject) => E | undefined;
+  #entries = new Store<E>();
+
+  constructor(encode: (object: KubernetesObject) => E | undefined) {
+    this.#encode = encode;
+  }
+
+  get entries(): Store<E> {
+    return this.#entries;
+  }
+
+  add(object: KubernetesObject): void {
+    const entry = this.#encode(object);
+    if (entry === undefined) this.#entries.delete(keyOf(object));
+    else this.#entries.set(keyOf(object), entry);
+  }
+
+  remove(object: KubernetesObject): void {
+    this.#entries.delete(keyOf(object));
+  }
+
+  clear(): void {
+    this.#entries = new Store();
+  }
+}

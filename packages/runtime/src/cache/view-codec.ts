@@ -1,0 +1,116 @@
+import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
+import type { MetadataObject, ProjectView, TriggerObject, TriggerView, View } from './view.ts';
+
+/**
+ * ViewCodec turns decoded objects into what the store keeps (`E`) and that into what a read returns (`V`). For `full`,
+ * `metadata` and `trigger` both are the same value, so that ten thousand objects cost no wrapper each.
+ */
+export interface ViewCodec<E, V> {
+  readonly name: 'full' | 'metadata' | 'project' | 'trigger';
+  /** Whether the server may be asked for metadata only. */
+  readonly metadataOnly: boolean;
+  /**
+   * encode is what to keep of an object, or undefined when nothing is kept of it. `owned` says that nobody else holds
+   * the object, so it may be stripped in place.
+   */
+  encode(object: KubernetesObject, owned: boolean): E | undefined;
+  value(entry: E): V;
+  metadata(entry: E): ObjectMeta;
+  /** identify is the metadata that `encode` would keep, for objects that are gone and need no entry. */
+  identify(object: KubernetesObject): ObjectMeta;
+}
+
+interface Projected {
+  readonly value: unknown;
+  readonly metadata: ObjectMeta;
+}
+
+/** codecOf is the codec of a view. With `freeze`, everything kept is frozen deeply. */
+export function codecOf<V>(view: View<never>, freeze: boolean): ViewCodec<unknown, V> {
+  // What reads return follows from view and resource together; ViewOf says it where the caller names both.
+  const codec = plainCodecOf(view) as ViewCodec<unknown, V>;
+  if (!freeze) return codec;
+  return { ...codec, encode: (object, owned) => deepFreeze(codec.encode(object, owned)) };
+}
+
+function plainCodecOf(view: View<never>): ViewCodec<unknown, unknown> {
+  if (view === 'full') return fullCodec;
+  if (view === 'metadata') return metadataCodec;
+  return view.kind === 'trigger' ? triggerCodec(view) : projectCodec(view);
+}
+
+function triggerCodec(view: TriggerView): ViewCodec<TriggerObject, TriggerObject> {
+  return {
+    name: 'trigger',
+    metadataOnly: true,
+    encode: (object) => (view.keep(keyOf(object), object.metadata ?? {}) ? triggerOf(object) : undefined),
+    value: (entry) => entry,
+    metadata: (entry) => entry.metadata,
+    identify: (object) => triggerOf(object).metadata,
+  };
+}
+
+function projectCodec(view: ProjectView<never, unknown>): ViewCodec<Projected, unknown> {
+  return {
+    name: 'project',
+    metadataOnly: false,
+    encode(object) {
+      // The decoder hands over what the resource's type says; `never` only erases it from the shared View type.
+      const value = view.project(object as never);
+      return value === undefined ? undefined : { value, metadata: identityOf(object) };
+    },
+    value: (entry) => entry.value,
+    metadata: (entry) => entry.metadata,
+    identify: identityOf,
+  };
+}
+
+const fullCodec: ViewCodec<KubernetesObject, KubernetesObject> = {
+  name: 'full',
+  metadataOnly: false,
+  encode: (object, owned) => (owned ? stripInPlace(object) : { ...object, metadata: withoutManagedFields(object) }),
+  value: (entry) => entry,
+  metadata: (entry) => entry.metadata ?? {},
+  identify: withoutManagedFields,
+};
+
+const metadataCodec: ViewCodec<MetadataObject, MetadataObject> = {
+  name: 'metadata',
+  metadataOnly: true,
+  encode: (object, owned) => ({
+    metadata: owned ? (stripInPlace(object).metadata ?? {}) : withoutManagedFields(object),
+  }),
+  value: (entry) => entry,
+  metadata: (entry) => entry.metadata,
+  identify: withoutManagedFields,
+};
+
+/** Set to undefined, never deleted: `delete` turns the object into a dictionary, which costs more than it saves. */
+function stripInPlace(object: KubernetesObject): KubernetesObject {
+  const metadata = object.metadata as { managedFields?: unknown } | undefined;
+  if (metadata?.managedFields !== undefined) metadata.managedFields = undefined;
+  return object;
+}
+
+function withoutManagedFields(object: KubernetesObject): ObjectMeta {
+  const metadata = object.metadata ?? {};
+  if (metadata.managedFields === undefined) return metadata;
+  return { ...metadata, managedFields: undefined } as ObjectMeta;
+}
+
+/** What a projection keeps besides its value: identity, what selectors need, and who is told when the object vanishes. */
+function identityOf(object: KubernetesObject): ObjectMeta {
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = object.metadata ?? {};
+  return { name, namespace, uid, resourceVersion, labels, ownerReferences } as ObjectMeta;
+}
+
+function triggerOf(object: KubernetesObject): TriggerObject {
+  const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
+  return { metadata: { name, namespace, uid, resourceVersion } as TriggerObject['metadata'] };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}

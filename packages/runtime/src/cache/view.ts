@@ -1,0 +1,81 @@
+import type { KubernetesObject, ObjectKey, ObjectMeta, ObjectOf, Resource } from '@bowline/kubernetes';
+
+/** MetadataObject is an object without spec, status or data: what the `metadata` view keeps. */
+export interface MetadataObject {
+  readonly metadata: ObjectMeta;
+}
+
+/** TriggerObject is what the `trigger` view keeps: enough to know that something changed. */
+export interface TriggerObject {
+  readonly metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
+}
+
+/** ProjectView keeps what a function makes of each object; see `project`. */
+export interface ProjectView<T, P> {
+  readonly kind: 'project';
+  readonly project: (object: T) => P;
+}
+
+/** TriggerView keeps identity and version of the keys that matter; see `trigger`. */
+export interface TriggerView {
+  readonly kind: 'trigger';
+  readonly keep: (key: ObjectKey, metadata: ObjectMeta) => boolean;
+}
+
+/**
+ * View says what of each object a cache keeps:
+ * - `full`: everything but managedFields;
+ * - `metadata`: metadata only, and only that crosses the network;
+ * - `project(fn)`: what the function returns, made when the object is decoded;
+ * - `trigger(keep)`: uid and resourceVersion of the keys that `keep` accepts.
+ */
+export type View<T extends KubernetesObject = KubernetesObject> =
+  | 'full'
+  | 'metadata'
+  | ProjectView<T, unknown>
+  | TriggerView;
+
+/** ViewOf is the static type of a read through a view: a field that the view drops does not compile. */
+export type ViewOf<R extends Resource, V> = V extends 'full'
+  ? ObjectOf<R>
+  : V extends 'metadata'
+    ? MetadataObject
+    : V extends ProjectView<never, infer P>
+      ? P
+      : V extends TriggerView
+        ? TriggerObject
+        : never;
+
+const projections = new WeakMap<object, ProjectView<never, unknown>>();
+const triggers = new WeakMap<object, TriggerView>();
+
+/**
+ * project is the view that keeps what `fn` returns. The same function gives the same view, so two watchers that name one
+ * function share an informer. `fn` must be pure and must return a fresh value: what it references of the object stays in
+ * memory, and what it returns `undefined` for is not kept at all.
+ *
+ * ```ts
+ * const phases = project((pod: Pod) => ({ node: pod.spec?.nodeName, phase: pod.status?.phase }));
+ * ```
+ */
+export function project<T extends KubernetesObject, P>(fn: (object: T) => P): ProjectView<T, P> {
+  const known = projections.get(fn);
+  // The map's key is the function the view was made from, so its types are those of this call.
+  if (known) return known as ProjectView<T, P>;
+  const view: ProjectView<T, P> = Object.freeze({ kind: 'project', project: fn });
+  projections.set(fn, view);
+  return view;
+}
+
+/**
+ * trigger is the view of kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep` accepts and
+ * drops everything else. `keep` is asked for every event, so what it accepts may change over time; a key it rejects causes
+ * no event, except that one it accepted before is deleted from the view.
+ */
+export function trigger(keep: (key: ObjectKey, metadata: ObjectMeta) => boolean): TriggerView {
+  const known = triggers.get(keep);
+  if (known) return known;
+  const view: TriggerView = Object.freeze({ kind: 'trigger', keep });
+  triggers.set(keep, view);
+  return view;
+}
