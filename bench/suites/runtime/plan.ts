@@ -1,0 +1,49 @@
+/** Plan is how much a run measures. */
+export interface Plan {
+  /** Objects in the cold sync. */
+  readonly objects: number;
+  readonly syncRounds: number;
+  /** Events replayed to each subject of the event rate. */
+  readonly events: number;
+  readonly eventRounds: number;
+  /** Updates whose way to the reconcile is timed, and how many of them are sent per second. */
+  readonly updates: number;
+  readonly updatesPerSecond: number;
+  readonly latencyRounds: number;
+  /** Reconciles whose overhead is timed. */
+  readonly reconciles: number;
+  readonly overheadRounds: number;
+  readonly idleRounds: number;
+  /** How long a process rests before its idle memory is read. */
+  readonly settleMs: number;
+}
+
+/** fullPlan is what is kept: within about five minutes once the peers are built. */
+export const fullPlan: Plan = {
+  objects: 10_000,
+  syncRounds: 5,
+  events: 30_000,
+  eventRounds: 5,
+  updates: 1_500,
+  updatesPerSecond: 200,
+  latencyRounds: 3,
+  reconciles: 20_000,
+  overheadRounds: 5,
+  idleRounds: 3,
+  settleMs: 10_000,
+};
+
+/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+export const quickPlan: Plan = {
+  objects: 1_000,
+  syncRounds: 1,
+  events: 3_000,
+  eventRounds: 1,
+  updates: 200,
+  updatesPerSecond: 200,
+  latencyRounds: 1,
+  reconciles: 2_000,
+  overheadRounds: 1,
+  idleRounds: 1,
+  settleMs: 2_000,
+};

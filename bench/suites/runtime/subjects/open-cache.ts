@@ -1,0 +1,23 @@
+import { Cache, connect, createClient, loadKubeconfig } from '@bowline/runtime';
+
+/** OpenedCache is a running cache and what stands under it. */
+export interface OpenedCache extends AsyncDisposable {
+  readonly cache: Cache;
+}
+
+/** openCache runs a cache against a kubeconfig's server with nothing but defaults, as a program without a manager would. */
+export async function openCache(kubeconfig: string): Promise<OpenedCache> {
+  const transport = connect(await loadKubeconfig({ paths: [kubeconfig] }));
+  const client = createClient({ transport });
+  const cache = new Cache({ client });
+  const stop = new AbortController();
+  const stopped = cache.run(stop.signal);
+  return {
+    cache,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await stopped;
+      await transport.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { ClientHttp2Session } from 'node:http2';
+import { type Connection, openSession } from './connection.ts';
+
+/** Answer is a response that was read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Api is a plain client for setting the scene; what it does is never measured. */
+export class Api implements AsyncDisposable {
+  readonly #session: ClientHttp2Session;
+  #failure: Error | undefined;
+
+  constructor(connection: Connection) {
+    this.#session = openSession(connection);
+    this.#session.on('error', (error) => {
+      this.#failure = error;
+    });
+  }
+
+  /** request sends one request and reads the whole answer. */
+  request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
+      const stream = this.#session.request({
+        ':method': method,
+        ':path': path,
+        accept: 'application/json',
+        'user-agent': 'bowline-bench',
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      });
+      let status = 0;
+      const chunks: Buffer[] = [];
+      stream.on('response', (headers) => {
+        status = Number(headers[':status']);
+      });
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('error', reject);
+      stream.on('end', () => resolve({ status, text: Buffer.concat(chunks).toString() }));
+      stream.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  /** ok is `request` that refuses every status other than 2xx and those named. */
+  async ok(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType?: string,
+    also: readonly number[] = [],
+  ): Promise<string> {
+    const answer = await this.request(method, path, body, contentType);
+    if ((answer.status >= 200 && answer.status < 300) || also.includes(answer.status)) return answer.text;
+    throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.#session.destroyed) resolve();
+      else this.#session.close(resolve);
+    });
+  }
+}
+
+/** inParallel runs the work over all items, so many at a time. The API server's write rate is flat from about 16. */
+export async function inParallel<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+}

@@ -1,0 +1,34 @@
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { Command } from './subject-process.ts';
+
+/**
+ * bundleSubjects bundles the measured programs the way the product's CLI is bundled: one file each, from source, without
+ * loader hooks, whose memory would be counted as ours. Answers the command of each by its file's name.
+ */
+export async function bundleSubjects(sources: readonly URL[], folder: string): Promise<(name: string) => Command> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  await build({
+    absWorkingDir: root,
+    entryPoints: sources.map((source) => ({ in: fileURLToPath(source), out: basename(source.pathname, '.ts') })),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    conditions: ['@bowline/source'],
+    // Bundled CommonJS dependencies call require for Node's own modules.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  return (name) => ({ file: process.execPath, args: [join(folder, `${name}.mjs`)] });
+}
+
+/** withNodeFlags is the same subject under V8 or Node flags. */
+export function withNodeFlags(command: Command, flags: readonly string[]): Command {
+  return { file: command.file, args: [...flags, ...command.args] };
+}

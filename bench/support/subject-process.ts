@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { SubjectInput } from './subject.ts';
+
+/** Command is a program with its fixed arguments; the subject's input follows them. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** Memory is a process's resident memory, in megabytes (10^6 bytes). */
+export interface Memory {
+  readonly peakMb: number;
+  readonly currentMb: number;
+}
+
+const endGraceMs = 5_000;
+
+/** SubjectProcess is one measured program in a process of its own, so that its memory is its own. */
+export class SubjectProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  readonly #lines: string[] = [];
+  readonly #errors: string[] = [];
+  #wake: () => void = () => {};
+  #ended = false;
+
+  constructor(command: Command, input: readonly string[]) {
+    // Only what a program needs to start: NODE_OPTIONS or GOGC of the caller must not change what is measured.
+    const env = Object.fromEntries(
+      ['PATH', 'HOME', 'TMPDIR'].flatMap((name) =>
+        process.env[name] === undefined ? [] : [[name, process.env[name]]],
+      ),
+    );
+    this.#child = spawn(command.file, [...command.args, ...input], { stdio: ['pipe', 'pipe', 'pipe'], env });
+    this.#child.stdin?.on('error', () => {});
+    if (this.#child.stdout !== null) {
+      createInterface({ input: this.#child.stdout }).on('line', (line) => {
+        this.#lines.push(line);
+        this.#wake();
+      });
+    }
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      if (this.#errors.length < 100) this.#errors.push(chunk.toString());
+    });
+    this.#exited = new Promise((resolve) => {
+      const end = (code: number | null): void => {
+        this.#ended = true;
+        this.#wake();
+        resolve(code);
+      };
+      this.#child.on('error', (error) => {
+        this.#errors.push(String(error));
+        end(null);
+      });
+      this.#child.on('close', end);
+    });
+  }
+
+  /** next waits for the subject's next line. */
+  async next(timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
+      const leftMs = deadline - performance.now();
+      if (this.#ended || leftMs <= 0) {
+        const what = this.#ended ? 'ended' : `said nothing for ${Math.round(timeoutMs)} ms`;
+        throw new Error(`the subject ${what}: ${this.#errors.join('').slice(0, 4_000)}`);
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** memory reads the kernel's own account of the process. */
+  memory(): Memory {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+    return { peakMb: megabytes(status, 'VmHWM'), currentMb: megabytes(status, 'VmRSS') };
+  }
+
+  /** release closes the subject's standard input, which ends it, and waits until it has ended. */
+  async release(): Promise<void> {
+    this.#child.stdin?.end();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), endGraceMs);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+}
+
+/** subjectArguments is the input as a command line. */
+export function subjectArguments(input: SubjectInput): readonly string[] {
+  return [JSON.stringify(input)];
+}
+
+function megabytes(status: string, field: string): number {
+  const kilobytes = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1];
+  if (kilobytes === undefined) throw new Error(`/proc does not tell ${field}; this benchmark needs Linux`);
+  return (Number(kilobytes) * 1024) / 1e6;
+}

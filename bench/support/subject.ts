@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import type { Connection } from './connection.ts';
+
+/** SubjectInput is a subject's only argument, as JSON. */
+export interface SubjectInput {
+  /** A file with a `Connection`. */
+  readonly connectionFile: string;
+  readonly kubeconfig: string;
+  /** What the subject's own kind of measurement needs. */
+  readonly options: Readonly<Record<string, number | string>>;
+}
+
+/** subjectInput reads what the harness asks of this process. */
+export function subjectInput(): SubjectInput {
+  return JSON.parse(process.argv[2] ?? '') as SubjectInput;
+}
+
+/** readConnection reads the address and credentials of the API server. */
+export function readConnection(input: SubjectInput): Connection {
+  return JSON.parse(readFileSync(input.connectionFile, 'utf8')) as Connection;
+}
+
+/** report answers the harness with one line. */
+export function report(values: Readonly<Record<string, unknown>>): void {
+  process.stdout.write(`${JSON.stringify(values)}\n`);
+}
+
+/**
+ * untilReleased waits until the harness closes standard input. It also closes when the harness is killed, so no subject
+ * outlives it.
+ */
+export function untilReleased(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.on('end', resolve);
+    process.stdin.resume();
+  });
+}
