@@ -14,6 +14,8 @@ export interface BenchOptions {
 /** BenchSuite measures one part of the product against its peers, in one run. */
 export interface BenchSuite {
   readonly name: string;
+  /** keeps tells whether a run with these flags is worth keeping; a shortened one is shown and forgotten. */
+  keeps(flags: readonly string[]): boolean;
   run(options: BenchOptions): Promise<BenchResult>;
   /** describe gives the lines that a terminal shows at the end. */
   describe(result: BenchResult): string[];

@@ -1,5 +1,5 @@
 // npm run bench -- SUITE: runs one suite of bench/suites and keeps its result.
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BenchSuite, renderResults } from '../bench/suite.ts';
@@ -22,6 +22,9 @@ if (name === undefined || !suites.includes(name)) {
 
 const module = (await import(pathToFileURL(join(folder, name, 'suite.ts')).href)) as { suite: BenchSuite };
 const result = await module.suite.run({ flags, log: (line) => console.error(line) });
-writeFileSync(join(repositoryRoot, 'bench/results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
-writeFileSync(join(repositoryRoot, 'bench/RESULTS.md'), renderResults(join(repositoryRoot, 'bench/results')));
+if (module.suite.keeps(flags)) {
+  mkdirSync(join(repositoryRoot, 'bench/results'), { recursive: true });
+  writeFileSync(join(repositoryRoot, 'bench/results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(join(repositoryRoot, 'bench/RESULTS.md'), renderResults(join(repositoryRoot, 'bench/results')));
+}
 for (const line of module.suite.describe(result)) console.log(line);
