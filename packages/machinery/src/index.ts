@@ -14,5 +14,36 @@ export type { ValidityOptions } from './certificates/validity.ts';
 export { type Clock, sleepOn, type Timer } from './clock/clock.ts';
 export { systemClock } from './clock/system-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
+export {
+  formatDuration,
+  formatDurationNs,
+  parseDuration,
+  parseDurationNs,
+} from './duration/duration.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
+export { InputError } from './errors/input-error.ts';
+export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
+export { diffJsonPatch } from './patch/json-patch-diff.ts';
+export { formatPointer, parsePointer } from './patch/json-pointer.ts';
+export { applyMergePatch, diffMergePatch } from './patch/merge-patch.ts';
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  subtractQuantities,
+  wholeMilliUnits,
+  wholeUnits,
+} from './quantity/quantity.ts';
 export { between, integerBelow, pick, type Random, seededRandom, systemRandom } from './random/random.ts';
+export { compareResourceVersions, isResourceVersion } from './resource-version/resource-version.ts';
+export { escapeFieldValue, type FieldRequirement, parseFieldSelector } from './selectors/field-selector.ts';
+export type { LabelOperator, LabelRequirement } from './selectors/label-requirement.ts';
+export { labelSelector, validateLabelSelector } from './selectors/label-selector.ts';
+export { labelKeyProblems, labelValueProblems } from './selectors/label-syntax.ts';
+export { parseLabelSelector } from './selectors/parse-label-selector.ts';
+export type { Selector } from './selectors/selector.ts';
+export { formatMicroTime, formatTime, parseTime } from './time/timestamp.ts';
+export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';

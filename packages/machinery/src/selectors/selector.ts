@@ -1,0 +1,46 @@
+/** Selector is a parsed label or field selector: parse once, match often. */
+export interface Selector<Requirement> {
+  /** What must hold, all of it, in canonical order. */
+  readonly requirements: readonly Requirement[];
+  /** matches says whether a set of labels (or fields) meets every requirement. No labels at all are an empty set. */
+  matches(values: Readonly<Record<string, string | undefined>> | undefined): boolean;
+  /** toString is the canonical text: it parses to the same selector, and spaces and order have no influence on it. */
+  toString(): string;
+}
+
+/** SelectorParts is what a kind of selector adds to make one: how a requirement is checked and written. */
+export interface SelectorParts<Requirement> {
+  readonly requirements: readonly Requirement[];
+  readonly check: (requirement: Requirement, values: Readonly<Record<string, string | undefined>>) => boolean;
+  readonly write: (requirement: Requirement) => string;
+}
+
+const NONE: Readonly<Record<string, string>> = Object.freeze({});
+
+/** selectorOf makes a selector that is the conjunction of its requirements. */
+export function selectorOf<Requirement>(parts: SelectorParts<Requirement>): Selector<Requirement> {
+  const { requirements, check, write } = parts;
+  let text: string | undefined;
+  return Object.freeze({
+    requirements,
+    matches(values: Readonly<Record<string, string | undefined>> | undefined) {
+      // A loop, not `every`: this runs for each object of a list and should not allocate.
+      for (const requirement of requirements) if (!check(requirement, values ?? NONE)) return false;
+      return true;
+    },
+    toString() {
+      text ??= requirements.map(write).join(',');
+      return text;
+    },
+  });
+}
+
+/** ownValue reads a label; only its own, since `constructor` is a valid label key. */
+export function ownValue(values: Readonly<Record<string, string | undefined>>, key: string): string | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}
+
+/** byText orders strings by code unit, as canonical forms need it, whatever the locale. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
