@@ -14,8 +14,11 @@ export interface Outgoing {
 export interface Incoming {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** chunks reads the body with back-pressure; to be iterated once. Ending the iteration early ends the request. */
-  chunks(): AsyncGenerator<Uint8Array>;
+  /**
+   * chunks reads the body with back-pressure; to be iterated once. Ending the iteration early ends the request. `onOver` is
+   * called as soon as nothing more is read.
+   */
+  chunks(onOver: () => void): AsyncGenerator<Uint8Array>;
   /** discard ends the request without reading the body. */
   discard(): void;
   /** onEnd runs `callback` once when the request has ended, however it did. */

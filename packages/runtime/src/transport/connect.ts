@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from '@bowline/machinery';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Histogram, type Metrics, noMetrics } from '../observability/metrics.ts';
@@ -99,6 +100,8 @@ class HttpTransport implements Transport {
       help: 'Requests that were sent again, by what caused it.',
       labels: ['code', 'verb', 'host'],
     });
+    // Every connection that is being opened listens to it.
+    setMaxListeners(0, this.#ended.signal);
     const maxStreams = options.maxStreamsPerConnection ?? 80;
     const pool = (): ChannelPool =>
       new ChannelPool({
@@ -153,10 +156,11 @@ class HttpTransport implements Transport {
     };
     try {
       giveBack = await this.#admit(request, scope);
+      scope.onCancel(finish);
       const incoming = await this.#exchange(request, scope);
       if (request.lane === 'watch') scope.stopTimer();
       incoming.onEnd(finish);
-      return this.#response(request, incoming);
+      return this.#response(request, incoming, finish);
     } catch (error) {
       finish();
       throw error instanceof Unprocessed ? this.#refused(error) : error;
@@ -264,17 +268,17 @@ class HttpTransport implements Transport {
     return true;
   }
 
-  #response(request: TransportRequest, incoming: Incoming): TransportResponse {
+  #response(request: TransportRequest, incoming: Incoming, finish: () => void): TransportResponse {
     const limit = this.#maxResponseBytes;
     return {
       status: incoming.status,
       headers: incoming.headers,
-      body: { [Symbol.asyncIterator]: () => incoming.chunks() },
+      body: { [Symbol.asyncIterator]: () => incoming.chunks(finish) },
       aliveAt: incoming.aliveAt,
       async text() {
         const parts: Uint8Array[] = [];
         let size = 0;
-        for await (const chunk of incoming.chunks()) {
+        for await (const chunk of incoming.chunks(finish)) {
           size += chunk.byteLength;
           if (size > limit) {
             throw new TransportError(

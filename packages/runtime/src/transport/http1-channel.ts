@@ -93,7 +93,7 @@ export class Http1Channel implements Channel {
         resolve({
           status: response.statusCode ?? 0,
           headers: plain,
-          chunks: () => this.#chunks(request, response, scope),
+          chunks: (onOver) => this.#chunks(request, response, scope, onOver),
           discard: () => request.destroy(),
           onEnd: (callback) => {
             if (over) callback();
@@ -105,7 +105,12 @@ export class Http1Channel implements Channel {
     });
   }
 
-  async *#chunks(request: ClientRequest, response: IncomingMessage, scope: RequestScope): AsyncGenerator<Uint8Array> {
+  async *#chunks(
+    request: ClientRequest,
+    response: IncomingMessage,
+    scope: RequestScope,
+    onOver: () => void,
+  ): AsyncGenerator<Uint8Array> {
     let complete = false;
     try {
       scope.throwIfCancelled();
@@ -118,6 +123,7 @@ export class Http1Channel implements Channel {
       scope.throwIfCancelled();
       throw this.#failed(error);
     } finally {
+      onOver();
       if (!complete) request.destroy();
     }
     scope.throwIfCancelled();

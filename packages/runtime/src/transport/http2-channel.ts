@@ -152,7 +152,7 @@ export class Http2Channel implements Channel {
     return new Promise((resolve, reject) => {
       const onClose = (): void => {
         if (scope.cancelled) reject(scope.reason);
-        else reject(this.#failed(stream, failure));
+        else reject(this.#unanswered(stream, failure));
       };
       stream.once('close', onClose);
       stream.once('response', (headers) => {
@@ -161,7 +161,7 @@ export class Http2Channel implements Channel {
         resolve({
           status: headers[':status'] ?? 0,
           headers: plainHeaders(headers),
-          chunks: () => this.#chunks(stream, scope, () => failure),
+          chunks: (onOver) => this.#chunks(stream, scope, () => failure, onOver),
           discard: () => end(stream),
           onEnd: (callback) => {
             if (stream.closed && stream.destroyed) callback();
@@ -177,6 +177,7 @@ export class Http2Channel implements Channel {
     stream: ClientHttp2Stream,
     scope: RequestScope,
     failure: () => Error | undefined,
+    onOver: () => void,
   ): AsyncGenerator<Uint8Array> {
     try {
       scope.throwIfCancelled();
@@ -186,26 +187,32 @@ export class Http2Channel implements Channel {
       }
     } catch (error) {
       scope.throwIfCancelled();
-      throw this.#failed(stream, failure() ?? error);
+      throw this.#broken(stream, failure() ?? error);
     } finally {
+      onOver();
       if (!stream.readableEnded) end(stream);
     }
     scope.throwIfCancelled();
     // A session that is torn down may end its streams without an error; an answer that was cut must not look whole.
-    if (stream.aborted || (stream.rstCode ?? 0) !== 0) throw this.#failed(stream, failure());
+    if (stream.aborted || (stream.rstCode ?? 0) !== 0) throw this.#broken(stream, failure());
   }
 
-  /** #failed turns what Node says about a broken stream into what it means for the request. */
-  #failed(stream: ClientHttp2Stream, error: unknown): Error {
+  /** #unanswered is what became of a request that got no answer. */
+  #unanswered(stream: ClientHttp2Stream, error: unknown): Error {
+    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unprocessed('REFUSED_STREAM', error);
+    if (stream.id !== undefined && stream.id > this.#lastProcessed) return new Unprocessed('GOAWAY', error);
+    return this.#broken(stream, error);
+  }
+
+  /** #broken turns what Node says about a broken stream into words. */
+  #broken(stream: ClientHttp2Stream, error: unknown): Error {
     const cause = this.#failure ?? error;
-    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unprocessed('REFUSED_STREAM', cause);
-    if (stream.id !== undefined && stream.id > this.#lastProcessed) return new Unprocessed('GOAWAY', cause);
     if (cause instanceof TransportError) return cause;
     const code = errorCodeOf(cause);
     const why =
       code === 'ERR_HTTP2_STREAM_ERROR' || code === 'ERR_HTTP2_SESSION_ERROR'
         ? `the server ended it with HTTP/2 code ${stream.rstCode ?? 0}`
-        : code === ''
+        : code === '' || code === 'ERR_STREAM_PREMATURE_CLOSE'
           ? 'the server closed it before the answer was complete'
           : code;
     return lostError(this.#options.where, why, cause);
@@ -224,7 +231,8 @@ export class Http2Channel implements Channel {
   destroy(reason: Error): void {
     this.#failure ??= reason;
     this.#timer?.cancel();
-    this.#session.destroy();
+    // With a reason: streams of a session that is destroyed without one look as if their answers were complete.
+    this.#session.destroy(reason, constants.NGHTTP2_CANCEL);
     this.#unusable();
   }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '@bowline/machinery';
 
 /** RequestScopeOptions says what may end a request early. */
@@ -29,7 +30,11 @@ export class RequestScope implements Disposable {
       this.cancel(options.signal.reason);
       return;
     }
-    options.signal?.addEventListener('abort', this.#onAbort);
+    if (options.signal) {
+      // One signal may serve hundreds of watches: Node's warning about more than ten listeners would be false.
+      setMaxListeners(0, options.signal);
+      options.signal.addEventListener('abort', this.#onAbort);
+    }
     this.#timer = options.wire.setTimer(options.timeoutMs, () => this.cancel(options.onTimeout()));
   }
 
