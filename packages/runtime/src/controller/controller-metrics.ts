@@ -3,8 +3,6 @@ import type { Labels, Metrics } from '../observability/metrics.ts';
 /** Outcome is the `result` label of a finished reconcile. */
 export type Outcome = 'success' | 'error' | 'requeue' | 'requeue_after';
 
-const OUTCOMES: readonly Outcome[] = ['success', 'error', 'requeue', 'requeue_after'];
-
 /** The buckets of controller-runtime, so that its dashboards fit: dense below a second, then up to a minute. */
 const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
@@ -64,11 +62,14 @@ export class ControllerMetrics implements Disposable {
       labels,
     });
 
-    this.#outcomes = Object.fromEntries(OUTCOMES.map((result) => [result, { controller, result }])) as Record<
-      Outcome,
-      Labels
-    >;
-    for (const outcome of OUTCOMES) this.#total.add(this.#outcomes[outcome], 0);
+    const outcomeLabels = (result: Outcome): Labels => ({ controller, result });
+    this.#outcomes = {
+      success: outcomeLabels('success'),
+      error: outcomeLabels('error'),
+      requeue: outcomeLabels('requeue'),
+      requeue_after: outcomeLabels('requeue_after'),
+    };
+    for (const labels of Object.values(this.#outcomes)) this.#total.add(labels, 0);
     for (const counter of [this.#errors, this.#terminal, this.#panics, this.#timeouts, this.#mapErrors]) {
       counter.add(this.#labels, 0);
     }

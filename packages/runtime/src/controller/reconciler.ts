@@ -33,6 +33,8 @@ export class Reconciler {
   readonly #active = new Set<Run>();
   /** Runs that lost their slot and have not ended. */
   readonly #overdue = new Set<Run>();
+  /** Keys whose runs were cut off by stopping. */
+  readonly #left: string[] = [];
   #count = 0;
   #stopping = false;
   #onIdle: (() => void) | undefined;
@@ -77,12 +79,17 @@ export class Reconciler {
         };
       });
     }
-    const left = [...this.#active];
-    for (const run of left) {
+    this.abortAll(reason);
+    return this.#left;
+  }
+
+  /** abortAll aborts every run under way and takes its slot away; a drain under way ends. */
+  abortAll(reason: unknown): void {
+    for (const run of [...this.#active]) {
       run.abort(reason);
+      this.#left.push(run.item.key);
       this.#free(run);
     }
-    return left.map((run) => run.item.key);
   }
 
   async #work(): Promise<void> {
@@ -162,11 +169,11 @@ export class Reconciler {
     }
 
     let retryInMs: number | undefined;
-    if (verdict.then === 'backoff') {
+    if (verdict.next === 'backoff') {
       retryInMs = queue.retry(key, { range: verdict.range, code: codeOf(verdict.error) });
     } else {
       queue.forget(key);
-      if (verdict.then === 'again' && verdict.afterMs !== undefined) {
+      if (verdict.next === 'again' && verdict.afterMs !== undefined) {
         const cause = { by: 'requeue', afterMs: verdict.afterMs } as const;
         queue.add(key, { afterMs: verdict.afterMs, priority: run.item.priority, cause });
       }

@@ -1,3 +1,4 @@
+import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { BackoffRange } from '../queue/backoff.ts';
 import type { Outcome } from './controller-metrics.ts';
@@ -7,7 +8,7 @@ import { SlowError, TerminalError } from './reconcile-error.ts';
 export interface Verdict {
   readonly outcome: Outcome;
   /** What happens to the key; `again` waits `afterMs`, `backoff` counts a failure. */
-  readonly then: 'rest' | 'again' | 'backoff';
+  readonly next: 'rest' | 'again' | 'backoff';
   readonly afterMs?: number;
   readonly range?: BackoffRange | undefined;
   readonly error?: unknown;
@@ -21,7 +22,7 @@ const MOST_QUICK_CONFLICTS = 10;
 /** A conflict is over as soon as the cache has seen what we collided with. */
 const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
 
-const REST: Verdict = { outcome: 'success', then: 'rest' };
+const REST: Verdict = { outcome: 'success', next: 'rest' };
 
 /** judgeResult is the verdict on what a reconcile returned. */
 export function judgeResult(result: unknown): Verdict {
@@ -33,36 +34,29 @@ export function judgeResult(result: unknown): Verdict {
       'BOWLINE_RECONCILE_RESULT',
       'a reconcile returned a requeueAfterMs that is no number; return milliseconds, or nothing',
     );
-    return { outcome: 'error', then: 'backoff', error, panic: true };
+    return { outcome: 'error', next: 'backoff', error, panic: true };
   }
   // Again at once means: as soon as the backoff allows, or a reconcile that always asks would never rest.
-  if (afterMs <= 0) return { outcome: 'requeue', then: 'backoff' };
-  return { outcome: 'requeue_after', then: 'again', afterMs };
+  if (afterMs <= 0) return { outcome: 'requeue', next: 'backoff' };
+  return { outcome: 'requeue_after', next: 'again', afterMs };
 }
 
 /** judgeError is the verdict on what a reconcile threw after `failures` failures in a row. */
 export function judgeError(thrown: unknown, failures: number): Verdict {
-  if (thrown instanceof TerminalError) return { outcome: 'error', then: 'rest', error: thrown, terminal: true };
-  if (thrown instanceof SlowError) return { outcome: 'error', then: 'backoff', error: thrown, range: thrown.range };
+  if (thrown instanceof TerminalError) return { outcome: 'error', next: 'rest', error: thrown, terminal: true };
+  if (thrown instanceof SlowError) return { outcome: 'error', next: 'backoff', error: thrown, range: thrown.range };
+  // The object had changed meanwhile. One that exists already is another matter: it may stay for ever.
   if (isConflict(thrown) && failures < MOST_QUICK_CONFLICTS) {
-    return { outcome: 'requeue', then: 'backoff', range: CONFLICT_RANGE, error: thrown };
+    return { outcome: 'requeue', next: 'backoff', range: CONFLICT_RANGE, error: thrown };
   }
-  return { outcome: 'error', then: 'backoff', error: asError(thrown), panic: isPanic(thrown) };
-}
-
-/** isConflict is whether an API call failed because the object had changed meanwhile. An object that exists already is another 409. */
-function isConflict(thrown: unknown): boolean {
-  if (!(thrown instanceof BowlineError)) return false;
-  const { status, reason } = thrown as { status?: unknown; reason?: unknown };
-  return status === 409 && reason === 'Conflict';
+  return { outcome: 'error', next: 'backoff', error: asError(thrown), panic: isPanic(thrown) };
 }
 
 function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
+  // The value itself is not kept: nobody knows what is in it, and errors are logged.
   const text = typeof thrown === 'string' ? thrown : `a value of type ${thrown === null ? 'null' : typeof thrown}`;
-  return new BowlineError('BOWLINE_RECONCILE_THREW', `a reconcile threw something that is no Error: ${text}`, {
-    cause: thrown,
-  });
+  return new BowlineError('BOWLINE_RECONCILE_THREW', `a reconcile threw something that is no Error: ${text}`);
 }
 
 /** What only a bug throws. `fetch` reports an unreachable server as a TypeError with a cause: that is none. */

@@ -1,7 +1,6 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { Queue } from './queue.ts';
-import type { QueueItem } from './queue-options.ts';
 import { LOW_PRIORITY, type QueueOptions } from './queue-options.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {
@@ -266,7 +265,7 @@ describe('Queue', () => {
       queue.add('b');
       queue.take();
       queue.add('a');
-      const worker = queue.next() as Promise<QueueItem | undefined>;
+      const worker = queue.next();
       expect((await worker)?.key).toBe('b');
       queue.add('c');
       const idle = queue.shutDown({ discard: true });

@@ -95,6 +95,11 @@ export class Queue {
     return this.#entries.size;
   }
 
+  /** has is whether the key waits or is being worked on. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   /** add asks for work on a key. False after `shutDown`: the key was not taken. */
   add(key: string, options: AddOptions = {}): boolean {
     if (this.#closed) return false;

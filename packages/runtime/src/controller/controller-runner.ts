@@ -1,0 +1,269 @@
+import { keyString, type ObjectKey, parseKey, type Resource } from '@bowline/kubernetes';
+import { between, type Clock, type Random, type Timer } from '@bowline/machinery';
+import type { InformerHealth } from '../cache/health.ts';
+import type { Informer } from '../cache/informer.ts';
+import type { View } from '../cache/view.ts';
+import type { Client } from '../client/client.ts';
+import type { Fields, Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { Queue } from '../queue/queue.ts';
+import type { QueueEntry } from '../queue/queue-options.ts';
+import { cacheReads, indexName } from './cache-reads.ts';
+import type { EnqueueOptions } from './context.ts';
+import type { Controller } from './controller.ts';
+import { ControllerMetrics } from './controller-metrics.ts';
+import type { WriteRecorder } from './live-client.ts';
+import { Reconciler } from './reconciler.ts';
+import type { Run } from './run.ts';
+import { RunContext, type RunShared } from './run-context.ts';
+import type { CacheReads, Source, SourceTypes } from './sources.ts';
+import { Triggers } from './triggers.ts';
+
+/** ControllerCache is what a controller needs of a Cache. */
+export interface ControllerCache extends WriteRecorder {
+  informer(
+    resource: Resource,
+    options: Pick<Source, 'namespaces' | 'labelSelector' | 'fieldSelector'> & { view: View<never> },
+  ): Informer<unknown>;
+}
+
+/** ControllerRunnerOptions is where a controller runs. */
+export interface ControllerRunnerOptions {
+  readonly cache: ControllerCache;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** ControllerRunOptions is what is known only when the work may begin. */
+export interface ControllerRunOptions {
+  /** Guarded by leadership. */
+  readonly client: Client;
+  readonly deps: unknown;
+  /** How long running reconciles may go on after the signal. */
+  readonly drainMs: number;
+  /** Ends everything at once, drain included. */
+  readonly lost?: AbortSignal | undefined;
+}
+
+/** ControllerState is where a controller stands: `idle` until it may work, `waiting` for its informers' first state. */
+export type ControllerState = 'idle' | 'waiting' | 'running' | 'draining' | 'stopped';
+
+/**
+ * ControllerRunner runs one controller. Its informers are asked for at once, so that they are warm before the work may
+ * begin; it subscribes to them, and has a queue to fill, only from then on.
+ */
+export class ControllerRunner {
+  readonly controller: Controller;
+  readonly #options: ControllerRunnerOptions;
+  readonly #informers = new Map<string, Informer<unknown>>();
+  /** Undefined for a keyed controller. */
+  readonly #primary: { readonly resource: Resource; readonly informer: Informer<unknown> } | undefined;
+  readonly #reads: CacheReads<SourceTypes>;
+  readonly #queue: Queue;
+  readonly #metrics: ControllerMetrics;
+  readonly #triggers: Triggers;
+  readonly #paused = new Set<string>();
+  readonly #idPrefix: string;
+  #reconciler: Reconciler | undefined;
+  #state: ControllerState = 'idle';
+
+  constructor(controller: Controller, options: ControllerRunnerOptions) {
+    const { clock, random, metrics, cache } = options;
+    const { name, work } = controller;
+    this.controller = controller;
+    this.#options = { ...options, log: options.log.with({ controller: name }) };
+    for (const source of controller.sources) {
+      const { view, namespaces, labelSelector, fieldSelector } = source;
+      const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector });
+      for (const [index, valuesOf] of Object.entries(source.indexes)) {
+        informer.addIndex(indexName(name, source.name, index), valuesOf);
+      }
+      this.#informers.set(source.name, informer);
+      if (source.role === 'primary') this.#primary = { resource: source.resource, informer };
+    }
+    this.#reads = cacheReads(name, this.#informers);
+    this.#queue = new Queue({ name, controller: name, backoff: work.backoff, clock, random, metrics });
+    this.#metrics = new ControllerMetrics(metrics, name, work.concurrency, {
+      activeWorkers: () => this.#reconciler?.active ?? 0,
+      overdue: () => this.#reconciler?.overdue ?? 0,
+      paused: () => this.#paused.size,
+    });
+    this.#triggers = new Triggers({
+      queue: this.#queue,
+      reads: this.#reads,
+      log: this.#options.log,
+      metrics: this.#metrics,
+      paused: this.#paused,
+    });
+    this.#idPrefix = Math.floor(between(random, 36 ** 5, 36 ** 6)).toString(36);
+  }
+
+  get state(): ControllerState {
+    return this.#state;
+  }
+
+  /** isSynced is whether every informer has its first complete state. */
+  get isSynced(): boolean {
+    return this.unsynced().length === 0;
+  }
+
+  /** unsynced says which informers the controller waits for, and why. */
+  unsynced(): InformerHealth[] {
+    const waiting: InformerHealth[] = [];
+    for (const informer of this.#informers.values()) if (!informer.hasSynced) waiting.push(informer.health());
+    return waiting;
+  }
+
+  /** entries shows the keys that wait, run or are blocked. */
+  entries(limit?: number): QueueEntry[] {
+    return this.#queue.entries(limit);
+  }
+
+  /** overdueKeys are blocked by reconciles that took too long and have not ended. */
+  overdueKeys(): readonly string[] {
+    return this.#reconciler?.overdueKeys() ?? [];
+  }
+
+  /** pausedKeys are the objects that are left alone. */
+  pausedKeys(): readonly string[] {
+    return [...this.#paused];
+  }
+
+  /**
+   * run waits for the informers, works until the signal is aborted, and drains. Settles when it has stopped. Answers the
+   * keys whose reconciles had not ended by then.
+   */
+  async run(signal: AbortSignal, options: ControllerRunOptions): Promise<readonly string[]> {
+    const { log, clock } = this.#options;
+    const { lost } = options;
+    const over = lost ? AbortSignal.any([signal, lost]) : signal;
+    this.#state = 'waiting';
+    try {
+      await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(over)));
+    } catch (error) {
+      this.#state = 'stopped';
+      if (over.aborted) return [];
+      throw error;
+    }
+
+    const reconciler = this.#start(options);
+    using subscriptions = this.#subscribe();
+    using resync = this.#resyncRegularly();
+    // After the first events, so that the most urgent of them comes first.
+    const workers = reconciler.run();
+    this.#state = 'running';
+    log.info('controller started', { objects: this.#queue.size });
+    const startedAt = clock.monotonic();
+
+    await aborted(over);
+    this.#state = 'draining';
+    subscriptions[Symbol.dispose]();
+    resync[Symbol.dispose]();
+    const onLost = (): void => reconciler.abortAll(lost?.reason);
+    lost?.addEventListener('abort', onLost, { once: true });
+    const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
+    lost?.removeEventListener('abort', onLost);
+    await workers;
+    this.#metrics[Symbol.dispose]();
+    this.#state = 'stopped';
+    const ranForMs = clock.monotonic() - startedAt;
+    if (left.length > 0) log.warn('controller stopped before all reconciles had ended', { keys: left, ranForMs });
+    else log.info('controller stopped', { ranForMs });
+    return left;
+  }
+
+  #start(options: ControllerRunOptions): Reconciler {
+    const { work } = this.controller;
+    const { clock, log, cache } = this.#options;
+    const isKeyed = this.#primary === undefined;
+    const shared: RunShared = {
+      reads: this.#reads,
+      clock,
+      deps: options.deps,
+      client: options.client,
+      recorder: cache,
+      logOf: (run) => log.with({ ...this.#describe(run.item.key), reconcileId: run.id }),
+      enqueue: (key: ObjectKey | string, wanted: EnqueueOptions = {}) => {
+        const cause = { by: 'enqueue', source: this.controller.name } as const;
+        this.#queue.add(typeof key === 'string' ? key : keyString(key), { ...wanted, cause });
+      },
+    };
+    const reconciler = new Reconciler({
+      queue: this.#queue,
+      concurrency: work.concurrency,
+      timeoutMs: work.timeoutMs,
+      clock,
+      log,
+      metrics: this.#metrics,
+      idPrefix: this.#idPrefix,
+      begin: isKeyed
+        ? (run) => this.#call(new RunContext(shared, run, run.item.key, undefined))
+        : (run) => this.#beginWithObject(shared, run),
+      describe: (key) => this.#describe(key),
+    });
+    this.#reconciler = reconciler;
+    return reconciler;
+  }
+
+  #beginWithObject(shared: RunShared, run: Run): (() => unknown) | undefined {
+    const key = parseKey(run.item.key);
+    const object = this.#primary?.informer.get(key);
+    // Deleted, or out of the declared scope: there is nothing to reconcile.
+    if (object === undefined) return undefined;
+    if (this.#paused.has(run.item.key)) {
+      this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
+      return undefined;
+    }
+    return this.#call(new RunContext(shared, run, key, object));
+  }
+
+  /** The context has every member; the function's own type names those that its builder declared. */
+  #call(context: RunContext): () => unknown {
+    return () => this.controller.reconcile(context as never);
+  }
+
+  #describe(key: string): Fields {
+    return this.#primary ? { ...parseKey(key) } : { key };
+  }
+
+  #subscribe(): Disposable {
+    const subscriptions = this.controller.sources.flatMap((source) => {
+      const informer = this.#informers.get(source.name);
+      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, this.#primary))] : [];
+    });
+    return {
+      [Symbol.dispose]: () => {
+        for (const subscription of subscriptions.splice(0)) subscription[Symbol.dispose]();
+      },
+    };
+  }
+
+  #resyncRegularly(): Disposable {
+    const { clock, random } = this.#options;
+    const { resyncMs } = this.controller.work;
+    let timer: Timer | undefined;
+    const arm = (periodMs: number): void => {
+      timer = clock.setTimer(periodMs * between(random, 0.9, 1.1), () => {
+        for (const source of this.controller.sources) {
+          const informer = this.#informers.get(source.name);
+          // Everything that has a primary is found through it.
+          if (informer && (source.role === 'primary' || this.#primary === undefined)) {
+            this.#triggers.resync(source, informer);
+          }
+        }
+        arm(periodMs);
+      });
+    };
+    if (resyncMs !== false) arm(resyncMs);
+    return { [Symbol.dispose]: () => timer?.cancel() };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

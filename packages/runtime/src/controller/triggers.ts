@@ -1,0 +1,167 @@
+import { apiVersionOf, keyString, type ObjectMeta, type OwnerReference, type Resource } from '@bowline/kubernetes';
+import type { Informer, InformerEvent, InformerHandler } from '../cache/informer.ts';
+import type { Log } from '../observability/log.ts';
+import type { Cause, ObjectCause } from '../queue/cause.ts';
+import type { Queue } from '../queue/queue.ts';
+import { LOW_PRIORITY } from '../queue/queue-options.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+import type { CacheReads, Source, SourceTypes } from './sources.ts';
+
+/** PAUSED_ANNOTATION, set to "true" on a primary object, makes the runtime leave that object alone until it is removed. */
+export const PAUSED_ANNOTATION = 'bowline.dev/paused';
+
+/** TriggerOptions is what turns events into keys of a queue. */
+export interface TriggerOptions {
+  readonly queue: Queue;
+  readonly reads: CacheReads<SourceTypes>;
+  readonly log: Log;
+  readonly metrics: ControllerMetrics;
+  /** Keys of the primary objects that are paused; kept here, read by whoever starts a run. */
+  readonly paused: Set<string>;
+}
+
+/** Triggers turns the events of a controller's sources into keys of its queue, each with its cause. */
+export class Triggers {
+  readonly #options: TriggerOptions;
+
+  constructor(options: TriggerOptions) {
+    this.#options = options;
+  }
+
+  /** handlerOf is what subscribes to a source's informer. */
+  handlerOf(
+    source: Source,
+    primary: { readonly resource: Resource; readonly informer: Informer<unknown> } | undefined,
+  ): InformerHandler<unknown> {
+    const { role } = source;
+    if (role === 'primary') return (event) => this.#onPrimary(source, event);
+    if (role === 'owns' && primary) {
+      return (event) =>
+        this.#guarded(source, event, () => this.#onOwned(source, event, primary.resource, primary.informer));
+    }
+    return (event) => this.#guarded(source, event, () => this.#onWatched(source, event));
+  }
+
+  /** resync enqueues everything that a source concerns, at low priority. */
+  resync(source: Source, informer: Informer<unknown>): void {
+    if (source.role === 'owns') return;
+    const add = (key: string): void => {
+      this.#options.queue.add(key, { priority: LOW_PRIORITY, cause: { by: 'resync' } });
+    };
+    // Subscribing replays what is stored, with the keys that a projection may have dropped.
+    const replay = informer.subscribe((event) => {
+      this.#guarded(source, event, () => {
+        if (!passes(source, event)) return;
+        if (source.role === 'primary') add(keyString(event.key));
+        else for (const key of this.#mapped(source, event)) add(key);
+      });
+    });
+    replay[Symbol.dispose]();
+  }
+
+  #onPrimary(source: Source, event: InformerEvent<unknown>): void {
+    const { queue } = this.#options;
+    const key = keyString(event.key);
+    const cause: Cause = { by: 'watch', ...objectCause(source, event) };
+    if (event.type === 'delete') {
+      this.#options.paused.delete(key);
+      // A key that waits for a far time comes forward and is found gone, so that nothing is kept of dead objects.
+      if (queue.has(key)) queue.add(key, { cause });
+      else queue.forget(key);
+      return;
+    }
+    const pauseChanged = this.#notePause(key, event.metadata);
+    this.#guarded(source, event, () => {
+      if (pauseChanged || passes(source, event)) queue.add(key, { cause, priority: priorityOf(event) });
+    });
+  }
+
+  /** Whether the object was paused or resumed by this event: that passes every predicate. */
+  #notePause(key: string, metadata: ObjectMeta): boolean {
+    const { paused, log } = this.#options;
+    const isPaused = metadata.annotations?.[PAUSED_ANNOTATION] === 'true';
+    if (isPaused === paused.has(key)) return false;
+    if (isPaused) paused.add(key);
+    else paused.delete(key);
+    log.info(isPaused ? 'object is paused' : 'object is resumed', {
+      namespace: metadata.namespace,
+      name: metadata.name,
+    });
+    return true;
+  }
+
+  #onOwned(source: Source, event: InformerEvent<unknown>, kind: Resource, primaries: Informer<unknown>): void {
+    if (!passes(source, event)) return;
+    const before = (event.previous as { metadata?: ObjectMeta } | undefined)?.metadata;
+    const keys = new Set<string>();
+    for (const metadata of [event.metadata, before]) {
+      const owner = controllerOf(metadata, kind);
+      if (owner === undefined) continue;
+      const key =
+        kind.scope === 'Namespaced' && metadata?.namespace
+          ? { namespace: metadata.namespace, name: owner.name }
+          : { name: owner.name };
+      // An owner that is not there, or is another object of the same name, is not concerned.
+      const primary = primaries.get(key) as { metadata?: ObjectMeta } | undefined;
+      if (primary === undefined) continue;
+      if (primary.metadata?.uid === undefined || primary.metadata.uid === owner.uid) keys.add(keyString(key));
+    }
+    const cause: Cause = { by: 'owner', ...objectCause(source, event) };
+    for (const key of keys) this.#options.queue.add(key, { cause, priority: priorityOf(event) });
+  }
+
+  #onWatched(source: Source, event: InformerEvent<unknown>): void {
+    if (!passes(source, event)) return;
+    const cause: Cause = { by: 'map', ...objectCause(source, event) };
+    for (const key of this.#mapped(source, event)) {
+      this.#options.queue.add(key, { cause, priority: priorityOf(event) });
+    }
+  }
+
+  #mapped(source: Source, event: InformerEvent<unknown>): Set<string> {
+    const keys = new Set<string>();
+    for (const object of [event.previous, event.current]) {
+      if (object === undefined || source.map === undefined) continue;
+      for (const key of source.map(object, this.#options.reads)) keys.add(key);
+    }
+    return keys;
+  }
+
+  /** A map function or predicate that throws loses this event only; the log says whose it was. */
+  #guarded(source: Source, event: InformerEvent<unknown>, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.metrics.mapFailed();
+      this.#options.log.error('a map function or predicate threw, the event is lost', {
+        ...objectCause(source, event),
+        error,
+      });
+    }
+  }
+}
+
+function passes(source: Source, event: InformerEvent<unknown>): boolean {
+  return source.when({ previous: event.previous, current: event.current });
+}
+
+function priorityOf(event: InformerEvent<unknown>): number {
+  return event.initial ? LOW_PRIORITY : 0;
+}
+
+function objectCause(source: Source, event: InformerEvent<unknown>): ObjectCause {
+  return { kind: source.resource.kind, key: keyString(event.key), type: event.type };
+}
+
+/** Versions of a kind differ, its group does not: an owner reference may name an older one. */
+function controllerOf(metadata: ObjectMeta | undefined, kind: Resource): OwnerReference | undefined {
+  const group = groupOf(apiVersionOf(kind));
+  return metadata?.ownerReferences?.find(
+    (owner) => owner.controller === true && owner.kind === kind.kind && groupOf(owner.apiVersion) === group,
+  );
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
