@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { runSupervisor } from '../supervisor/run-supervisor.ts';
+
+await runSupervisor();

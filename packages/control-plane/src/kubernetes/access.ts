@@ -1,0 +1,89 @@
+import { type CertificateWithKey, issueCertificate } from '@bowline/machinery';
+import { BowlineError, isNotFound } from '@bowline/runtime';
+import { readAuditLog } from '../audit/audit-log.ts';
+import { connectClient } from '../connect-client.ts';
+import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
+import { type KubeconfigDocument, kubeconfigDocument } from '../kubeconfig.ts';
+import { auditFolder } from './components.ts';
+import { readAuthority } from './pki.ts';
+
+const DAY_SECONDS = 24 * 3600;
+
+/** Attachment is what another process or thread on this machine needs to use a control plane. It survives JSON. */
+export interface Attachment {
+  readonly kind: 'kubernetes';
+  readonly url: string;
+  readonly folder: string;
+  readonly version: string;
+}
+
+/** attachmentOf is what to hand on so that somebody else can `attachControlPlane`. */
+export function attachmentOf(controlPlane: ControlPlaneAccess & { readonly folder: string }): Attachment {
+  const { url, folder, version } = controlPlane;
+  return { kind: 'kubernetes', url, folder, version };
+}
+
+/** attachControlPlane gives access to a control plane that another process or thread on this machine runs. */
+export async function attachControlPlane(attachment: Attachment): Promise<ControlPlaneAccess> {
+  const authority = await readAuthority(attachment.folder);
+  if (!authority) {
+    throw new BowlineError(
+      'BOWLINE_CONTROL_PLANE_GONE',
+      `cannot attach to the control plane in ${attachment.folder}: its certificates are not there; whoever started it has stopped it, start it again`,
+    );
+  }
+  return kubernetesAccess(attachment, authority);
+}
+
+/** kubernetesAccess issues credentials from the authority and reads the audit log in the folder. */
+export function kubernetesAccess(attachment: Attachment, authority: CertificateWithKey): ControlPlaneAccess {
+  const { kind, url, folder, version } = attachment;
+  const withCertificate = async (user: string, groups: readonly string[]): Promise<KubeconfigDocument> =>
+    kubeconfigDocument({
+      server: url,
+      authorityPem: authority.certificatePem,
+      user,
+      credentials: await issueCertificate({
+        authority,
+        commonName: user,
+        organizations: groups,
+        usages: ['client'],
+      }),
+    });
+  let admin: Promise<KubeconfigDocument> | undefined;
+  const asAdmin = (): Promise<KubeconfigDocument> => {
+    admin ??= withCertificate('admin', ['system:masters']);
+    return admin;
+  };
+  const withToken = async (namespace: string, name: string): Promise<KubeconfigDocument> => {
+    await using client = await connectClient(await asAdmin());
+    const issued = await client
+      .requestToken({ namespace, name }, { expirationSeconds: DAY_SECONDS })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        throw new BowlineError(
+          'BOWLINE_IDENTITY_UNKNOWN',
+          `cannot issue a token for the ServiceAccount ${namespace}/${name}: it does not exist; create it first`,
+          { cause: error },
+        );
+      });
+    return kubeconfigDocument({
+      server: url,
+      authorityPem: authority.certificatePem,
+      user: name,
+      credentials: { token: issued.token },
+      namespace,
+    });
+  };
+  return {
+    kind,
+    url,
+    version,
+    kubeconfig(identity: Identity) {
+      if (identity === 'admin') return asAdmin();
+      if ('user' in identity) return withCertificate(identity.user, identity.groups ?? []);
+      return withToken(identity.serviceAccount.namespace, identity.serviceAccount.name);
+    },
+    audit: (since) => readAuditLog(auditFolder(folder), since),
+  };
+}

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { auditLogName } from '../audit/audit-log.ts';
+import type { Component } from '../control-plane.ts';
+import type { PkiFiles } from './pki.ts';
+
+/** ComponentSettings is what the components' command lines are made from. */
+export interface ComponentSettings {
+  readonly folder: string;
+  readonly pki: PkiFiles;
+  readonly ports: {
+    readonly etcdClient: number;
+    readonly etcdPeer: number;
+    readonly apiServer: number;
+    readonly controllerManager: number;
+    readonly scheduler: number;
+  };
+  readonly workloads: boolean;
+  readonly apiServerFlags: readonly string[];
+}
+
+/** What a cluster cannot do without: garbage collection, namespaces, ServiceAccounts, aggregated roles. */
+const essentialControllers = [
+  'clusterrole-aggregation-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-controller',
+];
+
+/** The file of a component's kubeconfig under the control plane's folder. */
+export function componentKubeconfig(folder: string, component: Component): string {
+  return join(folder, `${component}.kubeconfig`);
+}
+
+/** auditPolicyFile is the file of the audit policy. */
+export function auditPolicyFile(folder: string): string {
+  return join(folder, 'audit-policy.json');
+}
+
+/** auditFolder is where the API server writes its audit log. */
+export function auditFolder(folder: string): string {
+  return join(folder, 'audit');
+}
+
+/** logFile is where a component's output goes. */
+export function logFile(folder: string, component: Component): string {
+  return join(folder, 'logs', `${component}.log`);
+}
+
+/** componentArgs is a component's command line. */
+export function componentArgs(component: Component, settings: ComponentSettings): readonly string[] {
+  switch (component) {
+    case 'etcd':
+      return etcdArgs(settings);
+    case 'kube-apiserver':
+      return apiServerArgs(settings);
+    case 'kube-controller-manager':
+      return controllerManagerArgs(settings);
+    case 'kube-scheduler':
+      return schedulerArgs(settings);
+  }
+}
+
+function etcdArgs({ folder, ports }: ComponentSettings): readonly string[] {
+  const client = `http://127.0.0.1:${ports.etcdClient}`;
+  const peer = `http://127.0.0.1:${ports.etcdPeer}`;
+  return [
+    `--data-dir=${join(folder, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    // Survives the death of the process, not of the machine: enough here, and several times faster.
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ];
+}
+
+function apiServerArgs({ folder, pki, ports, apiServerFlags }: ComponentSettings): readonly string[] {
+  return [
+    `--etcd-servers=http://127.0.0.1:${ports.etcdClient}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.apiServer}`,
+    `--tls-cert-file=${pki.server.certificate}`,
+    `--tls-private-key-file=${pki.server.key}`,
+    `--client-ca-file=${pki.authority.certificate}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    // A loopback address cannot be an endpoint of the `kubernetes` Service; trying would fill the log with errors.
+    '--endpoint-reconciler-type=none',
+    '--allow-privileged=true',
+    '--authorization-mode=RBAC',
+    '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
+    // Not the address: tokens go on working when a later run has another port.
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${pki.serviceAccounts.publicKey}`,
+    `--service-account-signing-key-file=${pki.serviceAccounts.privateKey}`,
+    `--audit-policy-file=${auditPolicyFile(folder)}`,
+    `--audit-log-path=${join(auditFolder(folder), auditLogName)}`,
+    // At most 1 GB: ten full files and the current one.
+    '--audit-log-maxsize=100',
+    '--audit-log-maxbackup=10',
+    '--profiling=false',
+    // Last, so that they win.
+    ...apiServerFlags,
+  ];
+}
+
+function controllerManagerArgs({ folder, pki, ports, workloads }: ComponentSettings): readonly string[] {
+  return [
+    `--kubeconfig=${componentKubeconfig(folder, 'kube-controller-manager')}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.controllerManager}`,
+    `--tls-cert-file=${pki.server.certificate}`,
+    `--tls-private-key-file=${pki.server.key}`,
+    `--root-ca-file=${pki.authority.certificate}`,
+    `--service-account-private-key-file=${pki.serviceAccounts.privateKey}`,
+    // Every controller is a ServiceAccount of its own with its own role, as in production.
+    '--use-service-account-credentials=true',
+    `--cluster-signing-cert-file=${pki.authority.certificate}`,
+    `--cluster-signing-key-file=${pki.authority.key}`,
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
+    `--controllers=${workloads ? '*' : essentialControllers.join(',')}`,
+    '--profiling=false',
+  ];
+}
+
+function schedulerArgs({ folder, pki, ports }: ComponentSettings): readonly string[] {
+  return [
+    `--kubeconfig=${componentKubeconfig(folder, 'kube-scheduler')}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.scheduler}`,
+    `--tls-cert-file=${pki.server.certificate}`,
+    `--tls-private-key-file=${pki.server.key}`,
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
+    '--profiling=false',
+  ];
+}

@@ -1,0 +1,129 @@
+import { BowlineError } from '@bowline/runtime';
+import type { AuditEvent } from '../audit/audit-log.ts';
+import type { FileLock } from '../binaries/file-lock.ts';
+import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
+import type { KubeconfigDocument } from '../kubeconfig.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import { compactEtcd } from './compact-etcd.ts';
+import type { ComponentSet } from './component-set.ts';
+
+/** KubernetesParts is what a started control plane is made of. */
+export interface KubernetesParts {
+  readonly access: ControlPlaneAccess;
+  readonly components: ComponentSet;
+  readonly supervisor: Supervisor;
+  readonly lock: FileLock | undefined;
+  /** In the order in which they start. */
+  readonly parts: readonly Component[];
+  readonly folder: string;
+  readonly etcdUrl: string;
+  readonly timings: Timings;
+}
+
+/** KubernetesControlPlane is a real control plane that runs. */
+export class KubernetesControlPlane implements ControlPlane {
+  readonly kind = 'kubernetes';
+  readonly url: string;
+  readonly version: string;
+  readonly folder: string;
+  readonly timings: Timings;
+  readonly faults: Faults;
+  readonly #parts: KubernetesParts;
+  #stopped: Promise<void> | undefined;
+  /** Restarts and kills happen one after the other: two at once on one component would make no sense. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: KubernetesParts) {
+    this.#parts = parts;
+    this.url = parts.access.url;
+    this.version = parts.access.version;
+    this.folder = parts.folder;
+    this.timings = parts.timings;
+    this.faults = {
+      pause: (component) => this.#signal(component, 'SIGSTOP'),
+      resume: (component) => this.#signal(component, 'SIGCONT'),
+      compact: () => compactEtcd(parts.etcdUrl),
+    };
+  }
+
+  kubeconfig(identity: Identity): Promise<KubeconfigDocument> {
+    return this.#parts.access.kubeconfig(identity);
+  }
+
+  audit(since?: number): Promise<readonly AuditEvent[]> {
+    return this.#parts.access.audit(since);
+  }
+
+  pid(component: Component): number | undefined {
+    return this.#parts.components.pid(component);
+  }
+
+  restart(component?: Component): Promise<void> {
+    return this.#inTurn(async () => {
+      const { components, parts } = this.#parts;
+      const which = component ? [component] : parts;
+      for (const each of which.toReversed()) {
+        this.#requirePart(each);
+        await components.end(each, 'SIGTERM');
+      }
+      for (const each of which) await components.start(each);
+      // The API server finds a new etcd by itself, after a moment.
+      if (component === 'etcd') await this.#untilApiServerReady();
+    });
+  }
+
+  kill(component: Component): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#requirePart(component);
+      await this.#parts.components.end(component, 'SIGKILL');
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #end(): Promise<void> {
+    const { components, supervisor, lock } = this.#parts;
+    components.endQuietly();
+    await supervisor.stop();
+    // A restart under way fails now that its process is gone; it has told its own caller.
+    await this.#last;
+    await lock?.release();
+  }
+
+  async #untilApiServerReady(): Promise<void> {
+    const { components, supervisor } = this.#parts;
+    const apiServer = supervisor.running('kube-apiserver');
+    if (apiServer) await components.ready('kube-apiserver', apiServer);
+  }
+
+  #signal(component: Component, signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#requirePart(component);
+    this.#parts.supervisor.signal(component, signal);
+  }
+
+  #requirePart(component: Component): void {
+    if (this.#parts.parts.includes(component)) return;
+    throw new BowlineError(
+      'BOWLINE_CONTROL_PLANE_OPTIONS',
+      `${component} is not part of this control plane; it has ${this.#parts.parts.join(', ')}`,
+    );
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(() => {
+      if (this.#stopped) {
+        throw new BowlineError('BOWLINE_CONTROL_PLANE_GONE', 'the control plane has been stopped; start another one');
+      }
+      return work();
+    });
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}

@@ -1,0 +1,112 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type CertificateWithKey,
+  createCertificateAuthority,
+  createKeyPair,
+  issueCertificate,
+} from '@bowline/machinery';
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+/** Pki is every certificate and key of a control plane. */
+export interface Pki {
+  readonly authority: CertificateWithKey;
+  /** What signs ServiceAccount tokens. */
+  readonly serviceAccounts: { readonly publicKeyPem: string; readonly privateKeyPem: string };
+  /** Served by the API server, the controller manager and the scheduler. */
+  readonly server: CertificateWithKey;
+  readonly admin: CertificateWithKey;
+  readonly controllerManager: CertificateWithKey;
+  readonly scheduler: CertificateWithKey;
+}
+
+/** createPki issues what a control plane needs. What is `kept` from an earlier run stays: kubeconfigs and tokens go on working. */
+export async function createPki(kept?: Pick<Pki, 'authority' | 'serviceAccounts'>): Promise<Pki> {
+  const authority =
+    kept?.authority ??
+    (await createCertificateAuthority({ commonName: 'bowline-control-plane', validForMs: 10 * YEAR_MS }));
+  const client = (commonName: string, organizations: readonly string[] = []): Promise<CertificateWithKey> =>
+    issueCertificate({ authority, commonName, organizations, usages: ['client'], validForMs: YEAR_MS });
+  const [serviceAccounts, server, admin, controllerManager, scheduler] = await Promise.all([
+    kept?.serviceAccounts ?? createKeyPair(),
+    issueCertificate({
+      authority,
+      commonName: 'kube-apiserver',
+      dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
+      ipAddresses: ['127.0.0.1', '10.0.0.1'],
+      usages: ['server'],
+      validForMs: YEAR_MS,
+    }),
+    client('admin', ['system:masters']),
+    client('system:kube-controller-manager'),
+    client('system:kube-scheduler'),
+  ]);
+  return { authority, serviceAccounts, server, admin, controllerManager, scheduler };
+}
+
+/** PkiFiles are the paths that components are told. */
+export interface PkiFiles {
+  readonly authority: { readonly certificate: string; readonly key: string };
+  readonly server: { readonly certificate: string; readonly key: string };
+  readonly serviceAccounts: { readonly publicKey: string; readonly privateKey: string };
+}
+
+/** pkiFiles names the files under a control plane's folder. */
+export function pkiFiles(folder: string): PkiFiles {
+  const file = (name: string): string => join(folder, 'pki', name);
+  return {
+    authority: { certificate: file('ca.crt'), key: file('ca.key') },
+    server: { certificate: file('server.crt'), key: file('server.key') },
+    serviceAccounts: { publicKey: file('service-accounts.pub'), privateKey: file('service-accounts.key') },
+  };
+}
+
+/** writePki writes what the components read; only their owner may. */
+export async function writePki(folder: string, pki: Pki): Promise<PkiFiles> {
+  const files = pkiFiles(folder);
+  await mkdir(join(folder, 'pki'), { recursive: true, mode: 0o700 });
+  await chmod(join(folder, 'pki'), 0o700);
+  const write = (path: string, text: string): Promise<void> => writeFile(path, text, { mode: 0o600 });
+  await Promise.all([
+    write(files.authority.certificate, pki.authority.certificatePem),
+    write(files.authority.key, pki.authority.keyPem),
+    write(files.server.certificate, pki.server.certificatePem),
+    write(files.server.key, pki.server.keyPem),
+    write(files.serviceAccounts.publicKey, pki.serviceAccounts.publicKeyPem),
+    write(files.serviceAccounts.privateKey, pki.serviceAccounts.privateKeyPem),
+  ]);
+  return files;
+}
+
+/** readAuthority reads the authority that an earlier run, or another process, wrote; undefined when there is none. */
+export async function readAuthority(folder: string): Promise<CertificateWithKey | undefined> {
+  const { authority } = pkiFiles(folder);
+  const [certificatePem, keyPem] = await Promise.all([
+    readIfExists(authority.certificate),
+    readIfExists(authority.key),
+  ]);
+  return certificatePem && keyPem ? { certificatePem, keyPem } : undefined;
+}
+
+/** readKept reads what a later run in the same folder must keep. */
+export async function readKept(folder: string): Promise<Pick<Pki, 'authority' | 'serviceAccounts'> | undefined> {
+  const { serviceAccounts } = pkiFiles(folder);
+  const [authority, publicKeyPem, privateKeyPem] = await Promise.all([
+    readAuthority(folder),
+    readIfExists(serviceAccounts.publicKey),
+    readIfExists(serviceAccounts.privateKey),
+  ]);
+  return authority && publicKeyPem && privateKeyPem
+    ? { authority, serviceAccounts: { publicKeyPem, privateKeyPem } }
+    : undefined;
+}
+
+async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

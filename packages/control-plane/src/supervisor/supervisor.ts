@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { BowlineError } from '@bowline/runtime';
+import type { ProcessSpec, SupervisorEvent, SupervisorRequest, SupervisorSignal } from './protocol.ts';
+
+/** SupervisorCommand is how the supervisor process is started. */
+export interface SupervisorCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** ProcessExit tells how a process ended. */
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** RunningProcess is a process under the supervisor. */
+export interface RunningProcess {
+  readonly pid: number;
+  /** Resolves when the process has ended, for whatever reason. */
+  readonly exited: Promise<ProcessExit>;
+}
+
+interface Entry extends RunningProcess {
+  readonly settle: (exit: ProcessExit) => void;
+}
+
+interface Waiter {
+  readonly resolve: (process: RunningProcess) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Supervisor is the parent's end of a supervisor process; see `runSupervisor` for the other end. */
+export class Supervisor implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  readonly #running = new Map<string, Entry>();
+  readonly #starting = new Map<string, Waiter>();
+  readonly #opened: Promise<string>;
+  #folder: string | undefined;
+  #isStopping = false;
+  #hasEnded = false;
+  #errors = '';
+
+  /**
+   * Starts the supervisor process. Without a folder it makes a temporary one that goes with it; `command` defaults to this
+   * package's own bin.
+   */
+  constructor(
+    options: { readonly folder?: string | undefined; readonly command?: SupervisorCommand | undefined } = {},
+  ) {
+    const { command, args } = options.command ?? defaultSupervisorCommand();
+    // What steers this Node (coverage, loaders, inspectors) must not steer the supervisor.
+    const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
+    // Detached: a Ctrl-C in the terminal reaches us, and we decide; killing our group does not take the supervisor along.
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, cwd: tmpdir(), env });
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = (this.#errors + text).slice(-2000);
+    });
+    let reject: (error: Error) => void = () => {};
+    this.#opened = new Promise((resolve, refuse) => {
+      reject = refuse;
+      if (!this.#child.stdout) return;
+      createInterface({ input: this.#child.stdout }).on('line', (line) => {
+        // Anything but our own events is noise of whatever runs the command (warnings of Node, loaders).
+        if (!line.startsWith('{"event":')) return;
+        const event = JSON.parse(line) as SupervisorEvent;
+        if (event.event === 'opened') {
+          this.#folder = event.folder;
+          resolve(event.folder);
+        } else this.#handle(event);
+      });
+    });
+    this.#ended = new Promise((settle) => {
+      const finish = (why: string): void => {
+        if (this.#hasEnded) return;
+        this.#hasEnded = true;
+        reject(this.#lost(why));
+        this.#abandon(why, options.folder === undefined).then(settle, settle);
+      };
+      this.#child.once('error', (error) => finish(error.message));
+      this.#child.once('close', (code, signal) => finish(`it ended with ${signal ?? code}`));
+    });
+    // Whoever awaits `open` sees the failure; a supervisor nobody opened has none.
+    this.#opened.catch(() => {});
+    this.#send({ op: 'open', folder: options.folder });
+  }
+
+  /** The supervisor's own process id. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** opened resolves with the folder once the supervisor is up. */
+  opened(): Promise<string> {
+    return this.#opened;
+  }
+
+  /** start runs a program and resolves once it has a process id. */
+  start(spec: ProcessSpec): Promise<RunningProcess> {
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded || this.#isStopping) {
+        reject(this.#lost('it has been stopped'));
+        return;
+      }
+      this.#starting.set(spec.name, { resolve, reject });
+      this.#send({ op: 'start', spec });
+    });
+  }
+
+  /** running is the process of that name, while it lives. */
+  running(name: string): RunningProcess | undefined {
+    return this.#running.get(name);
+  }
+
+  /** signal sends a signal to a process; one that has ended ignores it. */
+  signal(name: string, signal: SupervisorSignal): void {
+    this.#send({ op: 'signal', name, signal });
+  }
+
+  /** stop ends every process and the supervisor, and resolves when all are gone, the temporary folder too. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#child.stdin?.end();
+    await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #send(request: SupervisorRequest): void {
+    this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
+  }
+
+  #handle(event: Exclude<SupervisorEvent, { event: 'opened' }>): void {
+    switch (event.event) {
+      case 'started': {
+        let settle: Entry['settle'] = () => {};
+        const exited = new Promise<ProcessExit>((resolve) => {
+          settle = resolve;
+        });
+        const entry: Entry = { pid: event.pid, exited, settle };
+        this.#running.set(event.name, entry);
+        this.#starting.get(event.name)?.resolve(entry);
+        this.#starting.delete(event.name);
+        break;
+      }
+      case 'refused':
+        this.#starting
+          .get(event.name)
+          ?.reject(
+            new BowlineError(
+              'BOWLINE_CONTROL_PLANE_START',
+              `cannot run ${event.name}: ${event.message}; check that the file exists and is a program for this machine`,
+            ),
+          );
+        this.#starting.delete(event.name);
+        break;
+      case 'exited': {
+        const entry = this.#running.get(event.name);
+        this.#running.delete(event.name);
+        entry?.settle({ code: event.code, signal: event.signal });
+        break;
+      }
+    }
+  }
+
+  /** abandon does the supervisor's last duties when it was itself killed, then tells everybody who waits. */
+  async #abandon(why: string, isTemporary: boolean): Promise<void> {
+    for (const [name, entry] of this.#running) {
+      try {
+        process.kill(entry.pid, 'SIGKILL');
+      } catch {
+        // Already gone.
+      }
+      entry.settle({ code: null, signal: 'SIGKILL' });
+      this.#running.delete(name);
+    }
+    for (const waiter of this.#starting.values()) waiter.reject(this.#lost(why));
+    this.#starting.clear();
+    if (isTemporary && this.#folder) await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #lost(why: string): BowlineError {
+    return new BowlineError(
+      'BOWLINE_SUPERVISOR',
+      `the control plane's supervisor process (${this.#child.spawnargs.join(' ')}) is gone: ${why}; start the control plane again${this.#errors ? `\n${this.#errors}` : ''}`,
+    );
+  }
+}
+
+/**
+ * defaultSupervisorCommand runs this package's bin. From source, as in this repository's tests, Node needs tsx to read
+ * TypeScript; the published package runs its own JavaScript.
+ */
+export function defaultSupervisorCommand(): SupervisorCommand {
+  const self = fileURLToPath(import.meta.url);
+  if (!self.endsWith('.ts')) {
+    return { command: process.execPath, args: [fileURLToPath(new URL('../bin/supervisor.js', import.meta.url))] };
+  }
+  const tsx = createRequire(import.meta.url).resolve('tsx');
+  const entry = fileURLToPath(new URL('../bin/supervisor.ts', import.meta.url));
+  return { command: process.execPath, args: ['--import', pathToFileURL(tsx).href, entry] };
+}

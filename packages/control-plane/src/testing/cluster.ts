@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type KubernetesObject,
+  Namespace,
+  type ObjectKey,
+  type PolicyRule,
+  type Resource,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import { type Client, isNotFound } from '@bowline/runtime';
+import { connectClient } from '../connect-client.ts';
+import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
+import type { KubeconfigDocument } from '../kubeconfig.ts';
+import { sharedControlPlane } from './shared-control-plane.ts';
+import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
+
+/** ClusterOptions shapes a test's corner of a control plane. */
+export interface ClusterOptions {
+  /** Defaults to the one that the test run shares. */
+  readonly controlPlane?: ControlPlaneAccess | undefined;
+  /** What its names begin with. Defaults to `test`. */
+  readonly prefix?: string | undefined;
+}
+
+/** ServiceAccountOptions says what a test's ServiceAccount may do. */
+export interface ServiceAccountOptions {
+  /** Defaults to a unique one. */
+  readonly name?: string | undefined;
+  /** Defaults to the cluster's namespace. */
+  readonly namespace?: string | undefined;
+  /** What it may do in its own namespace. Defaults to nothing. */
+  readonly rules?: readonly PolicyRule[] | undefined;
+  /** What it may do everywhere. Defaults to nothing. */
+  readonly clusterRules?: readonly PolicyRule[] | undefined;
+}
+
+/** TestServiceAccount is a ServiceAccount with exactly the rules it was made with. */
+export interface TestServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: Identity;
+  /** Acts as the ServiceAccount; closed with the cluster. */
+  readonly client: Client;
+}
+
+/** Cluster is a test's corner of a control plane: a fresh namespace and clients. Disposing of it cleans up. */
+export interface Cluster extends AsyncDisposable {
+  readonly controlPlane: ControlPlaneAccess;
+  readonly namespace: string;
+  readonly admin: Client;
+  /** clientFor gives a client with a connection of its own; closed with the cluster. */
+  clientFor(identity: Identity): Promise<Client>;
+  kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
+  /** createNamespace makes one more namespace; removed with the cluster. */
+  createNamespace(prefix?: string): Promise<string>;
+  /** serviceAccount makes a ServiceAccount with the given rules and a client for it; removed with the cluster. */
+  serviceAccount(options?: ServiceAccountOptions): Promise<TestServiceAccount>;
+  /** uniqueName is a name that no other test has. */
+  uniqueName(prefix?: string): string;
+  /** until waits as admin, by watch, for an object to pass the test. The namespace defaults to the cluster's. */
+  until<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    test: (object: T) => boolean,
+    options?: UntilOptions,
+  ): Promise<T>;
+  /** untilGone waits as admin, by watch, for an object not to exist. The namespace defaults to the cluster's. */
+  untilGone<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: UntilOptions): Promise<void>;
+  /** untilList waits as admin, by watch, for a selection of objects to pass the test. The namespace defaults to the cluster's. */
+  untilList<T extends KubernetesObject>(
+    resource: Resource<T>,
+    selection: Selection,
+    test: (items: readonly T[]) => boolean,
+    options?: UntilOptions,
+  ): Promise<readonly T[]>;
+  /** onDispose adds work to the clean-up, which runs in reverse order. */
+  onDispose(work: () => Promise<unknown>): void;
+}
+
+/**
+ * cluster gives a test its own namespace on the shared control plane.
+ *
+ * @example
+ * await using c = await cluster();
+ * await c.admin.create(ConfigMap, { metadata: { name: 'a', namespace: c.namespace } });
+ */
+export async function cluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const controlPlane = options.controlPlane ?? (await sharedControlPlane());
+  const prefix = options.prefix ?? 'test';
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  const onDispose = (work: () => Promise<unknown>): void => {
+    cleanUps.push(work);
+  };
+  const uniqueName = (start = prefix): string => `${start}-${randomBytes(5).toString('hex')}`;
+  const clientFor = async (identity: Identity): Promise<Client> => {
+    const client = await connectClient(await controlPlane.kubeconfig(identity), { component: 'test' });
+    onDispose(() => client.close());
+    return client;
+  };
+  const admin = await clientFor('admin');
+  /** create makes an object that goes with the cluster. */
+  const create = async <T extends KubernetesObject>(resource: Resource<T>, object: T): Promise<void> => {
+    const { name = '', namespace } = object.metadata ?? {};
+    await admin.create(resource, object);
+    onDispose(() => admin.delete(resource, { namespace, name }).catch(ignoreNotFound));
+  };
+  const createNamespace = async (start?: string): Promise<string> => {
+    const name = uniqueName(start);
+    await create(Namespace, { metadata: { name } });
+    return name;
+  };
+  const here = (resource: Pick<Resource, 'scope'>, key: ObjectKey): ObjectKey =>
+    resource.scope === 'Namespaced' ? { namespace: namespace, ...key } : key;
+  const namespace = await createNamespace();
+
+  return {
+    controlPlane,
+    namespace,
+    admin,
+    clientFor,
+    kubeconfig: (identity) => controlPlane.kubeconfig(identity),
+    createNamespace,
+    uniqueName,
+    onDispose,
+    async serviceAccount({ rules, clusterRules, ...given }: ServiceAccountOptions = {}) {
+      const account = { namespace: given.namespace ?? namespace, name: given.name ?? uniqueName() };
+      const subjects = [{ kind: 'ServiceAccount', ...account }];
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io' };
+      await create(ServiceAccount, { metadata: account });
+      if (rules) {
+        await create(Role, { metadata: account, rules });
+        await create(RoleBinding, {
+          metadata: account,
+          subjects,
+          roleRef: { ...roleRef, kind: 'Role', name: account.name },
+        });
+      }
+      if (clusterRules) {
+        // Cluster-wide names must not meet those of another test's ServiceAccount of the same name.
+        const name = uniqueName(account.name);
+        await create(ClusterRole, { metadata: { name }, rules: clusterRules });
+        await create(ClusterRoleBinding, {
+          metadata: { name },
+          subjects,
+          roleRef: { ...roleRef, kind: 'ClusterRole', name },
+        });
+      }
+      const identity: Identity = { serviceAccount: account };
+      return { ...account, identity, client: await clientFor(identity) };
+    },
+    until: (resource, key, test, limits) => until(admin, resource, here(resource, key), test, limits),
+    untilGone: (resource, key, limits) => untilGone(admin, resource, here(resource, key), limits),
+    untilList: (resource, selection, test, limits) =>
+      untilList(
+        admin,
+        resource,
+        resource.scope === 'Namespaced' ? { namespace, ...selection } : selection,
+        test,
+        limits,
+      ),
+    async [Symbol.asyncDispose]() {
+      const errors: unknown[] = [];
+      for (const work of cleanUps.toReversed()) await work().catch((error: unknown) => errors.push(error));
+      if (errors.length > 0) throw new AggregateError(errors, 'cannot clean up after the test');
+    },
+  };
+}
+
+function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}

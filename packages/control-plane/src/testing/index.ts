@@ -1,0 +1,9 @@
+export {
+  type Cluster,
+  type ClusterOptions,
+  cluster,
+  type ServiceAccountOptions,
+  type TestServiceAccount,
+} from './cluster.ts';
+export { type SharedControlPlane, sharedControlPlane } from './shared-control-plane.ts';
+export { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';

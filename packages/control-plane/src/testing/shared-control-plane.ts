@@ -1,0 +1,45 @@
+import { BowlineError } from '@bowline/runtime';
+import type { ControlPlaneAccess } from '../control-plane.ts';
+import { type Attachment, attachControlPlane } from '../kubernetes/access.ts';
+
+/** SharedControlPlane is what a vitest globalSetup provides to the test files under the key `bowlineControlPlane`. */
+export type SharedControlPlane =
+  | { readonly attachment: Attachment }
+  /** There is none, and why; the tests that need it are skipped with this reason. */
+  | { readonly unavailable: string };
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    bowlineControlPlane: SharedControlPlane;
+  }
+}
+
+/**
+ * sharedControlPlane attaches to the control plane that vitest's globalSetup started for the whole run. When that one said
+ * why there is none, the running test is skipped with the reason: left out visibly, neither failed nor passed.
+ */
+export async function sharedControlPlane(): Promise<ControlPlaneAccess> {
+  const shared = await provided();
+  if (!shared) {
+    throw new BowlineError(
+      'BOWLINE_NO_CONTROL_PLANE',
+      'cluster() found no control plane: name a globalSetup that provides `bowlineControlPlane` in the vitest configuration, or pass `controlPlane`',
+    );
+  }
+  if ('attachment' in shared) return attachControlPlane(shared.attachment);
+  const { getCurrentTest } = await import('vitest/suite');
+  const test = getCurrentTest();
+  if (test) test.context.skip(shared.unavailable);
+  throw new BowlineError('BOWLINE_NO_CONTROL_PLANE', shared.unavailable);
+}
+
+/** provided is undefined outside vitest and without such a globalSetup. */
+async function provided(): Promise<SharedControlPlane | undefined> {
+  try {
+    const { inject } = await import('vitest');
+    // Typed as always there; it is not when no globalSetup provided it.
+    return inject('bowlineControlPlane') as SharedControlPlane | undefined;
+  } catch {
+    return undefined;
+  }
+}
