@@ -1,6 +1,6 @@
 export { Cache, type CacheOptions, type InformerOptions } from './cache/cache.ts';
 export type { InformerHealth, InformerState, ReconnectReason } from './cache/health.ts';
-export type { Informer, InformerEvent, InformerHandler, LabelSelectorInput, ReadOptions } from './cache/informer.ts';
+export type { Informer, InformerEvent, InformerHandler, ReadOptions } from './cache/informer.ts';
 export { Reflector, type ReflectorOptions } from './cache/reflector.ts';
 export type { ReflectorStatus } from './cache/reflector-status.ts';
 export type { ReflectorTarget, Snapshot } from './cache/reflector-target.ts';

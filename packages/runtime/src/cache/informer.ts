@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectMeta, Resource } from '@bowline/kubernetes';
+import type { LabelSelector, ObjectKey, ObjectMeta, Resource } from '@bowline/kubernetes';
 import type { InformerHealth } from './health.ts';
 import type { IndexFunction } from './store.ts';
 import type { View } from './view.ts';
@@ -27,20 +27,8 @@ export interface ReadOptions {
   /** Defaults to all namespaces of the informer. */
   readonly namespace?: string | undefined;
   /** A label selector in its text or object form. Defaults to everything. The `trigger` view keeps no labels. */
-  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly labelSelector?: string | LabelSelector | undefined;
 }
-
-/** LabelSelectorInput is a label selector as text (`app=web,tier!=db`) or as the API's object. */
-export type LabelSelectorInput =
-  | string
-  | {
-      readonly matchLabels?: Readonly<Record<string, string>>;
-      readonly matchExpressions?: readonly {
-        readonly key: string;
-        readonly operator: string;
-        readonly values?: readonly string[];
-      }[];
-    };
 
 /** Informer is a local, always current copy of the objects of one kind, seen through a view. What it returns is shared: never change it. */
 export interface Informer<V> {

@@ -1,6 +1,7 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
+import { parseFieldSelector, parseLabelSelector } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { type Matcher, matchFields, matchLabels } from './selectors.ts';
+import { type Matcher, matchFields } from './selectors.ts';
 
 /** ScopeOptions says which objects of a kind an informer keeps. */
 export interface ScopeOptions {
@@ -40,16 +41,18 @@ export function scopeOf(resource: Resource, options: ScopeOptions): Scope {
       `cannot watch ${resource.kind} in no namespace: name at least one, or leave out namespaces for all of them`,
     );
   }
-  const labelSelector = options.labelSelector || undefined;
-  const fieldSelector = options.fieldSelector || undefined;
-  const byLabel = labelSelector === undefined ? undefined : matchLabels(labelSelector);
-  const byField = fieldSelector === undefined ? undefined : matchFields(fieldSelector);
+  // The canonical text, so that two ways to write one selector share an informer.
+  const labels = options.labelSelector ? parseLabelSelector(options.labelSelector) : undefined;
+  const fields = options.fieldSelector ? parseFieldSelector(options.fieldSelector) : undefined;
+  const labelSelector = labels?.toString();
+  const fieldSelector = fields?.toString();
+  const matchesFields = fieldSelector === undefined ? undefined : matchFields(fieldSelector);
   return {
     namespaces,
     labelSelector,
     fieldSelector,
     id: JSON.stringify([namespaces ?? null, labelSelector ?? '', fieldSelector ?? '']),
     covers: (key) => namespaces === undefined || namespaces.includes(key.namespace ?? ''),
-    matches: (object) => (byLabel?.(object.metadata?.labels ?? {}) ?? true) && (byField?.(object) ?? true),
+    matches: (object) => (labels?.matches(object.metadata?.labels) ?? true) && (matchesFields?.(object) ?? true),
   };
 }

@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import type { Clock, Random } from '@bowline/machinery';
+import { type Clock, labelSelector, type Random } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
@@ -9,7 +9,6 @@ import { informerHealth } from './informer-health.ts';
 import { LayeredStore } from './layered-store.ts';
 import { Reflector } from './reflector.ts';
 import type { Scope } from './scope.ts';
-import { matchLabels } from './selectors.ts';
 import type { ServerSupport } from './server-support.ts';
 import type { IndexFunction } from './store.ts';
 import { StoreTarget } from './store-target.ts';
@@ -155,10 +154,10 @@ export class SharedInformer<V> implements Informer<V> {
   }
 
   list(options: ReadOptions = {}): readonly V[] {
-    const matches = options.labelSelector === undefined ? undefined : matchLabels(options.labelSelector);
+    const selector = options.labelSelector === undefined ? undefined : labelSelector(options.labelSelector);
     const values: V[] = [];
     for (const entry of this.#store.visible.values(options.namespace)) {
-      if (matches && !matches(this.#codec.metadata(entry).labels ?? {})) continue;
+      if (selector && !selector.matches(this.#codec.metadata(entry).labels)) continue;
       values.push(this.#codec.value(entry));
     }
     return values;
