@@ -36,7 +36,8 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
-    const entry: Pending = { due: this.#elapsed + Math.max(0, delayMs), order: this.#order++, callback };
+    // Not Math.max: that keeps NaN, and one NaN would spoil every comparison after it.
+    const entry: Pending = { due: this.#elapsed + (delayMs > 0 ? delayMs : 0), order: this.#order++, callback };
     this.#pending.add(entry);
     const cancel = (): void => {
       this.#pending.delete(entry);
@@ -61,6 +62,7 @@ export class VirtualClock implements Clock {
 
   /** advance moves time forward by `ms` and settles what that sets off. */
   async advance(ms: number): Promise<void> {
+    if (!(ms >= 0)) throw new RangeError(`time cannot advance by ${ms} ms`);
     const target = this.#elapsed + ms;
     await settle();
     for (let next = this.#next(target); next; next = this.#next(target)) {

@@ -50,9 +50,10 @@ export function parseDurationNs(text: string): bigint {
 
 /** Go multiplies the fraction in floating point and cuts; the same here, so that both read the same nanosecond. */
 function fractionOf(digits: string, scale: bigint): bigint {
-  // Eighteen digits are what an int64 holds for certain, and more than the float keeps.
-  const significant = digits.slice(0, 18);
-  if (significant === '') return 0n;
+  // It reads as many digits as fit into 63 bits and ignores the rest.
+  const leadingZeros = /^0*/.exec(digits)?.[0].length ?? 0;
+  const nineteen = digits.slice(0, leadingZeros + INT64_DIGITS);
+  const significant = BigInt(nineteen) <= INT64_LIMIT ? nineteen : nineteen.slice(0, -1);
   return BigInt(Math.trunc(Number(significant) * (Number(scale) / 10 ** significant.length)));
 }
 
