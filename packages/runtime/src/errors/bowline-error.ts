@@ -1,2 +1,2 @@
-// Defined in machinery, so that the parts below the runtime throw the same class and `instanceof` holds everywhere.
+// One class for all packages: `instanceof` must hold for what machinery throws too.
 export { BowlineError, type BowlineErrorOptions } from '@bowline/machinery';

@@ -1,0 +1,376 @@
+import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
+import { seededRandom, VirtualClock } from '@bowline/machinery';
+import { expect, test } from 'vitest';
+import { type Log, silentLog } from '../observability/log.ts';
+import { type Labels, type Metrics, noMetrics } from '../observability/metrics.ts';
+import { TransportError } from '../transport/transport-error.ts';
+import type { Client } from './client.ts';
+import { createClient } from './create-client.ts';
+import { type ScriptedAnswer, ScriptedTransport } from './scripted-transport.test-support.ts';
+
+const key = { namespace: 'ns', name: 'a' };
+const object: ConfigMap = { metadata: key, data: { x: '1' } };
+const busy: ScriptedAnswer = {
+  status: 429,
+  headers: { 'retry-after': '2' },
+  body: { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'too many requests' },
+};
+const lost = new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', 'lost', { mayHaveBeenProcessed: true });
+
+test.each<[string, (client: Client) => Promise<unknown>, string, string, unknown?, string?]>([
+  ['get', (c) => c.get(ConfigMap, key), 'GET', '/api/v1/namespaces/ns/configmaps/a'],
+  [
+    'a subresource',
+    (c) => c.get(ConfigMap, key, { subresource: 'status' }),
+    'GET',
+    '/api/v1/namespaces/ns/configmaps/a/status',
+  ],
+  ['a cluster-scoped get', (c) => c.get(Namespace, { name: 'system:x' }), 'GET', '/api/v1/namespaces/system%3Ax'],
+  [
+    'list',
+    (c) =>
+      c.list(ConfigMap, {
+        namespace: 'ns',
+        labelSelector: 'a in (b,c)',
+        limit: 5,
+        continue: 'x=',
+        resourceVersion: '0',
+      }),
+    'GET',
+    '/api/v1/namespaces/ns/configmaps?labelSelector=a%20in%20(b%2Cc)&resourceVersion=0&limit=5&continue=x%3D',
+  ],
+  [
+    'watch',
+    (c) =>
+      c.watch(ConfigMap, {
+        sendInitialEvents: true,
+        resourceVersionMatch: 'NotOlderThan',
+        allowWatchBookmarks: true,
+        timeoutSeconds: 300,
+      }),
+    'GET',
+    '/api/v1/configmaps?watch=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&sendInitialEvents=true&timeoutSeconds=300',
+  ],
+  [
+    'create',
+    (c) => c.create(ConfigMap, object, { dryRun: true, fieldManager: 'me' }),
+    'POST',
+    '/api/v1/namespaces/ns/configmaps?dryRun=All&fieldManager=me&fieldValidation=Strict',
+    { apiVersion: 'v1', kind: 'ConfigMap', ...object },
+    'application/json',
+  ],
+  [
+    'update',
+    (c) => c.update(ConfigMap, object, { fieldValidation: 'Warn', subresource: 'status' }),
+    'PUT',
+    '/api/v1/namespaces/ns/configmaps/a/status?fieldValidation=Warn',
+    { apiVersion: 'v1', kind: 'ConfigMap', ...object },
+    'application/json',
+  ],
+  [
+    'an apply',
+    (c) => c.patch(ConfigMap, key, { type: 'apply', body: { data: {} }, force: true }, { fieldManager: 'me' }),
+    'PATCH',
+    '/api/v1/namespaces/ns/configmaps/a?fieldManager=me&fieldValidation=Strict&force=true',
+    { apiVersion: 'v1', kind: 'ConfigMap', data: {} },
+    'application/apply-patch+yaml',
+  ],
+  [
+    'a JSON patch',
+    (c) => c.patch(ConfigMap, key, { type: 'json', body: [{ op: 'remove', path: '/data/x' }] }),
+    'PATCH',
+    '/api/v1/namespaces/ns/configmaps/a?fieldValidation=Strict',
+    [{ op: 'remove', path: '/data/x' }],
+    'application/json-patch+json',
+  ],
+  [
+    'delete',
+    (c) => c.delete(ConfigMap, key, { preconditions: { uid: 'u' }, propagationPolicy: 'Foreground', dryRun: true }),
+    'DELETE',
+    '/api/v1/namespaces/ns/configmaps/a',
+    {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      dryRun: ['All'],
+      preconditions: { uid: 'u' },
+      propagationPolicy: 'Foreground',
+    },
+    'application/json',
+  ],
+  ['delete without options', (c) => c.delete(ConfigMap, key), 'DELETE', '/api/v1/namespaces/ns/configmaps/a'],
+  [
+    'deleteCollection',
+    (c) => c.deleteCollection(ConfigMap, { namespace: 'ns', labelSelector: 'a=b' }),
+    'DELETE',
+    '/api/v1/namespaces/ns/configmaps?labelSelector=a%3Db',
+  ],
+  ['raw', (c) => c.raw('/version'), 'GET', '/version'],
+])('sends %s', async (_, call, method, path, body, contentType) => {
+  const transport = new ScriptedTransport({ body: {} });
+  await call(createClient({ transport, component: 'tester' }));
+  expect(transport.requests[0]).toMatchObject({ method, path });
+  expect(transport.requests[0]?.headers).toMatchObject({
+    'user-agent': expect.stringMatching(/^bowline\/\S+ \(tester\)$/) as string,
+  });
+  expect(transport.sent(0)).toEqual(body);
+  expect(transport.requests[0]?.headers?.['content-type']).toBe(contentType);
+});
+
+test.each<[string, (client: Client) => Promise<unknown>]>([
+  ['a namespaced object without namespace', (c) => c.get(ConfigMap, { name: 'a' })],
+  ['a cluster-scoped object with one', (c) => c.get(Namespace, key)],
+  ['a name that is a path', (c) => c.get(ConfigMap, { namespace: 'ns', name: '../secrets/b' })],
+  ['an empty name', (c) => c.delete(ConfigMap, { namespace: 'ns', name: '' })],
+  ['an apply without field manager', (c) => c.patch(ConfigMap, key, { type: 'apply', body: {} })],
+  ['the deletion of every namespace’s objects', (c) => c.deleteCollection(ConfigMap)],
+])('refuses %s before anything is sent', async (_, call) => {
+  const transport = new ScriptedTransport();
+  await expect(call(createClient({ transport }))).rejects.toMatchObject({ code: 'BOWLINE_CLIENT_INVALID_REQUEST' });
+  expect(transport.requests).toHaveLength(0);
+});
+
+test('adds kind and apiVersion to the items of a list, which come without', async () => {
+  const transport = new ScriptedTransport(
+    { body: { metadata: { resourceVersion: '9' }, items: [{ metadata: key }] } },
+    { body: { items: null } },
+  );
+  const client = createClient({ transport });
+  expect(await client.list(ConfigMap)).toEqual({
+    apiVersion: 'v1',
+    kind: 'ConfigMapList',
+    metadata: { resourceVersion: '9' },
+    items: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: key }],
+  });
+  expect((await client.list(ConfigMap, { metadataOnly: true })).items).toEqual([]);
+  expect(transport.requests[1]?.headers?.accept).toContain('as=PartialObjectMetadataList');
+});
+
+test('finds nothing where an object is absent, but throws where its kind is', async () => {
+  const absent = {
+    kind: 'Status',
+    code: 404,
+    reason: 'NotFound',
+    message: 'not found',
+    details: { name: 'a', kind: 'configmaps' },
+  };
+  const client = createClient({
+    transport: new ScriptedTransport({ status: 404, body: absent }, { status: 404, body: '404 page not found\n' }),
+  });
+  expect(await client.find(ConfigMap, key)).toBeUndefined();
+  await expect(client.find(ConfigMap, key)).rejects.toMatchObject({ code: 'BOWLINE_API_KIND_NOT_SERVED' });
+});
+
+test('waits as long as the server asks and repeats the call, writes too', async () => {
+  const clock = new VirtualClock();
+  const transport = new ScriptedTransport(busy, { ...busy, status: 503 }, { body: object });
+  const client = createClient({ transport, clock, random: { next: () => 0 } });
+  const created = client.create(ConfigMap, object);
+  await clock.advance(1999);
+  expect(transport.requests).toHaveLength(1);
+  await clock.advance(1);
+  expect(transport.requests).toHaveLength(2);
+  await clock.advance(2000);
+  expect(await created).toEqual(object);
+  expect(transport.requests).toHaveLength(3);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('spreads repetitions, so that a fleet does not return in the same instant', async () => {
+  const clock = new VirtualClock();
+  const client = createClient({
+    transport: new ScriptedTransport(busy, { body: object }),
+    clock,
+    random: seededRandom(3),
+  });
+  const read = client.get(ConfigMap, key);
+  await clock.advance(0);
+  const waitMs = clock.nextDueInMs ?? 0;
+  expect(waitMs).toBeGreaterThan(2000);
+  expect(waitMs).toBeLessThan(2200);
+  await clock.advance(waitMs);
+  await read;
+});
+
+test('gives up at once when the wait would pass the time limit, and says how long it was', async () => {
+  const transport = new ScriptedTransport(busy);
+  const client = createClient({ transport, clock: new VirtualClock(), timeoutMs: 1000 });
+  await expect(client.get(ConfigMap, key)).rejects.toMatchObject({
+    code: 'BOWLINE_API_TOO_MANY_REQUESTS',
+    retryAfterMs: 2000,
+  });
+  expect(transport.requests).toHaveLength(1);
+});
+
+test('stops repeating after ten attempts', async () => {
+  const clock = new VirtualClock();
+  const now = { ...busy, headers: { 'retry-after': '0' } };
+  const transport = new ScriptedTransport(...Array.from({ length: 11 }, () => now));
+  const failed = expect(createClient({ transport, clock }).get(ConfigMap, key)).rejects.toMatchObject({ status: 429 });
+  await clock.advance(1000);
+  await failed;
+  expect(transport.requests).toHaveLength(10);
+});
+
+test('does not repeat a failure that names no wait', async () => {
+  const transport = new ScriptedTransport({ status: 500, body: 'oops' });
+  await expect(createClient({ transport }).get(ConfigMap, key)).rejects.toMatchObject({
+    code: 'BOWLINE_API_INTERNAL',
+    retryable: true,
+  });
+});
+
+test('ends a wait by the signal', async () => {
+  const clock = new VirtualClock();
+  const abort = new AbortController();
+  const read = createClient({ transport: new ScriptedTransport(busy), clock }).get(ConfigMap, key, {
+    signal: abort.signal,
+  });
+  const failed = expect(read).rejects.toThrow('shutting down');
+  await clock.advance(0);
+  abort.abort(new Error('shutting down'));
+  await failed;
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('repeats a read whose connection broke, twice, and never a write', async () => {
+  const reads = new ScriptedTransport({ error: lost }, { error: lost }, { body: object });
+  expect(await createClient({ transport: reads }).get(ConfigMap, key)).toEqual(object);
+  const broken = new ScriptedTransport({ error: lost }, { error: lost }, { error: lost });
+  await expect(createClient({ transport: broken }).get(ConfigMap, key)).rejects.toBe(lost);
+  const writes = new ScriptedTransport({ error: lost });
+  await expect(createClient({ transport: writes }).patch(ConfigMap, key, { type: 'merge', body: {} })).rejects.toBe(
+    lost,
+  );
+});
+
+test('asks the guard before every attempt of a write, and limits its time', async () => {
+  const clock = new VirtualClock();
+  let asked = 0;
+  const guard = {
+    writeTimeoutMs: 5000,
+    assertMayWrite: () => {
+      if (++asked === 2) throw new Error('not the leader');
+    },
+  };
+  const transport = new ScriptedTransport(busy, { body: object });
+  const client = createClient({ transport, clock, timeoutMs: 60_000 }).guarded(guard);
+  const write = expect(client.update(ConfigMap, object)).rejects.toThrow('not the leader');
+  await clock.advance(3000);
+  await write;
+  expect(transport.requests).toHaveLength(1);
+  expect(transport.requests[0]?.timeoutMs).toBe(5000);
+});
+
+test('does not ask the guard for reads, reviews and tokens', async () => {
+  const guard = {
+    writeTimeoutMs: 5000,
+    assertMayWrite: () => {
+      throw new Error('not the leader');
+    },
+  };
+  const token = { token: 't', expirationTimestamp: '2026-01-01T00:00:00Z' };
+  const transport = new ScriptedTransport(
+    { body: object },
+    { body: { status: { allowed: true } } },
+    { body: { status: { allowed: false, reason: 'no rule' } } },
+    { body: { status: token } },
+  );
+  const client = createClient({ transport, timeoutMs: 9000 }).guarded(guard);
+  expect(await client.get(ConfigMap, key)).toEqual(object);
+  expect(await client.mayI({ verb: 'get', resource: 'secrets', namespace: 'ns' })).toEqual({ allowed: true });
+  expect(await client.maySubject({ user: 'joe', groups: ['g'] }, { verb: 'get', resource: 'pods' })).toEqual({
+    allowed: false,
+    reason: 'no rule',
+  });
+  expect(await client.requestToken(key, { audiences: ['x'], expirationSeconds: 600 })).toEqual(token);
+  expect(transport.requests.map((request) => request.path)).toEqual([
+    '/api/v1/namespaces/ns/configmaps/a',
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    '/api/v1/namespaces/ns/serviceaccounts/a/token',
+  ]);
+  expect(transport.sent(1)).toMatchObject({
+    spec: { resourceAttributes: { verb: 'get', group: '', resource: 'secrets', namespace: 'ns' } },
+  });
+  expect(transport.requests[1]?.timeoutMs).toBe(9000);
+});
+
+test('sends on the lane and under the identity it was made for', async () => {
+  const transport = new ScriptedTransport({ body: object }, { body: object });
+  const client = createClient({ transport, impersonate: { user: 'jane' } });
+  await client.get(ConfigMap, key);
+  await client.onLeaseLane().get(ConfigMap, key);
+  expect(transport.requests.map(({ lane, impersonate }) => [lane, impersonate?.user])).toEqual([
+    ['call', 'jane'],
+    ['lease', 'jane'],
+  ]);
+  await client.close();
+  expect(transport.closed).toBe(true);
+});
+
+test('logs each warning of the server once', async () => {
+  const warned: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (_message, fields) => warned.push(fields?.warning) };
+  const warning = '299 - "v1 Thing is deprecated", 299 - "unknown field \\"spec.x\\""';
+  const transport = new ScriptedTransport(
+    { body: object, headers: { warning } },
+    { body: object, headers: { warning } },
+  );
+  const client = createClient({ transport, log });
+  await client.get(ConfigMap, key);
+  await client.get(ConfigMap, key);
+  expect(warned).toEqual(['v1 Thing is deprecated', 'unknown field "spec.x"']);
+});
+
+test('counts requests, repetitions and sizes under the names that dashboards know', async () => {
+  const counted: string[] = [];
+  const record =
+    (name: string) =>
+    (labels?: Labels, amount = 1) => {
+      if (amount > 0) counted.push(`${name} ${JSON.stringify(labels)}`);
+    };
+  const metrics: Metrics = {
+    ...noMetrics,
+    counter: ({ name }) => ({ add: record(name) }),
+    histogram: ({ name }) => ({ observe: (_value, labels) => record(name)(labels) }),
+  };
+  const clock = new VirtualClock();
+  const transport = new ScriptedTransport({ ...busy, headers: { 'retry-after': '0' } }, { status: 201, body: object });
+  const created = createClient({ transport, clock, metrics }).create(ConfigMap, object);
+  await clock.advance(1);
+  await created;
+  const verb = '{"verb":"POST","host":"scripted"}';
+  expect(counted.sort()).toEqual(
+    [
+      `rest_client_request_duration_seconds ${verb}`,
+      `rest_client_request_duration_seconds ${verb}`,
+      'rest_client_request_retries_total {"code":"429","verb":"POST","host":"scripted"}',
+      `rest_client_request_size_bytes ${verb}`,
+      'rest_client_requests_total {"code":"201","method":"POST","host":"scripted"}',
+      'rest_client_requests_total {"code":"429","method":"POST","host":"scripted"}',
+      `rest_client_response_size_bytes ${verb}`,
+      `rest_client_response_size_bytes ${verb}`,
+    ].sort(),
+  );
+});
+
+test('says that an answer which is not JSON came from no API server', async () => {
+  const transport = new ScriptedTransport({ body: '<html>login</html>' });
+  await expect(createClient({ transport }).get(ConfigMap, key)).rejects.toMatchObject({
+    code: 'BOWLINE_API_BAD_RESPONSE',
+  });
+});
+
+test('uses the path of a group for kinds that have one', async () => {
+  const transport = new ScriptedTransport({ body: {} });
+  const Widget = resource({
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Widget',
+    plural: 'widgets',
+    scope: 'Namespaced',
+    id: 'Widget.v1.example.com',
+  });
+  await createClient({ transport }).get(Widget as never, key);
+  expect(transport.requests[0]?.path).toBe('/apis/example.com/v1/namespaces/ns/widgets/a');
+});
