@@ -67,7 +67,9 @@ export class Relay {
 
   /** reset ends the connection with a RST, as a crashed peer's kernel does. */
   reset(): void {
-    this.#client.resetAndDestroy();
+    // libuv refuses to reset a socket that is shutting down, and then never closes it.
+    if (this.#client.writableEnded) this.#client.destroy();
+    else this.#client.resetAndDestroy();
     this.#server?.destroy();
   }
 
