@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { type Clock, sleepOn, type Timer } from './clock.ts';
 
 /** setTimeout takes at most a signed 32-bit delay; a longer one fires at once. Longer timers are re-armed. */
