@@ -313,11 +313,15 @@ describe('createKeyPair', () => {
 });
 
 describe('importing the package', () => {
-  it('does not load the X.509 library', () => {
+  it('does not load the X.509 library before the first certificate', () => {
     const entry = fileURLToPath(new URL('../index.ts', import.meta.url));
     // The library's dependency injection needs the metadata polyfill, which leaves a global trace once loaded.
-    const script = `await import(${JSON.stringify(entry)}); process.stdout.write(typeof Reflect.getMetadata);`;
+    const script = `
+      const { createCertificateAuthority } = await import(${JSON.stringify(entry)});
+      const before = typeof Reflect.getMetadata;
+      await createCertificateAuthority({ commonName: 'first' });
+      process.stdout.write(before + ', then ' + typeof Reflect.getMetadata);`;
     const args = ['--conditions=@bowline/source', '--import', 'tsx', '--input-type=module', '-e', script];
-    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('undefined');
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('undefined, then function');
   });
 });
