@@ -1,0 +1,35 @@
+import type { WriteGuard } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Leadership } from '../leader-election/leadership.ts';
+
+/**
+ * LeadershipGuard refuses an operator's writes until it leads, and from then on whenever its leadership does. It is made
+ * before the Lease is held, so that one client serves from the start.
+ */
+export class LeadershipGuard implements WriteGuard {
+  readonly #operator: string;
+  #leadership: Leadership | undefined;
+
+  constructor(operator: string) {
+    this.#operator = operator;
+  }
+
+  lead(leadership: Leadership): void {
+    this.#leadership = leadership;
+  }
+
+  assertMayWrite(): void {
+    if (this.#leadership === undefined) {
+      throw new BowlineError(
+        'BOWLINE_NOT_LEADER',
+        `refused a write of the operator ${this.#operator}: this process does not hold its Lease; write from a reconcile or a leaderOnly service`,
+      );
+    }
+    this.#leadership.guard.assertMayWrite();
+  }
+
+  /** Without leadership no write gets far enough for this to matter. */
+  get writeTimeoutMs(): number {
+    return this.#leadership?.guard.writeTimeoutMs ?? 5_000;
+  }
+}

@@ -1,0 +1,57 @@
+import type { HealthCheck } from '../operations/health.ts';
+import type { OperatorRunner } from './operator-runner.ts';
+import { describeInformer } from './watch-liveness.ts';
+
+/** ReadinessInput is what readiness depends on. */
+export interface ReadinessInput {
+  readonly operators: readonly OperatorRunner[];
+  readonly stopping: boolean;
+  /** Whether the time for the first sync is over: from then on the process is judged by what it can serve. */
+  readonly syncTimeIsOver: boolean;
+}
+
+/**
+ * readinessChecks says whether the process does, or as a standby could do, its work. What cannot sync (a missing right, a
+ * kind that is not served) holds readiness back for the sync timeout only: after that it is reported, but the process
+ * is ready as long as there is something that it serves.
+ */
+export function readinessChecks({ operators, stopping, syncTimeIsOver }: ReadinessInput): HealthCheck[] {
+  if (stopping) return [{ name: 'running', ok: false, message: 'the process is stopping' }];
+  if (operators.length === 0) return [{ name: 'running', ok: false, message: 'the process is starting' }];
+  const controllers = operators.flatMap((operator) => operator.controllers);
+  const servesSomething = controllers.length === 0 || controllers.some((controller) => controller.isSynced);
+  const checks: HealthCheck[] = [];
+  for (const runner of operators) {
+    checks.push(operatorCheck(runner));
+    for (const controller of runner.controllers) {
+      const name = `controller-${controller.controller.name}`;
+      const waiting = controller.unsynced();
+      if (waiting.length === 0) {
+        checks.push({ name, ok: true, ...blocked(controller.overdueKeys()) });
+      } else {
+        const why = waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`);
+        checks.push({ name, ok: syncTimeIsOver && servesSomething, message: `waits for ${why.join('; ')}` });
+      }
+    }
+  }
+  return checks;
+}
+
+function operatorCheck(runner: OperatorRunner): HealthCheck {
+  const name = `operator-${runner.operator.name}`;
+  const problem = runner.leaseProblem();
+  if (runner.state === 'setting-up') return { name, ok: false, message: 'setup has not finished' };
+  if (runner.state === 'stopped') return { name, ok: false, message: 'stopped' };
+  // A standby that cannot reach its Lease could not take over.
+  if (runner.state === 'standby' && problem) return { name, ok: false, message: problem.message };
+  const holder = runner.holder();
+  if (runner.state === 'standby') return { name, ok: true, message: holder ? `standby, ${holder} leads` : 'standby' };
+  return { name, ok: true, message: runner.state };
+}
+
+/** Blocked keys do not make the process unready, but whoever looks should see them. */
+function blocked(keys: readonly string[]): { message?: string } {
+  if (keys.length === 0) return {};
+  const named = keys.slice(0, 5).join(', ');
+  return { message: `${keys.length} blocked by a reconcile that does not end: ${named}` };
+}

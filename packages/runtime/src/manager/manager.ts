@@ -1,0 +1,223 @@
+import { hostname } from 'node:os';
+import { between, type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import type { ControllerState } from '../controller/controller-runner.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { createMetrics, type MetricsRegistry } from '../observability/create-metrics.ts';
+import { EventLoopMonitor } from '../observability/event-loop-monitor.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import type { HealthReport } from '../operations/health.ts';
+import { type OperationsServer, startOperationsServer } from '../operations/operations-server.ts';
+import type { QueueEntry } from '../queue/queue-options.ts';
+import { readinessChecks } from './manager-health.ts';
+import type { ManagerOptions } from './manager-options.ts';
+import { OperatorRunner, type OperatorState } from './operator-runner.ts';
+import { describeInformer, WatchLiveness } from './watch-liveness.ts';
+
+/** The share of time that the event loop may be late before the process is better off restarted. */
+const MOST_STARVED = 0.5;
+
+/** OperatorStatus is where an operator stands, for people. */
+export interface OperatorStatus {
+  readonly name: string;
+  readonly state: OperatorState;
+  /** Who leads, as far as known. */
+  readonly holder: string | undefined;
+  readonly controllers: readonly ControllerStatus[];
+}
+
+/** ControllerStatus is where a controller stands, for people. */
+export interface ControllerStatus {
+  readonly name: string;
+  readonly state: ControllerState;
+  /** The kinds it waits for, each with the reason. */
+  readonly waitsFor: readonly string[];
+  /** Keys that wait, run or are blocked; at most 100. */
+  readonly keys: readonly QueueEntry[];
+  readonly overdueKeys: readonly string[];
+  readonly pausedKeys: readonly string[];
+}
+
+/**
+ * Manager runs operators in one process: caches at once, controllers while the operator's Lease is held, probes and
+ * metrics throughout.
+ *
+ * @example
+ * const manager = new Manager({ operators: [copy], clientFor: () => client, log: createLog() });
+ * await runUntilSignal((signal) => manager.run(signal));
+ */
+export class Manager {
+  readonly #options: ManagerOptions;
+  readonly #clock: Clock;
+  readonly #wire: Clock;
+  readonly #random: Random;
+  readonly #log: Log;
+  readonly #metrics: MetricsRegistry;
+  #operators: readonly OperatorRunner[] = [];
+  #server: OperationsServer | undefined;
+  #ran = false;
+  #stopping = false;
+  #syncTimeIsOver = false;
+
+  constructor(options: ManagerOptions) {
+    checkOperators(options);
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#wire = options.wire ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#log = options.log ?? silentLog;
+    this.#metrics = options.metrics ?? createMetrics();
+  }
+
+  /** ports are where probes and metrics are served while the manager runs. */
+  get ports(): { readonly health: number | undefined; readonly metrics: number | undefined } {
+    return { health: this.#server?.healthPort, metrics: this.#server?.metricsPort };
+  }
+
+  /** status shows what every operator and controller is doing. */
+  status(): readonly OperatorStatus[] {
+    return this.#operators.map((runner) => ({
+      name: runner.operator.name,
+      state: runner.state,
+      holder: runner.holder(),
+      controllers: runner.controllers.map((controller) => ({
+        name: controller.controller.name,
+        state: controller.state,
+        waitsFor: controller
+          .unsynced()
+          .map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`),
+        keys: controller.entries(100),
+        overdueKeys: controller.overdueKeys(),
+        pausedKeys: controller.pausedKeys(),
+      })),
+    }));
+  }
+
+  /**
+   * run works until the signal is aborted: then it takes no further key, lets running reconciles end, releases the
+   * Leases and resolves. When a Lease is lost it stops that operator at once, drains and releases the others, and rejects
+   * with BOWLINE_LEADERSHIP_LOST: the process should end. Whatever the end, nothing is left running.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#ran) throw new BowlineError('BOWLINE_MANAGER_RUNS_ONCE', 'cannot run a manager twice; make a new one');
+    this.#ran = true;
+    const over = new AbortController();
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    stop.addEventListener('abort', () => {
+      this.#stopping = true;
+    });
+    using loop = new EventLoopMonitor({ wire: this.#wire, metrics: this.#metrics });
+    using watches = new WatchLiveness({
+      wire: this.#wire,
+      health: () => this.#operators.flatMap((operator) => operator.health()),
+      deadAfterMs: this.#options.deadWatchAfterMs ?? 300_000,
+    });
+    const server = await this.#serve(over.signal, loop, watches);
+    this.#server = server;
+    using _syncTimer = this.#wire.setTimer(this.#options.cacheSyncTimeoutMs ?? 120_000, () => this.#syncTimedOut());
+    try {
+      this.#operators = await this.#prepare(loop);
+      const runs = this.#operators.map((operator) =>
+        operator.run(stop).catch((error: unknown) => {
+          this.#log.error('operator failed, stopping the others', { operator: operator.operator.name, error });
+          // The first one is the reason; the others follow from it.
+          failed.abort(error);
+        }),
+      );
+      await Promise.all(runs);
+    } finally {
+      over.abort();
+      await server.stopped;
+    }
+    if (failed.signal.aborted) throw failed.signal.reason;
+  }
+
+  #serve(signal: AbortSignal, loop: EventLoopMonitor, watches: WatchLiveness): Promise<OperationsServer> {
+    const { healthAddress, metricsAddress } = this.#options;
+    return startOperationsServer({
+      ...(healthAddress === undefined ? {} : { healthAddress }),
+      ...(metricsAddress === undefined ? {} : { metricsAddress }),
+      live: () => live(loop, watches),
+      ready: () => this.#ready(),
+      metrics: this.#metrics,
+      signal,
+    });
+  }
+
+  async #prepare(loop: EventLoopMonitor): Promise<readonly OperatorRunner[]> {
+    const { operators, clientFor, config = {}, namespace = 'bowline-system', leaderElection = {} } = this.#options;
+    const suffix = Math.floor(between(this.#random, 36 ** 7, 36 ** 8)).toString(36);
+    const election = leaderElection === false ? undefined : leaderElection;
+    const identity = election?.identity ?? `${hostname()}_${suffix}`;
+    return await Promise.all(
+      operators.map(
+        async (operator) =>
+          new OperatorRunner(operator, {
+            client: await clientFor(operator),
+            config: config[operator.name],
+            namespace,
+            clock: this.#clock,
+            wire: this.#wire,
+            random: this.#random,
+            log: this.#log,
+            metrics: this.#metrics,
+            drainTimeoutMs: this.#options.drainTimeoutMs ?? 30_000,
+            election: election && { ...election, identity, lag: loop },
+          }),
+      ),
+    );
+  }
+
+  #ready(): HealthReport {
+    return {
+      checks: readinessChecks({
+        operators: this.#operators,
+        stopping: this.#stopping,
+        syncTimeIsOver: this.#syncTimeIsOver,
+      }),
+    };
+  }
+
+  #syncTimedOut(): void {
+    this.#syncTimeIsOver = true;
+    for (const { operator, controllers } of this.#operators) {
+      for (const controller of controllers) {
+        const waiting = controller.unsynced();
+        if (waiting.length === 0) continue;
+        this.#log.warn('controller still waits for what it watches; it starts when that is complete', {
+          operator: operator.name,
+          controller: controller.controller.name,
+          waitsFor: waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`),
+        });
+      }
+    }
+  }
+}
+
+function live(loop: EventLoopMonitor, watches: WatchLiveness): HealthReport {
+  const share = loop.starvedShare();
+  const late = `late for ${Math.round(share * 100)} % of the time, longest ${Math.round(loop.lagMs())} ms`;
+  return { checks: [{ name: 'event-loop', ok: share < MOST_STARVED, message: late }, watches.check()] };
+}
+
+function checkOperators({ operators }: ManagerOptions): void {
+  const refuse = (problem: string): never => {
+    throw new BowlineError('BOWLINE_MANAGER_INVALID', `cannot make a manager: ${problem}`);
+  };
+  if (operators.length === 0) refuse('it has no operators');
+  const names = new Set<string>();
+  const owners = new Map<string, string>();
+  for (const { name, controllers } of operators) {
+    if (names.has(name)) refuse(`two operators are called "${name}"`);
+    names.add(name);
+    for (const controller of controllers) {
+      const other = owners.get(controller.name);
+      if (other) {
+        refuse(
+          `the operators "${other}" and "${name}" both have a controller "${controller.name}", so their metrics would mix; rename one`,
+        );
+      }
+      owners.set(controller.name, name);
+    }
+  }
+}

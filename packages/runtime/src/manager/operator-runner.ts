@@ -1,0 +1,210 @@
+import type { Clock, Random } from '@bowline/machinery';
+import { Cache } from '../cache/cache.ts';
+import type { InformerHealth } from '../cache/health.ts';
+import type { Client } from '../client/client.ts';
+import { type ControllerCache, ControllerRunner } from '../controller/controller-runner.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { LeaderElector, type LeaderElectorOptions } from '../leader-election/leader-elector.ts';
+import type { Leadership } from '../leader-election/leadership.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Operator, Service } from '../operator/operator.ts';
+import { LeadershipGuard } from './leadership-guard.ts';
+import { runService } from './service-runner.ts';
+
+/** OperatorRunnerOptions is where an operator runs. */
+export interface OperatorRunnerOptions {
+  readonly client: Client;
+  /** Its section of the configuration. */
+  readonly config: unknown;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly wire: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly drainTimeoutMs: number;
+  /** Undefined: work without a Lease. */
+  readonly election: (Pick<LeaderElectorOptions, 'identity' | 'lag'> & Partial<LeaderElectorOptions>) | undefined;
+}
+
+/** OperatorState is where an operator stands. */
+export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 'stopped';
+
+/** OperatorRunner runs one operator: its cache from the start, its controllers while it leads. */
+export class OperatorRunner {
+  readonly operator: Operator;
+  readonly controllers: readonly ControllerRunner[];
+  readonly #options: OperatorRunnerOptions;
+  readonly #cache: Cache;
+  readonly #elector: LeaderElector | undefined;
+  readonly #guard: LeadershipGuard;
+  readonly #client: Client;
+  #state: OperatorState = 'setting-up';
+
+  constructor(operator: Operator, options: OperatorRunnerOptions) {
+    const { client, clock, wire, random, metrics, election } = options;
+    const log = options.log.with({ operator: operator.name });
+    this.operator = operator;
+    this.#options = { ...options, log };
+    this.#guard = new LeadershipGuard(operator.name);
+    this.#client = election ? client.guarded(this.#guard) : client;
+    this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name });
+    // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
+    const cache = this.#cache as unknown as ControllerCache;
+    this.controllers = operator.controllers.map(
+      (controller) => new ControllerRunner(controller, { cache, clock, random, log, metrics }),
+    );
+    if (election) {
+      const lease = { namespace: options.namespace, name: `bowline-${operator.name}` };
+      this.#elector = new LeaderElector({
+        client: client.onLeaseLane(),
+        lease,
+        wire,
+        random,
+        log,
+        metrics,
+        ...election,
+      });
+    }
+  }
+
+  get state(): OperatorState {
+    return this.#state;
+  }
+
+  /** holder is who leads, as far as known; undefined without election. */
+  holder(): string | undefined {
+    return this.#elector?.holder();
+  }
+
+  /** leaseProblem is why the Lease cannot be read or written at the moment. */
+  leaseProblem(): BowlineError | undefined {
+    return this.#elector?.problem();
+  }
+
+  health(): readonly InformerHealth[] {
+    return this.#cache.health();
+  }
+
+  /**
+   * run works until the signal is aborted, drains, releases the Lease and resolves. Rejects when the Lease is lost, when
+   * setup fails, or when a part ends that must not; then too everything has stopped.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    // Ends what must outlive the drain: the cache that reconciles read, and what setup opened.
+    const over = new AbortController();
+    // Ends everything when a part fails.
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const cache = this.#cache.run(over.signal).catch((error: unknown) => failed.abort(error));
+    const setup = this.#setUp(over.signal);
+    try {
+      const ready = await Promise.race([setup.then((deps) => ({ deps })), aborted(stop)]);
+      if (ready) await this.#runReady(stop, failed, ready.deps);
+    } finally {
+      this.#state = 'stopped';
+      over.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} has stopped`));
+      // Only when stopped in the middle of it: what it would have said no longer matters.
+      setup.catch(() => undefined);
+      await cache;
+      log.info('operator stopped');
+    }
+    if (failed.signal.aborted) throw failed.signal.reason;
+  }
+
+  async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown): Promise<void> {
+    const { drainTimeoutMs, clock } = this.#options;
+    const everywhere = this.#runServices(stop, deps, (service) => !service.leaderOnly);
+    try {
+      await this.#lead(stop, deps);
+    } finally {
+      // A lost Lease must not leave the services behind; a clean end has told them already.
+      if (!stop.aborted) {
+        failed.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} stops`));
+      }
+      await withinTime(everywhere, drainTimeoutMs, clock);
+    }
+  }
+
+  async #setUp(signal: AbortSignal): Promise<unknown> {
+    const { clock, log, metrics, namespace } = this.#options;
+    const { setup, config, name } = this.operator;
+    try {
+      const parsed = config?.parse(this.#options.config);
+      // What `parse` returns is what defineOperator checked setup against; the types were erased there.
+      return await setup?.({ config: parsed as never, client: this.#client, namespace, clock, log, metrics, signal });
+    } catch (cause) {
+      throw new BowlineError(
+        'BOWLINE_OPERATOR_SETUP',
+        `cannot set up the operator ${name}: ${cause instanceof Error ? cause.message : 'its setup failed'}`,
+        { cause },
+      );
+    } finally {
+      this.#state = 'standby';
+    }
+  }
+
+  async #lead(signal: AbortSignal, deps: unknown): Promise<void> {
+    if (!this.#elector) {
+      await this.#work(signal, deps, undefined);
+      return;
+    }
+    let leadership: Leadership;
+    try {
+      leadership = await this.#elector.acquire(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#guard.lead(leadership);
+    try {
+      await this.#work(signal, deps, leadership.lost);
+    } finally {
+      // After the drain, so that the next holder need not wait and no write of ours comes after its first.
+      await leadership.release();
+    }
+    leadership.lost.throwIfAborted();
+  }
+
+  /** Settles when the controllers have drained, or at once when the Lease is lost. */
+  async #work(signal: AbortSignal, deps: unknown, lost: AbortSignal | undefined): Promise<void> {
+    const { drainTimeoutMs } = this.#options;
+    this.#state = 'leading';
+    const failed = new AbortController();
+    const end = AbortSignal.any([signal, failed.signal, ...(lost ? [lost] : [])]);
+    end.addEventListener('abort', () => {
+      this.#state = 'draining';
+    });
+    const run = { client: this.#client, deps, drainMs: drainTimeoutMs, lost };
+    const services = this.#runServices(end, deps, (service) => service.leaderOnly === true);
+    const controllers = this.controllers.map((controller) =>
+      // A controller survives what its reconciles do; should it fail all the same, nothing must go on without it.
+      controller.run(end, run).catch((error: unknown) => failed.abort(error)),
+    );
+    await Promise.all([...controllers, aborted(end)]);
+    // The Lease is not held longer for a service that does not end: its writes are refused from then on.
+    await withinTime(services, lost?.aborted ? 0 : drainTimeoutMs, this.#options.clock);
+    if (failed.signal.aborted) throw failed.signal.reason;
+  }
+
+  async #runServices(signal: AbortSignal, deps: unknown, which: (service: Service) => boolean): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const chosen = this.operator.services.filter(which);
+    await Promise.all(chosen.map((service) => runService(signal, { service, deps, clock, random, log })));
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+async function withinTime(promise: Promise<void>, timeMs: number, clock: Clock): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([promise, clock.sleep(timeMs, enough.signal).catch(() => undefined)]);
+  enough.abort();
+}

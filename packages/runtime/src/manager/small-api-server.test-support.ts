@@ -1,0 +1,278 @@
+import {
+  apiVersionOf,
+  ConfigMap,
+  type KubernetesObject,
+  Lease,
+  Namespace,
+  type ObjectKey,
+  type Resource,
+  Secret,
+} from '@bowline/kubernetes';
+import { type Clock, parseLabelSelector, systemClock } from '@bowline/machinery';
+import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+
+interface Stored extends KubernetesObject {
+  readonly [field: string]: unknown;
+}
+
+interface Watcher {
+  readonly plural: string;
+  readonly namespace: string | undefined;
+  readonly matches: (object: Stored) => boolean;
+  readonly metadataOnly: boolean;
+  readonly push: (line: object | undefined) => void;
+}
+
+/** Request is a request as a test judges it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly user: string;
+}
+
+/**
+ * SmallApiServer is just enough of an API server for the runtime's own tests: objects of any kind, optimistic locking,
+ * WatchList with label selectors. It has no schema, no admission and no history.
+ */
+export class SmallApiServer {
+  readonly requests: SeenRequest[] = [];
+  /** Answers a request with a failure instead: give its status. */
+  refuse: (request: SeenRequest) => number | undefined = () => undefined;
+  readonly #served = new Map<string, Resource>();
+  readonly #objects = new Map<string, Stored>();
+  readonly #watchers = new Set<Watcher>();
+  readonly #wire: Clock;
+  #version = 1;
+  #uid = 0;
+
+  constructor(wire: Clock = systemClock) {
+    this.#wire = wire;
+    for (const kind of [ConfigMap, Lease, Namespace, Secret]) this.serve(kind);
+  }
+
+  /** serve makes the server know a kind; any other is not found. */
+  serve(kind: Resource): void {
+    this.#served.set(kind.plural, kind);
+  }
+
+  /** transport is how one user reaches the server. */
+  transport(user = 'admin'): Transport {
+    const close = (): Promise<void> => Promise.resolve();
+    return {
+      host: 'small',
+      request: async (request) => this.#answer(request, user),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  /** put stores an object as somebody else would, whatever is there. */
+  put<T extends KubernetesObject>(kind: Resource<T>, object: T): KubernetesObject {
+    const existing = this.#objects.get(idOf(kind.plural, object.metadata?.namespace, object.metadata?.name));
+    return this.#store(kind.plural, object as KubernetesObject as Stored, existing);
+  }
+
+  /** get is what is stored. */
+  get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined {
+    return this.#objects.get(idOf(kind.plural, key.namespace, key.name)) as T | undefined;
+  }
+
+  /** remove deletes an object as somebody else would. */
+  remove(kind: Resource, key: ObjectKey): void {
+    const id = idOf(kind.plural, key.namespace, key.name);
+    const existing = this.#objects.get(id);
+    if (existing === undefined) return;
+    this.#objects.delete(id);
+    const last = {
+      ...existing,
+      metadata: { ...existing.metadata, resourceVersion: String(++this.#version) },
+    } as Stored;
+    this.#tell(kind.plural, 'DELETED', last, existing);
+  }
+
+  /** writes are the requests that change something, Leases apart. */
+  writes(): string[] {
+    return this.requests
+      .filter(({ method, path }) => method !== 'GET' && !path.includes('/leases'))
+      .map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+  }
+
+  #answer(request: TransportRequest, user: string): TransportResponse {
+    request.signal?.throwIfAborted();
+    request.beforeSend?.();
+    const seen = { method: request.method, path: request.path, user };
+    this.requests.push(seen);
+    const refusal = this.refuse(seen);
+    if (refusal !== undefined) return this.#status(refusal);
+    const url = new URL(request.path, 'http://small');
+    const { plural, namespace, name } = target(url.pathname);
+    const kind = this.#served.get(plural);
+    if (kind === undefined) return this.#status(404);
+    const metadataOnly = request.headers?.accept?.includes('PartialObjectMetadata') ?? false;
+    const existing = name === undefined ? undefined : this.#objects.get(idOf(plural, namespace, name));
+    const body =
+      typeof request.body === 'string' && request.body !== '' ? (JSON.parse(request.body) as Stored) : undefined;
+    switch (request.method) {
+      case 'GET':
+        if (name !== undefined) return existing ? this.#json(200, existing) : this.#status(404);
+        if (url.searchParams.get('watch')) return this.#watch(request, url, kind, namespace, metadataOnly);
+        return this.#status(500);
+      case 'POST': {
+        const wanted = { ...body, metadata: { ...body?.metadata, ...(namespace ? { namespace } : {}) } } as Stored;
+        if (this.#objects.has(idOf(plural, namespace, wanted.metadata?.name)))
+          return this.#status(409, 'AlreadyExists');
+        return this.#json(201, this.#store(plural, wanted, undefined));
+      }
+      case 'PUT':
+        if (existing === undefined) return this.#status(404);
+        if (body?.metadata?.resourceVersion !== existing.metadata?.resourceVersion)
+          return this.#status(409, 'Conflict');
+        return this.#json(200, this.#store(plural, body as Stored, existing));
+      case 'DELETE':
+        if (existing === undefined || name === undefined) return this.#status(404);
+        this.remove(kind, { namespace, name });
+        return this.#json(200, {
+          apiVersion: 'v1',
+          kind: 'Status',
+          status: 'Success',
+          details: { uid: existing.metadata?.uid },
+        });
+      case 'PATCH':
+        return this.#status(415);
+    }
+  }
+
+  #store(plural: string, wanted: Stored, existing: Stored | undefined): Stored {
+    const kind = this.#served.get(plural);
+    const stored = {
+      ...wanted,
+      apiVersion: kind && apiVersionOf(kind),
+      kind: kind?.kind,
+      metadata: {
+        ...wanted.metadata,
+        uid: existing?.metadata?.uid ?? `uid-${++this.#uid}`,
+        resourceVersion: String(++this.#version),
+      },
+    } as Stored;
+    this.#objects.set(idOf(plural, stored.metadata?.namespace, stored.metadata?.name), stored);
+    this.#tell(plural, existing ? 'MODIFIED' : 'ADDED', stored, existing);
+    return stored;
+  }
+
+  #tell(plural: string, type: string, object: Stored, before: Stored | undefined): void {
+    for (const watcher of this.#watchers) {
+      if (watcher.plural !== plural) continue;
+      if (watcher.namespace !== undefined && watcher.namespace !== object.metadata?.namespace) continue;
+      const was = before !== undefined && watcher.matches(before);
+      const is = type !== 'DELETED' && watcher.matches(object);
+      if (!was && !is) continue;
+      const seenAs = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED';
+      watcher.push({ type: seenAs, object: watcher.metadataOnly ? partial(object) : object });
+    }
+  }
+
+  #watch(
+    request: TransportRequest,
+    url: URL,
+    kind: Resource,
+    namespace: string | undefined,
+    metadataOnly: boolean,
+  ): TransportResponse {
+    const { plural } = kind;
+    const selector = parseLabelSelector(url.searchParams.get('labelSelector') ?? '');
+    const matches = (object: Stored): boolean => selector.matches(object.metadata?.labels ?? {});
+    const lines: (object | undefined)[] = [];
+    let wake: () => void = () => {};
+    const watcher: Watcher = {
+      plural,
+      namespace,
+      matches,
+      metadataOnly,
+      push: (line) => {
+        lines.push(line);
+        wake();
+      },
+    };
+    if (url.searchParams.get('sendInitialEvents')) {
+      for (const [id, object] of this.#objects) {
+        if (!id.startsWith(`${plural}|`) || !matches(object)) continue;
+        if (namespace !== undefined && namespace !== object.metadata?.namespace) continue;
+        lines.push({ type: 'ADDED', object: metadataOnly ? partial(object) : object });
+      }
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      const metadata = { resourceVersion: String(this.#version), annotations };
+      lines.push({ type: 'BOOKMARK', object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } });
+    }
+    this.#watchers.add(watcher);
+    const end = (): void => {
+      this.#watchers.delete(watcher);
+      watcher.push(undefined);
+    };
+    request.signal?.addEventListener('abort', end, { once: true });
+    const body = (async function* () {
+      for (;;) {
+        while (lines.length === 0) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        const batch = lines.splice(0);
+        const whole = batch.filter((line) => line !== undefined);
+        if (whole.length > 0) yield Buffer.from(`${whole.map((line) => JSON.stringify(line)).join('\n')}\n`);
+        if (whole.length < batch.length) return;
+      }
+    })();
+    return this.#response(200, body);
+  }
+
+  #status(code: number, reason?: string): TransportResponse {
+    return this.#json(code, {
+      apiVersion: 'v1',
+      kind: 'Status',
+      status: 'Failure',
+      code,
+      reason,
+      message: `refused with ${code}`,
+    });
+  }
+
+  #json(status: number, value: object): TransportResponse {
+    const chunk = Buffer.from(JSON.stringify(value));
+    return this.#response(
+      status,
+      (async function* () {
+        yield chunk;
+      })(),
+    );
+  }
+
+  #response(status: number, body: AsyncIterable<Uint8Array>): TransportResponse {
+    return {
+      status,
+      headers: { 'content-type': 'application/json' },
+      body,
+      text: async () => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of body) chunks.push(chunk);
+        return Buffer.concat(chunks).toString('utf8');
+      },
+      aliveAt: () => this.#wire.monotonic(),
+    };
+  }
+}
+
+function idOf(plural: string, namespace: string | undefined, name: string | undefined): string {
+  return `${plural}|${namespace ?? ''}|${name ?? ''}`;
+}
+
+function partial(object: Stored): object {
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
+}
+
+/** `/api/v1/namespaces/a` is an object, `/api/v1/namespaces/a/configmaps` a collection in it. */
+function target(path: string): { plural: string; namespace: string | undefined; name: string | undefined } {
+  const parts = path.split('/').slice(path.startsWith('/apis/') ? 4 : 3);
+  if (parts[0] === 'namespaces' && parts.length > 2)
+    return { plural: parts[2] ?? '', namespace: parts[1], name: parts[3] };
+  return { plural: parts[0] ?? '', namespace: undefined, name: parts[1] };
+}
