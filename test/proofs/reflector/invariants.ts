@@ -35,9 +35,10 @@ export class InvariantChecker<V> implements Disposable {
   readonly #options: InvariantOptions<V>;
   readonly #subscription: Disposable;
   /** What events and reads have shown, by key; a read may be ahead of the events, by own writes, but never behind itself. */
-  #events = new Map<string, Shown>();
-  #reads = new Map<string, Shown>();
-  #rewindsSeen = { events: 0, reads: 0 };
+  readonly #events = new Map<string, Shown>();
+  readonly #reads = new Map<string, Shown>();
+  /** How many of the server's rewinds each watch has used up to start over, by what it was noticed in. */
+  readonly #rewindsUsed = new Map<string, number>();
   #count = 0;
 
   constructor(options: InvariantOptions<V>) {
@@ -57,7 +58,8 @@ export class InvariantChecker<V> implements Disposable {
     const known = this.#events.get(name);
     if (event.type === 'delete') {
       if (!known?.now) this.#report(`delete of ${name}, which was not there`);
-      this.#show(this.#events, 'events', name, undefined, identity.version);
+      // What is missed at a relist is told with its last known version, which says nothing new.
+      this.#show(this.#events, 'events', name, undefined, event.stale ? undefined : identity.version);
       return;
     }
     if (event.current === undefined) this.#report(`${event.type} of ${name} without a current object`);
@@ -145,15 +147,10 @@ export class InvariantChecker<V> implements Disposable {
     version: string | undefined,
   ): void {
     const known = shown.get(name);
-    if (known && version !== undefined && this.#goesBack(known, now, version)) {
-      if (!this.#mayGoBack(where)) {
-        const what = now === undefined ? 'its end' : `${now.uid} at ${version}`;
-        const before = known.now ? 'shown' : 'shown and gone';
-        this.#report(`${where}: ${name} shows ${what} after ${known.floor} was ${before}`);
-      }
-      shown = where === 'events' ? this.#events : this.#reads;
-      shown.set(name, { now, floor: version });
-      return;
+    if (known && version !== undefined && this.#goesBack(known, now, version) && !this.#startsOver(where, name)) {
+      const what = now === undefined ? 'its end' : `${now.uid} at ${version}`;
+      const before = known.now ? 'shown' : 'shown and gone';
+      this.#report(`${where}: ${name} shows ${what} after ${known.floor} was ${before}`);
     }
     shown.set(name, { now, floor: version ?? known?.floor ?? '' });
   }
@@ -166,15 +163,17 @@ export class InvariantChecker<V> implements Disposable {
     return returns ? order <= 0 : order < 0;
   }
 
-  /** Each time that the server's history went back, everything shown may once start over. */
-  #mayGoBack(where: 'events' | 'reads'): boolean {
+  /** Each time that the server's history went back, everything that one watch has shown may start over once. */
+  #startsOver(where: 'events' | 'reads', name: string): boolean {
+    const namespaced = this.#options.informer.health().namespaces !== undefined;
+    const prefix = namespaced ? name.slice(0, name.indexOf('/') + 1) : '';
     const rewinds = this.#options.serverRewinds?.() ?? 0;
-    if (rewinds <= this.#rewindsSeen[where]) return false;
-    this.#rewindsSeen[where] = rewinds;
-    const shown = where === 'events' ? this.#events : this.#reads;
-    const fresh = new Map([...shown].map(([name, { now }]) => [name, { now, floor: '' }]));
-    if (where === 'events') this.#events = fresh;
-    else this.#reads = fresh;
+    const id = `${where} ${prefix}`;
+    if (rewinds <= (this.#rewindsUsed.get(id) ?? 0)) return false;
+    this.#rewindsUsed.set(id, rewinds);
+    for (const [each, shown] of where === 'events' ? this.#events : this.#reads) {
+      if (each.startsWith(prefix)) shown.floor = '';
+    }
     return true;
   }
 

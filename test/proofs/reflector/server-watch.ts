@@ -105,9 +105,9 @@ export class ServerWatch {
   }
 
   resume(): void {
+    if (this.#frozenAt !== undefined) return;
     const held = this.#held ?? [];
     this.#held = undefined;
-    if (this.#frozenAt !== undefined) return;
     for (const line of held) this.body.write(line);
   }
 

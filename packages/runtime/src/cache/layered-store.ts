@@ -42,6 +42,8 @@ interface Unconfirmed<E> {
   /** For a write its version; for a deletion the newest version known of what was deleted. */
   readonly version: string | undefined;
   readonly recordedAt: number;
+  /** For a deletion, a version by which it has certainly happened. */
+  happenedBy: string | undefined;
   /** What the stream last showed of the key. */
   base: E | undefined;
 }
@@ -110,24 +112,26 @@ export class LayeredStore<E> {
     const oldest = this.#wire.monotonic() - LONGEST_UNCONFIRMED_MS;
     for (const pending of this.#unconfirmed.values()) {
       if (!isIn(pending.key, namespace)) continue;
-      const passed = !pending.deletion && reaches(version, pending.version);
-      if (passed || pending.recordedAt < oldest) this.#confirm(pending);
+      if (isPassed(pending, version) || pending.recordedAt < oldest) this.#confirm(pending);
     }
-  }
-
-  /** listed is `advance` for a complete state: a deleted object that is missing from it needs to be hidden no longer. */
-  listed(namespace: string | undefined, version: string): void {
-    for (const pending of this.#unconfirmed.values()) {
-      const gone = pending.deletion && pending.base === undefined && reaches(version, pending.version);
-      if (gone && isIn(pending.key, namespace)) this.#confirm(pending);
-    }
-    this.advance(namespace, version);
   }
 
   /** forgetWrites drops the own writes of a namespace: the history they belong to is gone. */
   forgetWrites(namespace: string | undefined): void {
     for (const pending of this.#unconfirmed.values()) {
       if (isIn(pending.key, namespace)) this.#confirm(pending);
+    }
+  }
+
+  /**
+   * proven says that the newest state of the server was at `newest` at some moment after `since`. Own writes answered
+   * before and newer than that are lost (a restored etcd); deletions answered before are part of it, or lost as well.
+   */
+  proven(namespace: string | undefined, newest: string, since: number): void {
+    for (const pending of this.#unconfirmed.values()) {
+      if (pending.recordedAt >= since || !isIn(pending.key, namespace)) continue;
+      if (isOlder(newest, pending.version)) this.#confirm(pending);
+      else if (pending.deletion) pending.happenedBy ??= newest;
     }
   }
 
@@ -153,9 +157,9 @@ export class LayeredStore<E> {
     this.#record({ key, uid, deletion: true, entry: undefined, version: newest, base: known ? known.base : shown });
   }
 
-  #record(write: Omit<Unconfirmed<E>, 'recordedAt'>): void {
+  #record(write: Omit<Unconfirmed<E>, 'recordedAt' | 'happenedBy'>): void {
     const text = keyString(write.key);
-    const pending = { ...write, recordedAt: this.#wire.monotonic() };
+    const pending: Unconfirmed<E> = { ...write, recordedAt: this.#wire.monotonic(), happenedBy: undefined };
     // Deleted first, so that the map stays in the order of recording.
     this.#unconfirmed.delete(text);
     this.#unconfirmed.set(text, pending);
@@ -190,6 +194,13 @@ export class LayeredStore<E> {
     if (entry === undefined) this.visible.delete(key);
     else if (this.visible.get(key) !== entry) this.visible.set(key, entry);
   }
+}
+
+/** isPassed says whether a stream that has come to `version` has nothing more to say about an own write. */
+function isPassed(pending: Unconfirmed<unknown>, version: string | undefined): boolean {
+  if (!pending.deletion) return reaches(version, pending.version);
+  // Without the object in the stream there is nothing to hide; with it, its end should have come by now.
+  return reaches(version, pending.base === undefined ? pending.version : pending.happenedBy);
 }
 
 /** confirms says whether what the stream shows of a key is at or past an own write of it. */

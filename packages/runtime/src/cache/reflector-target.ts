@@ -9,15 +9,25 @@ export interface Snapshot {
   clear(): void;
 }
 
+/** CommitOptions says what is known about a complete state. */
+export interface CommitOptions {
+  /** The server's history went back, so objects may legitimately be older than before. */
+  readonly rewound: boolean;
+  /** For a read of the newest state, the monotonic wire time at which it was asked for; see `ReflectorTarget.proven`. */
+  readonly newestSince: number | undefined;
+}
+
 /** ReflectorTarget is what a reflector keeps up to date. Objects handed to it are its own: nobody else holds them. */
 export interface ReflectorTarget {
   /** begin starts a snapshot; one that is never committed is dropped. */
   begin(): Snapshot;
+  /** commit replaces the state in one step and tells what that changed. */
+  commit(snapshot: Snapshot, version: string, how: CommitOptions): Promise<void>;
   /**
-   * commit replaces the state in one step and tells what that changed. `rewound` says that the server's history went
-   * back, so that objects may legitimately be older than before.
+   * proven says that the newest state of the server was at `version` at some moment after `since` (monotonic wire time).
+   * Whatever was known before that moment and claims to be newer belongs to a history that the server has lost.
    */
-  commit(snapshot: Snapshot, version: string, rewound: boolean): Promise<void>;
+  proven(version: string, since: number): void;
   upsert(object: KubernetesObject): void;
   remove(object: KubernetesObject): void;
   /** flush ends a batch: everything up to `version` has been handed over. The stream is not read until it resolves. */

@@ -16,6 +16,8 @@ import { readEvent } from './watch-event.ts';
 /** A fleet whose watches all end after the same time would reconnect together. */
 const SHORTEST_WATCH_S = 300;
 const LONGEST_WATCH_S = 600;
+/** A watch that could not be confirmed is asked about again this soon. */
+const UNCONFIRMED_WATCH_S = 30;
 /** A watch that ends sooner and brought nothing is a failure, else a broken server would be asked in a hot loop. */
 const SHORT_WATCH_MS = 1_000;
 /** How long a watch may fail to resume before the state is fetched anew. */
@@ -120,7 +122,6 @@ export class Reflector<T extends KubernetesObject> {
       return;
     }
     if (this.#needsSnapshot) await this.#list(signal);
-    else if (this.#unconfirmed && !(await this.#confirm(signal))) return;
     if (!signal.aborted) await this.#follow(false, signal);
   }
 
@@ -130,6 +131,7 @@ export class Reflector<T extends KubernetesObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const requested = this.#versionUnavailable ? '' : (this.#version ?? '0');
+    const askedAt = this.#wire.monotonic();
     const snapshot = this.#target.begin();
     const version = await listSnapshot({
       client: this.#client,
@@ -141,30 +143,31 @@ export class Reflector<T extends KubernetesObject> {
     });
     signal.throwIfAborted();
     this.#failedStreamedLists = 0;
-    await this.#commit(snapshot, version, requested === '');
+    await this.#commit(snapshot, version, requested === '' ? askedAt : undefined);
   }
 
   /**
    * After a lost connection the server may have come back with an older history (an etcd restored from a backup). A watch
    * from our version would then be silent until the new history has passed it, and every change until then would be lost.
-   * So ask, with the cheapest consistent read there is, where the server's history stands.
+   * So ask, with the cheapest consistent read there is, where the server's history stands. It is asked when the watch is
+   * open already: a server that is restored later has to break it.
    */
-  async #confirm(signal: AbortSignal): Promise<boolean> {
+  async #confirm(signal: AbortSignal): Promise<void> {
+    const askedAt = this.#wire.monotonic();
     let current: string | undefined;
     try {
       current = await probeVersion(this.#client, this.#resource, this.#scope, signal);
+      this.#failedProbes = 0;
     } catch (error) {
+      // Lists may be forbidden or overloaded while watches work: going on for a short while is better than standing still.
       const { kind } = failureOf(error);
-      if (kind === 'not-served' || (kind !== 'refused' && kind !== 'forbidden' && ++this.#failedProbes < PATIENCE)) {
-        throw error;
-      }
-      // Lists may be forbidden or overloaded while watches work: going on is better than standing still.
-      current = undefined;
+      if (kind === 'forbidden') this.#failedProbes = PATIENCE;
+      else if (kind === 'not-served' || ++this.#failedProbes < PATIENCE) throw error;
     }
-    this.#failedProbes = 0;
-    if (!isOlder(current, this.#version)) return true;
-    this.#distrustVersion();
-    return false;
+    if (current === undefined) return;
+    if (isOlder(current, this.#version)) throw rewound(current, this.#version);
+    this.#unconfirmed = false;
+    this.#target.proven(current, askedAt);
   }
 
   #distrustVersion(): void {
@@ -181,17 +184,18 @@ export class Reflector<T extends KubernetesObject> {
         this.#log.warn('the initial state of a watch has not ended for 10 s', { kind: this.#resource.kind }),
     });
     const requested = this.#versionUnavailable ? undefined : this.#version;
+    const askedAt = this.#wire.monotonic();
     try {
       const stream = await this.#client.watch(this.#resource, {
         ...this.#scope,
         resourceVersion: requested,
         allowWatchBookmarks: true,
         ...(streamList ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : {}),
-        timeoutSeconds: Math.round(between(this.#random, SHORTEST_WATCH_S, LONGEST_WATCH_S)),
+        timeoutSeconds: this.#timeoutSeconds(),
         signal: attempt.signal,
         onUnexpected: ({ problem, type, kind }) => this.#skip(`unexpected ${problem}: ${type} of ${kind}`),
       });
-      await this.#consume(stream, attempt, streamList, requested === undefined, signal);
+      await this.#consume(stream, attempt, streamList, requested === undefined ? askedAt : undefined, signal);
     } catch (error) {
       throw attempt.ending ?? error;
     } finally {
@@ -199,11 +203,16 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
+  #timeoutSeconds(): number {
+    if (this.#unconfirmed && this.#failedProbes >= PATIENCE - 1) return UNCONFIRMED_WATCH_S;
+    return Math.round(between(this.#random, SHORTEST_WATCH_S, LONGEST_WATCH_S));
+  }
+
   async #consume(
     stream: WatchStream<T>,
     attempt: WatchAttempt,
     streamList: boolean,
-    consistent: boolean,
+    newestSince: number | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const openedAt = this.#wire.monotonic();
@@ -215,6 +224,8 @@ export class Reflector<T extends KubernetesObject> {
       snapshot = this.#target.begin();
       attempt.expectEnd();
     } else {
+      if (this.#unconfirmed) await this.#confirm(signal);
+      // Until the stream itself shows that its history contains our version.
       this.#unconfirmed = true;
       this.#watching();
     }
@@ -243,7 +254,8 @@ export class Reflector<T extends KubernetesObject> {
         this.#failedStreamedLists = 0;
         const complete = snapshot;
         snapshot = undefined;
-        await this.#commit(complete, reached ?? read.version, consistent);
+        await this.#commit(complete, reached ?? read.version, newestSince);
+        if (this.#unconfirmed) await this.#confirm(signal);
         this.#watching();
       }
       await this.#target.flush(this.#version);
@@ -266,37 +278,29 @@ export class Reflector<T extends KubernetesObject> {
 
   #apply(kind: 'upsert' | 'delete' | 'bookmark', event: WatchEvent<T>, version: string): void {
     if (isOlder(version, this.#version)) {
-      throw new BowlineError(
-        'BOWLINE_WATCH_REWOUND',
-        `the server sent resourceVersion ${version} after ${this.#version}: its history went back`,
-        { retryable: true },
-      );
+      throw rewound(version, this.#version);
     }
     if (kind === 'upsert') this.#target.upsert(event.object);
     else if (kind === 'delete') this.#target.remove(event.object);
     this.#version = version;
-    this.#confirmed();
+    // The stream has shown that the server's history contains our version.
+    this.#unconfirmed = false;
+    this.#resumed();
   }
 
-  /** The stream has shown that the server's history contains our version. */
-  #confirmed(): void {
-    this.#unconfirmed = false;
+  #resumed(): void {
     this.#failedDecodes = 0;
     this.#resumeFailingSince = undefined;
   }
 
-  async #commit(snapshot: Snapshot, version: string, consistent: boolean): Promise<void> {
-    const rewound = isOlder(version, this.#version);
-    if (rewound && !consistent) {
+  async #commit(snapshot: Snapshot, version: string, newestSince: number | undefined): Promise<void> {
+    const wentBack = isOlder(version, this.#version);
+    if (wentBack && newestSince === undefined) {
       // Not older than ours was asked for. Never store it; ask for the newest state instead.
       this.#distrustVersion();
-      throw new BowlineError(
-        'BOWLINE_WATCH_REWOUND',
-        `the server answered with resourceVersion ${version} where ${this.#version} or newer was asked for`,
-        { retryable: true },
-      );
+      throw rewound(version, this.#version);
     }
-    if (rewound) {
+    if (wentBack) {
       this.#status.rewinds++;
       this.#log.warn('the history of the API server went back; taking its state as it is now', {
         kind: this.#resource.kind,
@@ -308,9 +312,10 @@ export class Reflector<T extends KubernetesObject> {
     this.#version = version;
     this.#versionUnavailable = false;
     this.#needsSnapshot = false;
-    this.#confirmed();
+    this.#resumed();
+    if (newestSince !== undefined) this.#unconfirmed = false;
     this.#notServed = undefined;
-    await this.#target.commit(snapshot, version, rewound);
+    await this.#target.commit(snapshot, version, { rewound: wentBack, newestSince });
     this.#status.synced = true;
     this.#onSynced();
   }
@@ -353,6 +358,7 @@ export class Reflector<T extends KubernetesObject> {
   #learn(failure: Failure, wasSnapshot: boolean): boolean {
     this.#status.state = 'backing-off';
     this.#status.reason = failure.message;
+    this.#unconfirmed = true;
     switch (failure.kind) {
       case 'expired':
         this.#status.expired++;
@@ -395,7 +401,6 @@ export class Reflector<T extends KubernetesObject> {
       case 'server-error':
       case 'transport':
       case 'silent':
-        this.#unconfirmed = true;
         this.#resumeFailed();
         if (failure.kind === 'server-error') this.#countStreamedListFailure(wasSnapshot);
         return true;
@@ -425,10 +430,19 @@ export class Reflector<T extends KubernetesObject> {
     if (this.#notServed.answers < PATIENCE || now - this.#notServed.since < VANISHED_AFTER_MS) return;
     this.#status.synced = false;
     this.#version = undefined;
-    this.#versionUnavailable = false;
+    // Whatever comes next must be the newest state: a lagging replica may still have the old definition.
+    this.#versionUnavailable = true;
     this.#log.warn('a kind is no longer served; its objects count as deleted', { kind: this.#resource.kind });
     await this.#target.vanished();
   }
+}
+
+function rewound(version: string, known: string | undefined): BowlineError {
+  return new BowlineError(
+    'BOWLINE_WATCH_REWOUND',
+    `the server is at resourceVersion ${version}, but has shown ${known} before: its history went back`,
+    { retryable: true },
+  );
 }
 
 function missingRule(resource: Resource, namespace: string | undefined): string {

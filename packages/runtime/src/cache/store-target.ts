@@ -1,7 +1,7 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type ObjectMeta } from '@bowline/kubernetes';
 import type { InformerEvent } from './informer.ts';
 import type { Change, LayeredStore } from './layered-store.ts';
-import type { ReflectorTarget, Snapshot } from './reflector-target.ts';
+import type { CommitOptions, ReflectorTarget, Snapshot } from './reflector-target.ts';
 import { Store } from './store.ts';
 import type { ViewCodec } from './view-codec.ts';
 
@@ -36,18 +36,23 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     return new StoreSnapshot((object) => this.#encodeListed(object));
   }
 
-  async commit(snapshot: Snapshot, version: string, rewound: boolean): Promise<void> {
+  async commit(snapshot: Snapshot, version: string, { rewound, newestSince }: CommitOptions): Promise<void> {
     if (!(snapshot instanceof StoreSnapshot)) throw new TypeError('the snapshot was begun by another target');
     // Made by `begin`, so its entries are of this target's codec.
     const listed = (snapshot as StoreSnapshot<E>).entries;
     if (rewound) this.#store.forgetWrites(this.#namespace);
+    else if (newestSince !== undefined) this.proven(version, newestSince);
     const missing = [...this.#store.observedIn(this.#namespace)].filter(([key]) => listed.get(key) === undefined);
     for (const [key, entry] of missing) this.#lose(key, this.#codec.metadata(entry));
     for (const [key, entry] of listed.entries()) {
       this.#tell(this.#store.observe(key, entry, this.#codec.metadata(entry), rewound), true);
     }
-    this.#store.listed(this.#namespace, version);
+    this.#store.advance(this.#namespace, version);
     await this.#options.deliver();
+  }
+
+  proven(version: string, since: number): void {
+    this.#store.proven(this.#namespace, version, since);
   }
 
   upsert(object: KubernetesObject): void {

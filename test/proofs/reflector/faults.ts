@@ -1,0 +1,143 @@
+import { between, integerBelow, pick, type Random, type VirtualClock } from '@bowline/machinery';
+import type { ServerWatch } from './server-watch.ts';
+import { type Answer, type Seen, statusOf, type WatchServer } from './watch-server.ts';
+
+/** A spell of bad weather: while it lasts, requests may meet it. */
+interface Spell {
+  readonly until: number;
+  readonly probability: number;
+  readonly answer: (seen: Seen) => Answer | undefined;
+}
+
+/** Longer outages only add time; no answer of a write is remembered for more than five minutes anyway. */
+const LONGEST_SPELL_MS = 40_000;
+/** Shorter than what makes a kind count as vanished. */
+const LONGEST_ABSENCE_MS = 4_000;
+
+/** FaultPlan strikes a server with whatever networks, proxies and servers do to a watch. */
+export class FaultPlan {
+  /** How often each fault struck. */
+  readonly counts: Record<string, number> = {};
+  readonly #server: WatchServer;
+  readonly #clock: VirtualClock;
+  readonly #random: Random;
+  /** How far a write moves the version. */
+  readonly #step: () => number;
+  #spell: Spell | undefined;
+  #stopped = false;
+
+  constructor(server: WatchServer, clock: VirtualClock, random: Random, step: () => number) {
+    this.#step = step;
+    this.#server = server;
+    this.#clock = clock;
+    this.#random = random;
+    server.script = (seen) => this.#weather(seen);
+  }
+
+  /** count notes a fault. */
+  count(name: string): void {
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
+  }
+
+  /** strike causes one fault, chosen by chance. */
+  strike(): void {
+    const [name, fault] = pick(this.#random, Object.entries(this.#catalogue));
+    this.count(name);
+    fault();
+  }
+
+  /** stop ends every fault: connections that hang are cut, as they would be in the end. */
+  stop(): void {
+    this.#stopped = true;
+    this.#spell = undefined;
+    this.#server.served = true;
+    this.#server.watchList = 'supported';
+    this.#server.endsInitialState = true;
+    this.#server.lags = false;
+    for (const watch of this.#server.watches) watch.resume();
+  }
+
+  readonly #catalogue: Readonly<Record<string, () => void>> = {
+    drop: () => this.#onWatches((watch) => watch.cut()),
+    close: () => this.#onWatches((watch) => watch.close()),
+    truncate: () => this.#onWatches((watch) => watch.truncate()),
+    garbage: () => this.#onWatches((watch) => watch.raw('{"type":"MODIFIED","object":{]}\n')),
+    table: () =>
+      this.#onWatches((watch) =>
+        watch.raw('{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{}}}\n'),
+      ),
+    'half-open': () => this.#onWatches((watch) => watch.freeze()),
+    'duplicate bookmark': () => this.#onWatches((watch) => watch.repeatBookmark()),
+    bookmark: () => this.#server.bookmark(),
+    stall: () =>
+      this.#onWatches((watch) => {
+        watch.stall();
+        this.#clock.setTimer(between(this.#random, 100, 30_000), () => watch.resume());
+      }),
+    'error event': () => {
+      const code = pick(this.#random, [410, 500]);
+      this.#onWatches((watch) => watch.error(statusOf(code, code === 410 ? 'Expired' : 'InternalError')));
+    },
+    compaction: () => {
+      this.#server.history.compact(this.#server.history.current - integerBelow(this.#random, 3));
+      this.#server.errorsInStream = this.#random.next() < 0.5;
+    },
+    restart: () => {
+      for (const watch of [...this.#server.watches]) watch.cut('the server stopped');
+      this.#begin(1, () => 'refuse');
+    },
+    '500': () => this.#begin(0.6, () => ({ status: 500 })),
+    '503': () => this.#begin(0.8, () => ({ status: 503 })),
+    '409': () => this.#begin(0.5, () => ({ status: 409, body: statusOf(409, 'Conflict') })),
+    '410': () => this.#begin(0.5, () => ({ status: 410, body: statusOf(410, 'Expired') })),
+    '429': () => this.#begin(0.7, () => ({ status: 429, headers: { 'retry-after': '2' } })),
+    hang: () => this.#begin(0.4, () => 'hang'),
+    'watch list refused': () => {
+      this.#server.watchList = pick(this.#random, ['refused', 'ignored', 'supported'] as const);
+    },
+    'end bookmark missing': () => {
+      this.#server.endsInitialState = false;
+      this.#clock.setTimer(between(this.#random, 1_000, 60_000), () => {
+        this.#server.endsInitialState = true;
+      });
+    },
+    'lagging replica': () => {
+      this.#server.lags = !this.#server.lags;
+    },
+    'kind absent for a moment': () => {
+      this.#server.served = false;
+      for (const watch of [...this.#server.watches]) watch.close();
+      this.#clock.setTimer(between(this.#random, 100, LONGEST_ABSENCE_MS), () => {
+        this.#server.served = true;
+      });
+    },
+    'definition deleted': () => this.#deleteDefinition(),
+  };
+
+  /** With its definition every object of a kind is deleted; whether watches hear of that is a matter of luck. */
+  #deleteDefinition(): void {
+    if (this.#random.next() < 0.5) for (const watch of [...this.#server.watches]) watch.cut();
+    for (const { metadata } of this.#server.history.at(this.#server.history.current).values())
+      this.#server.remove(metadata, this.#step());
+    for (const watch of [...this.#server.watches]) watch.close();
+    this.#server.served = false;
+    this.#clock.setTimer(between(this.#random, 1_000, 60_000), () => {
+      this.#server.served = true;
+    });
+  }
+
+  #onWatches(fault: (watch: ServerWatch) => void): void {
+    const all = [...this.#server.watches];
+    if (all.length === 0) return;
+    for (const watch of this.#random.next() < 0.5 ? all : [pick(this.#random, all)]) fault(watch);
+  }
+
+  #begin(probability: number, answer: (seen: Seen) => Answer): void {
+    this.#spell = { until: this.#clock.monotonic() + between(this.#random, 0, LONGEST_SPELL_MS), probability, answer };
+  }
+
+  #weather(seen: Seen): Answer | undefined {
+    if (this.#stopped || !this.#spell || this.#clock.monotonic() > this.#spell.until) return undefined;
+    return this.#random.next() < this.#spell.probability ? this.#spell.answer(seen) : undefined;
+  }
+}
