@@ -1,28 +1,37 @@
-import { attachmentOf, type ControlPlane, startControlPlane } from '@bowline/control-plane';
-import type {} from '@bowline/control-plane/testing';
-import { BowlineError } from '@bowline/runtime';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
 
 /**
  * The globalSetup of the `kubernetes` project: one real control plane for the whole run; every test file attaches to it
  * and works in namespaces of its own. Where there are neither binaries nor Go, the tests are skipped with the reason.
+ *
+ * It runs in a process of its own because vitest loads a globalSetup's packages without the source condition: here, they
+ * would be whatever was built last.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let controlPlane: ControlPlane;
-  try {
-    controlPlane = await startControlPlane({
-      kind: 'kubernetes',
-      onProgress: (line) => console.log(line),
-      onCrash: (error) => console.error(`${error.code}: ${error.message}`),
-    });
-  } catch (error) {
-    if (!(error instanceof BowlineError) || error.code !== 'BOWLINE_BINARIES_MISSING') throw error;
-    console.error(`LEFT OUT: every test that needs a real control plane. ${error.message}`);
-    project.provide('bowlineControlPlane', { unavailable: error.message });
-    return async () => {};
+  const program = fileURLToPath(new URL('serve-control-plane.ts', import.meta.url));
+  const server = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', program], {
+    cwd: project.config.root,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(server, 'close');
+  const stop = async (): Promise<void> => {
+    server.stdin.end();
+    await ended;
+  };
+  const failed = ended.then(() => {
+    throw new Error('the control plane of the tests did not start; its messages are above');
+  });
+  const [line] = (await Promise.race([once(createInterface({ input: server.stdout }), 'line'), failed])) as [string];
+  failed.catch(() => {});
+  const shared = JSON.parse(line) as SharedControlPlane;
+  if ('unavailable' in shared) {
+    console.error(`LEFT OUT: every test that needs a real control plane. ${shared.unavailable}`);
   }
-  const { version, timings } = controlPlane;
-  console.log(`Kubernetes ${version} control plane ready in ${(timings.totalMs / 1000).toFixed(1)} s`);
-  project.provide('bowlineControlPlane', { attachment: attachmentOf(controlPlane) });
-  return () => controlPlane.stop();
+  project.provide('bowlineControlPlane', shared);
+  return stop;
 }

@@ -191,10 +191,15 @@ async function runGo(
   return output();
 }
 
-function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
+/** ended resolves when the child is gone. An abort is told as an error while it still runs, and its end is awaited. */
+function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error | undefined }> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ code: null, error }));
-    child.once('close', (code) => resolve({ code }));
+    let error: Error | undefined;
+    child.once('error', (reason) => {
+      error = reason;
+      if (child.pid === undefined) resolve({ code: null, error });
+    });
+    child.once('close', (code) => resolve({ code, error }));
   });
 }
 

@@ -1,0 +1,8 @@
+/** Set by the build; absent when the command line runs from source. */
+declare const __BOWLINE_VERSION__: string | undefined;
+
+/** bowlineVersion is the version of this build. */
+export const bowlineVersion: string = typeof __BOWLINE_VERSION__ === 'string' ? __BOWLINE_VERSION__ : 'source';
+
+/** supportedKubernetes is what every release is made for, and what it was tested with. */
+export const supportedKubernetes = { oldest: '1.30', tested: '1.35.8' } as const;

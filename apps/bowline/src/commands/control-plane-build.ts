@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { goModule } from '../go-module.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { type Kind, kindOption, requireKubernetes } from './kind.ts';
+
+/** buildCommand is `bowline control-plane build`. */
+export function buildCommand(): Command {
+  return new Command('build')
+    .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl once, into a cache.')
+    .addOption(kindOption())
+    .addHelpText(
+      'after',
+      `
+Needs Go. The binaries go to $XDG_CACHE_HOME/bowline/control-plane, by default ~/.cache/bowline/control-plane, and are
+built again only for another version. The folder is printed.
+
+Example:
+  bowline control-plane build --kind kubernetes`,
+    )
+    .action(async ({ kind }: { kind: Kind }) => {
+      requireKubernetes(kind, 'bowline control-plane build');
+      const { buildBinaries } = await import('@bowline/control-plane');
+      const { signal } = untilInterrupted();
+      const folder = await buildBinaries({
+        moduleDir: goModule(),
+        signal,
+        onProgress: (line) => console.error(line),
+      });
+      console.log(folder);
+    });
+}

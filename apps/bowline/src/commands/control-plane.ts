@@ -1,0 +1,16 @@
+import { Command } from 'commander';
+import { buildCommand } from './control-plane-build.ts';
+import { startCommand } from './control-plane-start.ts';
+
+/** controlPlaneCommand is `bowline control-plane`. */
+export function controlPlaneCommand(): Command {
+  return new Command('control-plane')
+    .description('Starts a Kubernetes control plane on this machine, or builds its binaries.')
+    .showHelpAfterError('(add --help for what is possible)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  bowline control-plane start --kind kubernetes --port 6443 --kubeconfig kubeconfig',
+    )
+    .addCommand(startCommand())
+    .addCommand(buildCommand());
+}

@@ -1,0 +1,22 @@
+import { BowlineError } from '@bowline/runtime';
+
+/** Interruption is the wish of whoever started the program that it ends. */
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** Resolves at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process at once. */
+  readonly interrupted: Promise<void>;
+}
+
+/** untilInterrupted begins to listen for signals. */
+export function untilInterrupted(): Interruption {
+  const abort = new AbortController();
+  const interrupted = new Promise<void>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(name, () => {
+        abort.abort(new BowlineError('BOWLINE_INTERRUPTED', `stopped by ${name}; run the command again to continue`));
+        resolve();
+      });
+    }
+  });
+  return { signal: abort.signal, interrupted };
+}

@@ -1,0 +1,16 @@
+import { BowlineError } from '@bowline/runtime';
+import pc from 'picocolors';
+import { exitCodes } from './exit-codes.ts';
+
+/**
+ * report prints an error as a user should see it and answers the exit code: one line, and the code to look up, for what
+ * Bowline throws on purpose; a stack for what it does not.
+ */
+export function report(error: unknown): number {
+  if (error instanceof BowlineError) {
+    console.error(`${pc.red('error:')} ${error.message} ${pc.dim(`[${error.code}]`)}`);
+  } else {
+    console.error(error);
+  }
+  return exitCodes.failure;
+}

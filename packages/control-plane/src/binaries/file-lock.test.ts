@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VirtualClock } from '@bowline/machinery';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockFile, tryLockFile } from './file-lock.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'file-lock-'));
+  path = join(folder, 'lock');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  return child.pid ?? 0;
+}
+
+describe('lockFile', () => {
+  it('gives the lock to one holder at a time and leaves nothing behind', async () => {
+    let holders = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      await using _lock = await lockFile(path);
+      holders += 1;
+      most = Math.max(most, holders);
+      await new Promise((resolve) => setImmediate(resolve));
+      holders -= 1;
+    };
+    await Promise.all([work(), work(), work()]);
+    expect(most).toBe(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('takes over the lock of a process that is dead', async () => {
+    await writeFile(path, JSON.stringify({ pid: await deadPid(), host: hostname(), started: '' }));
+    await using lock = await lockFile(path);
+    expect(lock).toBeDefined();
+  });
+
+  it('takes over when the process id now belongs to a process that started later', async () => {
+    await writeFile(path, JSON.stringify({ pid: process.pid, host: hostname(), started: '1' }));
+    const lock = await tryLockFile(path);
+    expect('holder' in lock).toBe(process.platform !== 'linux');
+    if (!('holder' in lock)) await lock.release();
+  });
+
+  it('takes over a file that names nobody', async () => {
+    await writeFile(path, 'not a lock');
+    await using lock = await lockFile(path);
+    expect(lock).toBeDefined();
+  });
+
+  it('waits for a holder on another machine, which nobody here can judge', async () => {
+    await writeFile(path, JSON.stringify({ pid: 1, host: `not-${hostname()}`, started: '' }));
+    expect(await tryLockFile(path)).toEqual({ holder: expect.objectContaining({ pid: 1 }) });
+  });
+
+  it('tells once whom it waits for and stops waiting when aborted', async () => {
+    await using _held = await lockFile(path);
+    const clock = new VirtualClock();
+    const abort = new AbortController();
+    const seen: number[] = [];
+    const waiting = lockFile(path, {
+      clock,
+      signal: abort.signal,
+      onWait: (pid) => {
+        seen.push(pid);
+        abort.abort(new Error('enough'));
+      },
+    });
+    await expect(waiting).rejects.toThrow('enough');
+    expect(seen).toEqual([process.pid]);
+  });
+});

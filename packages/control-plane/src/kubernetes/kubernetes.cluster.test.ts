@@ -1,0 +1,142 @@
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  SelfSubjectReview,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import type { Client } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { cluster } from '../testing/cluster.ts';
+
+const labels = { app: 'web' };
+const pod = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'example.test/web' }] } };
+
+async function whoAmI(client: Client): Promise<unknown> {
+  return (await client.create(SelfSubjectReview, {})).status?.userInfo;
+}
+
+describe('a real control plane', () => {
+  it('turns a Deployment into a ReplicaSet and Pods', async () => {
+    await using c = await cluster();
+    await c.admin.create(Deployment, {
+      metadata: { name: 'web', namespace: c.namespace },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template: pod },
+    });
+    await c.untilList(ReplicaSet, { labelSelector: 'app=web' }, (sets) => sets.length === 1);
+    const pods = await c.untilList(Pod, { labelSelector: 'app=web' }, (items) => items.length === 2);
+    // ServiceAccount admission gave them the namespace's account and its token.
+    expect(pods.map((item) => item.spec?.serviceAccountName)).toEqual(['default', 'default']);
+  });
+
+  it('schedules a Pod onto a Node', async () => {
+    await using c = await cluster();
+    const name = c.uniqueName('node');
+    const taint = { key: 'test.bowline.dev/node', value: name, effect: 'NoSchedule' } as const;
+    c.onDispose(() => c.admin.delete(Node, { name }));
+    await c.admin.create(Node, { metadata: { name }, spec: { taints: [taint] } });
+    const capacity = { cpu: '1', memory: '1Gi', pods: '10' };
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const status = { capacity, allocatable: capacity, conditions };
+    await c.admin.patch(Node, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
+    // The node controller taints a node that was not ready when it saw it first; tolerate everything.
+    const spec = { ...pod.spec, tolerations: [{ operator: 'Exists' as const }] };
+    await c.until(ServiceAccount, { name: 'default' }, () => true);
+    await c.admin.create(Pod, { metadata: { name: 'web', namespace: c.namespace, labels }, spec });
+    const scheduled = await c.until(Pod, { name: 'web' }, (item) => item.spec?.nodeName !== undefined);
+    expect(scheduled.spec?.nodeName).toBe(name);
+  });
+
+  it('refuses to block the deletion of an owner whose finalizers one may not set', async () => {
+    await using c = await cluster();
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'get'] }];
+    const { client } = await c.serviceAccount({ rules });
+    const owner = await c.admin.create(Deployment, {
+      metadata: { name: 'owner', namespace: c.namespace },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template: pod },
+    });
+    const reference = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'owner', uid: owner.metadata?.uid ?? '' };
+    const child = (name: string, blockOwnerDeletion: boolean): ConfigMap => ({
+      metadata: { name, namespace: c.namespace, ownerReferences: [{ ...reference, blockOwnerDeletion }] },
+    });
+    await client.create(ConfigMap, child('free', false));
+    await expect(client.create(ConfigMap, child('blocking', true))).rejects.toMatchObject({
+      code: 'BOWLINE_API_FORBIDDEN',
+      message: expect.stringContaining('cannot set blockOwnerDeletion'),
+    });
+  });
+
+  it('knows a user, their groups and a ServiceAccount, and lets each do only what their role allows', async () => {
+    await using c = await cluster();
+    const user = await c.clientFor({ user: 'ann', groups: ['writers', 'readers'] });
+    expect(await whoAmI(user)).toMatchObject({
+      username: 'ann',
+      groups: expect.arrayContaining(['writers', 'readers']),
+    });
+    await expect(user.list(ConfigMap, { namespace: c.namespace })).rejects.toMatchObject({
+      code: 'BOWLINE_API_FORBIDDEN',
+    });
+
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
+    const account = await c.serviceAccount({ rules });
+    const username = `system:serviceaccount:${account.namespace}:${account.name}`;
+    expect(await whoAmI(account.client)).toMatchObject({ username });
+    expect((await account.client.list(ConfigMap, { namespace: c.namespace })).kind).toBe('ConfigMapList');
+    await expect(account.client.list(ConfigMap)).rejects.toMatchObject({ code: 'BOWLINE_API_FORBIDDEN' });
+  });
+
+  it('says so when a ServiceAccount does not exist', async () => {
+    await using c = await cluster();
+    const identity = { serviceAccount: { namespace: c.namespace, name: 'nobody' } };
+    await expect(c.kubeconfig(identity)).rejects.toMatchObject({
+      code: 'BOWLINE_IDENTITY_UNKNOWN',
+      message: expect.stringContaining(`${c.namespace}/nobody: it does not exist`),
+    });
+  });
+
+  it('records who did what, as data', async () => {
+    await using c = await cluster();
+    const since = systemClock.now();
+    const user = await c.clientFor({ user: c.uniqueName('ann') });
+    await user.get(ConfigMap, { namespace: c.namespace, name: 'secret-plans' }).catch(() => {});
+    await c.admin.create(ConfigMap, { metadata: { name: 'plans', namespace: c.namespace } });
+    const events = (await c.controlPlane.audit(since)).filter((event) => event.objectRef?.namespace === c.namespace);
+    expect(events.filter((event) => event.objectRef?.name?.includes('plans'))).toEqual([
+      expect.objectContaining({
+        verb: 'get',
+        stage: 'ResponseComplete',
+        user: expect.objectContaining({ username: expect.stringMatching(/^ann-/) }),
+        responseStatus: expect.objectContaining({ code: 403 }),
+      }),
+      expect.objectContaining({
+        verb: 'create',
+        user: expect.objectContaining({ username: 'admin' }),
+        objectRef: expect.objectContaining({ resource: 'configmaps', name: 'plans' }),
+        responseStatus: expect.objectContaining({ code: 201 }),
+        requestReceivedTimestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      }),
+    ]);
+    expect(await c.controlPlane.audit(systemClock.now() + 60_000)).toEqual([]);
+  });
+
+  it('removes what a test made when its cluster is disposed of', async () => {
+    await using outer = await cluster();
+    const inner = await cluster();
+    const account = await inner.serviceAccount({
+      clusterRules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+    });
+    await inner[Symbol.asyncDispose]();
+    const left = (await outer.admin.list(Namespace)).items.filter((item) => item.metadata?.name === inner.namespace);
+    expect(left.filter((item) => item.metadata?.deletionTimestamp === undefined)).toEqual([]);
+    for (const kind of [ClusterRole, ClusterRoleBinding]) {
+      const names = (await outer.admin.list(kind)).items.map((item) => item.metadata?.name ?? '');
+      expect(names.filter((name) => name.startsWith(account.name))).toEqual([]);
+    }
+  });
+});
