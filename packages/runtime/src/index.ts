@@ -19,6 +19,31 @@ export {
 export type * from './client/client.ts';
 export { type ClientOptions, createClient } from './client/create-client.ts';
 export {
+  type ControllerOptions,
+  type ControllerStart,
+  type ControllerStep,
+  controller,
+  type KeyedReconcileStep,
+  type KeyedStart,
+  type KeyedStep,
+  keyed,
+  type ReconcileStep,
+} from './controller/builder.ts';
+export type * from './controller/context.ts';
+export type { Controller, WorkOptions } from './controller/controller.ts';
+export type { ControllerState } from './controller/controller-runner.ts';
+export type { LiveClient } from './controller/live-client.ts';
+export * from './controller/predicates.ts';
+export { SlowError, slow, TerminalError, terminal } from './controller/reconcile-error.ts';
+export type {
+  CacheReads,
+  MapOptions,
+  SecondaryOptions,
+  SourceListOptions,
+  SourceOptions,
+} from './controller/sources.ts';
+export { PAUSED_ANNOTATION } from './controller/triggers.ts';
+export {
   ApiError,
   type ApiErrorInit,
   type ApiRequest,
@@ -47,6 +72,10 @@ export { LeaderElector, type LeaderElectorOptions } from './leader-election/lead
 export type * from './leader-election/leadership.ts';
 export type { LeaseClient } from './leader-election/lease-client.ts';
 export type { LeaseTiming } from './leader-election/lease-timing.ts';
+export { type ControllerStatus, Manager, type OperatorStatus } from './manager/manager.ts';
+export type { LeaderElectionOptions, ManagerOptions } from './manager/manager-options.ts';
+export type { OperatorState } from './manager/operator-runner.ts';
+export { type RunUntilSignalOptions, runUntilSignal } from './manager/run-until-signal.ts';
 export { type CreateLogOptions, createLog, LOG_LEVELS, type LogLevel } from './observability/create-log.ts';
 export { type CreateMetricsOptions, createMetrics, type MetricsRegistry } from './observability/create-metrics.ts';
 export { EventLoopMonitor, type EventLoopMonitorOptions } from './observability/event-loop-monitor.ts';
@@ -58,6 +87,26 @@ export {
   type OperationsServerOptions,
   startOperationsServer,
 } from './operations/operations-server.ts';
+export {
+  type ConfigParser,
+  defineOperator,
+  type Operator,
+  type OperatorOptions,
+  type Service,
+  type Setup,
+  type SetupContext,
+} from './operator/operator.ts';
+export { type BackoffOptions, type BackoffRange, backoffMs, DEFAULT_BACKOFF } from './queue/backoff.ts';
+export { type Cause, describeCause, type ObjectCause } from './queue/cause.ts';
+export { Queue } from './queue/queue.ts';
+export {
+  type AddOptions,
+  LOW_PRIORITY,
+  type QueueEntry,
+  type QueueItem,
+  type QueueOptions,
+  type RetryOptions,
+} from './queue/queue-options.ts';
 export { connect, type TransportOptions } from './transport/connect.ts';
 export type * from './transport/connection-config.ts';
 export type * from './transport/transport.ts';
