@@ -29,7 +29,7 @@ function renderSuite(result: BenchResult): string[] {
     '### Targets',
     '',
     ...table(
-      ['Measure', 'Subject', 'Value', 'Compared with', 'Peer value', 'Ratio', 'Target', 'Reached'],
+      ['Measure', 'Subject', 'Value', 'Compared with', 'Peer value', 'Comparison', 'Target', 'Reached'],
       result.measures.flatMap((measure) => measure.targets.map((target) => targetRow(measure, target))),
     ),
     '',
@@ -53,10 +53,8 @@ function targetRow(measure: Measure, target: TargetResult): string[] {
     shownValue(find(measure, target.subject), measure.unit),
     against?.label ?? '',
     against === undefined ? '' : shownValue(against, measure.unit),
-    target.against === undefined || target.value === undefined ? '' : ratio(target.value),
-    target.against === undefined
-      ? `${target.bound} ${format(target.limit, measure.unit)}`
-      : `${target.bound} ${target.limit}x`,
+    target.against === undefined || target.value === undefined ? '' : compared(target, target.value, measure.unit),
+    `${target.bound} ${compared(target, target.limit, measure.unit)}`,
     target.reached === undefined ? 'not measured' : target.reached ? 'yes' : '**no**',
   ];
 }
@@ -96,8 +94,8 @@ export function describeResult(result: BenchResult): string[] {
       lines.push(`  ${subject.label.padEnd(46)} ${shownValue(subject, measure.unit).padStart(14)}${extent}`);
     }
     for (const target of measure.targets) {
-      const [, , , compared, , shown, wanted, reached] = targetRow(measure, target);
-      const what = compared === '' ? 'target' : `${shown || 'ratio'} of ${compared}, target`;
+      const [, , , peer, , shown, wanted, reached] = targetRow(measure, target);
+      const what = peer === '' ? 'target' : `${shown || 'compared'} against ${peer}, target`;
       lines.push(`  ${what} ${wanted}: ${(reached ?? '').replaceAll('*', '')}`);
     }
   }
@@ -113,8 +111,10 @@ function shownValue(subject: SubjectResult | undefined, unit: Unit): string {
   return 'leftOut' in subject ? `left out: ${subject.leftOut}` : format(subject.median, unit);
 }
 
-function ratio(value: number): string {
-  return `${value.toFixed(2)}x`;
+/** compared shows a number in the terms of its target: a ratio, a difference, or a plain value. */
+function compared(target: TargetResult, value: number, unit: Unit): string {
+  if (target.against === undefined) return format(value, unit);
+  return target.by === 'difference' ? `${value < 0 ? '' : '+'}${format(value, unit)}` : `${value.toFixed(2)}x`;
 }
 
 function format(value: number, unit: Unit): string {

@@ -29,6 +29,12 @@ test.each([
   expect(judge(target, subjects)).toEqual({ ...target, value, reached });
 });
 
+test('judges what the subject is above another one', () => {
+  const target = { id: 't', subject: 'ours', against: 'bare', by: 'difference', bound: 'at most' } as const;
+  expect(judge({ ...target, limit: 30 }, subjects)).toMatchObject({ value: 30, reached: true });
+  expect(judge({ ...target, limit: 29 }, subjects)).toMatchObject({ value: 30, reached: false });
+});
+
 test('gives the reason only when the target was missed', () => {
   const target = { id: 't', subject: 'ours', against: 'bare', bound: 'at most', limit: 1.3 } as const;
   expect(judge(target, subjects, 'decoding costs')).not.toHaveProperty('because');

@@ -53,13 +53,18 @@ export interface LeftOutSubject {
   readonly leftOut: string;
 }
 
-/** Target is what a measure is to reach: a limit on the subject's median, or on its ratio to another subject's. */
+/**
+ * Target is what a measure is to reach: a limit on the subject's median, on its ratio to another subject's, or on what it
+ * is above another subject's.
+ */
 export interface Target {
   readonly id: string;
   /** The subject that is judged. */
   readonly subject: string;
   /** The subject it is compared with. Defaults to none: the limit is in the measure's unit. */
   readonly against?: string;
+  /** How the two are compared. Defaults to `ratio`. */
+  readonly by?: 'ratio' | 'difference';
   readonly bound: 'at most' | 'at least';
   readonly limit: number;
 }
@@ -82,11 +87,16 @@ export function measured(id: string, label: string, samples: readonly number[]):
 /** judge compares the subjects' medians with a target. */
 export function judge(target: Target, subjects: readonly SubjectResult[], because?: string): TargetResult {
   const value = medianOf(subjects, target.subject);
-  const base = target.against === undefined ? 1 : medianOf(subjects, target.against);
+  const base = target.against === undefined ? value : medianOf(subjects, target.against);
   if (value === undefined || base === undefined) return target;
-  const compared = thousandth(value / base);
+  const compared = thousandth(compare(target, value, base));
   const reached = target.bound === 'at most' ? compared <= target.limit : compared >= target.limit;
   return { ...target, value: compared, reached, ...(reached || because === undefined ? {} : { because }) };
+}
+
+function compare({ against, by = 'ratio' }: Target, value: number, base: number): number {
+  if (against === undefined) return value;
+  return by === 'ratio' ? value / base : value - base;
 }
 
 function medianOf(subjects: readonly SubjectResult[], id: string): number | undefined {

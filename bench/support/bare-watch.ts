@@ -9,6 +9,7 @@ export interface BareObject {
     annotations?: Record<string, string>;
     managedFields?: unknown;
   };
+  data?: Record<string, string>;
 }
 
 /** BareEvent is one line of a watch. */

@@ -2,13 +2,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
-import { judge, type Measure, measured } from '../../result.ts';
-import { rotate } from '../../statistics.ts';
+import type { Measure } from '../../result.ts';
 import { watchListPath } from '../../support/bare-watch.ts';
 import { type Connection, openSession } from '../../support/connection.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
-import { whyMissed } from './missed.ts';
-import { numberIn, runSubject, type Scene, type Subject, subjectArguments } from './scene.ts';
+import { judgedMeasure, runRounds } from './rounds.ts';
+import { numberIn, type Scene, type Subject, subjectArguments } from './scene.ts';
 
 /** Higher than any version in the recorded snapshot. */
 const firstVersion = 1_000_000_000;
@@ -40,30 +39,31 @@ export async function eventRate(scene: Scene): Promise<readonly Measure[]> {
     { id: 'bowline', label: 'Bowline informer', command: scene.command('bowline-events'), args },
     { id: 'bare', label: 'bare node:http2 loop', command: scene.command('bare-events'), args },
   ];
-  const rates = new Map<string, number[]>(subjects.map(({ id }) => [id, []]));
-  const costs = new Map<string, number[]>(subjects.map(({ id }) => [id, []]));
-  for (let round = 0; round < plan.eventRounds; round += 1) {
-    scene.log(`${plan.events} watch events, round ${round + 1} of ${plan.eventRounds}`);
-    for (const subject of rotate(subjects, round)) {
-      const { report } = await runSubject(subject, 0);
-      const events = numberIn(report, 'events');
-      if (events !== plan.events) throw new Error(`${subject.label} saw ${events} of ${plan.events} events`);
-      rates.get(subject.id)?.push((events / numberIn(report, 'elapsedMs')) * 1_000);
-      costs.get(subject.id)?.push((numberIn(report, 'cpuMs') / events) * 1_000);
-    }
-  }
-  const rated = subjects.map(({ id, label }) => measured(id, label, rates.get(id) ?? []));
-  const costed = subjects.map(({ id, label }) => measured(id, label, costs.get(id) ?? []));
-  const target = { id: 'event-rate', subject: 'bowline', bound: 'at least', limit: 5_000 } as const;
-  return [
-    {
-      id: 'event-rate',
-      title: 'watch events decoded and delivered',
-      unit: 'events/s',
-      subjects: rated,
-      targets: [judge(target, rated, whyMissed(target.id))],
+  const outcomes = await runRounds(subjects, {
+    rounds: plan.eventRounds,
+    restMs: 0,
+    announce: (round) => scene.log(`${plan.events} watch events, round ${round + 1} of ${plan.eventRounds}`),
+    verify: ({ label }, { report }) => {
+      const seen = numberIn(report, 'events');
+      if (seen !== plan.events) throw new Error(`${label} saw ${seen} of ${plan.events} events`);
     },
-    { id: 'event-cost', title: 'processor time per watch event', unit: 'µs', subjects: costed, targets: [] },
+  });
+  return [
+    judgedMeasure(
+      {
+        id: 'event-rate',
+        title: 'watch events decoded and delivered',
+        unit: 'events/s',
+        subjects: outcomes.results(({ report }) => (plan.events / numberIn(report, 'elapsedMs')) * 1_000),
+      },
+      [{ id: 'event-rate', subject: 'bowline', bound: 'at least', limit: 5_000 }],
+    ),
+    judgedMeasure({
+      id: 'event-cost',
+      title: 'processor time per watch event',
+      unit: 'µs',
+      subjects: outcomes.results(({ report }) => (numberIn(report, 'cpuMs') / plan.events) * 1_000),
+    }),
   ];
 }
 

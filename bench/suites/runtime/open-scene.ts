@@ -18,7 +18,12 @@ const subjects = [
   new URL('./subjects/bare-events.ts', import.meta.url),
   new URL('./subjects/bare-sync.ts', import.meta.url),
   new URL('./subjects/bowline-events.ts', import.meta.url),
+  new URL('./subjects/bowline-idle.ts', import.meta.url),
+  new URL('./subjects/bowline-latency.ts', import.meta.url),
+  new URL('./subjects/bowline-operator.ts', import.meta.url),
+  new URL('./subjects/bowline-overhead.ts', import.meta.url),
   new URL('./subjects/bowline-sync.ts', import.meta.url),
+  new URL('./subjects/nothing.ts', import.meta.url),
   new URL('./subjects/replay-server.ts', import.meta.url),
 ];
 

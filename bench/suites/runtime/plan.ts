@@ -3,6 +3,8 @@ export interface Plan {
   /** Objects in the cold sync. */
   readonly objects: number;
   readonly syncRounds: number;
+  /** Rounds of the whole operator on the same objects. */
+  readonly operatorRounds: number;
   /** Events replayed to each subject of the event rate. */
   readonly events: number;
   readonly eventRounds: number;
@@ -22,6 +24,7 @@ export interface Plan {
 export const fullPlan: Plan = {
   objects: 10_000,
   syncRounds: 5,
+  operatorRounds: 5,
   events: 30_000,
   eventRounds: 5,
   updates: 1_500,
@@ -37,6 +40,7 @@ export const fullPlan: Plan = {
 export const quickPlan: Plan = {
   objects: 1_000,
   syncRounds: 1,
+  operatorRounds: 1,
   events: 3_000,
   eventRounds: 1,
   updates: 200,

@@ -7,15 +7,24 @@ import type { Peer } from '../../support/peers.ts';
 import { coldSync } from './cold-sync.ts';
 import { createConfigMaps, createNamespaces } from './config-maps.ts';
 import { eventRate } from './event-rate.ts';
+import { idleMemory } from './idle.ts';
+import { latency } from './latency.ts';
 import { openScene } from './open-scene.ts';
+import { wholeOperator } from './operator.ts';
+import { overhead } from './overhead.ts';
 import { fullPlan, quickPlan } from './plan.ts';
 import type { Scene } from './scene.ts';
 
 /** The measurements in their order. */
 const steps: readonly { readonly name: string; readonly run: (scene: Scene) => Promise<readonly Measure[]> }[] = [
+  // First, while every kind is still small.
+  { name: 'idle', run: idleMemory },
   { name: 'fill', run: fill },
   { name: 'cold-sync', run: coldSync },
+  { name: 'operator', run: wholeOperator },
   { name: 'event-rate', run: eventRate },
+  { name: 'latency', run: latency },
+  { name: 'overhead', run: overhead },
 ];
 
 const notes = [

@@ -35,12 +35,16 @@ const updates = Buffer.from(
 async function send(stream: ServerHttp2Stream, data: Buffer): Promise<void> {
   const size = 64 * 1024;
   for (let at = 0; at < data.length && !stream.destroyed; at += size) {
-    if (!stream.write(data.subarray(at, at + size))) {
-      await new Promise<void>((resolve) => {
-        stream.once('drain', resolve);
-        stream.once('close', resolve);
-      });
-    }
+    if (stream.write(data.subarray(at, at + size))) continue;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        stream.off('drain', go);
+        stream.off('close', go);
+        resolve();
+      };
+      stream.on('drain', go);
+      stream.on('close', go);
+    });
   }
 }
 

@@ -1,0 +1,54 @@
+import { judge, type LeftOutSubject, type Measure, measured, type SubjectResult, type Target } from '../../result.ts';
+import { rotate } from '../../statistics.ts';
+import type { Peer } from '../../support/peers.ts';
+import { whyMissed } from './missed.ts';
+import { type Outcome, runSubject, type Subject } from './scene.ts';
+
+/** Candidate is a subject, or one that cannot be measured here. */
+export type Candidate = Subject | LeftOutSubject;
+
+/** RoundOptions says how often the subjects are run and how long each rests before its memory is read. */
+export interface RoundOptions {
+  readonly rounds: number;
+  readonly restMs: number;
+  /** Shown at the start of each round. */
+  announce(round: number): void;
+  /** Throws when an outcome cannot be right. Defaults to accepting everything. */
+  readonly verify?: (subject: Subject, outcome: Outcome) => void;
+}
+
+/** Outcomes are what the subjects gave, round by round. */
+export interface Outcomes {
+  /** results picks one number of each outcome. */
+  results(value: (outcome: Outcome) => number): readonly SubjectResult[];
+}
+
+/** runRounds runs every subject once per round, each round beginning with another one, so that a disturbance hits all alike. */
+export async function runRounds(candidates: readonly Candidate[], options: RoundOptions): Promise<Outcomes> {
+  const subjects = candidates.filter((each): each is Subject => 'command' in each);
+  const outcomes = new Map<string, Outcome[]>(subjects.map(({ id }) => [id, []]));
+  for (let round = 0; round < options.rounds; round += 1) {
+    options.announce(round);
+    for (const subject of rotate(subjects, round)) {
+      const outcome = await runSubject(subject, options.restMs);
+      options.verify?.(subject, outcome);
+      outcomes.get(subject.id)?.push(outcome);
+    }
+  }
+  return {
+    results: (value) =>
+      candidates.map((each) =>
+        'command' in each ? measured(each.id, each.label, (outcomes.get(each.id) ?? []).map(value)) : each,
+      ),
+  };
+}
+
+/** peerCandidate is a peer as a subject, or why it was left out. */
+export function peerCandidate(id: string, label: string, peer: Peer, args: readonly string[]): Candidate {
+  return 'leftOut' in peer ? { id, label, leftOut: peer.leftOut } : { id, label, command: peer.command, args };
+}
+
+/** judgedMeasure is a measure whose targets have been judged. */
+export function judgedMeasure(measure: Omit<Measure, 'targets'>, targets: readonly Target[] = []): Measure {
+  return { ...measure, targets: targets.map((target) => judge(target, measure.subjects, whyMissed(target.id))) };
+}

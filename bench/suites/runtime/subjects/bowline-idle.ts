@@ -1,0 +1,46 @@
+// A manager with leader election, probes, metrics and logs, whose operator watches ten small kinds and has nothing to do.
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  Service,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import { defineOperator, keyed } from '@bowline/runtime';
+import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { runOperator } from './run-operator.ts';
+
+const map = () => ['all'];
+let first: () => void = () => {};
+const reconciled = new Promise<void>((resolve) => {
+  first = resolve;
+});
+
+const operator = defineOperator({
+  name: 'bench-idle',
+  controllers: [
+    keyed('idle')
+      .watches(ConfigMap, { map })
+      .watches(DaemonSet, { map })
+      .watches(Deployment, { map })
+      .watches(Lease, { map })
+      .watches(Namespace, { map })
+      .watches(Node, { map })
+      .watches(Pod, { map })
+      .watches(Secret, { map })
+      .watches(Service, { map })
+      .watches(ServiceAccount, { map })
+      .reconcile(() => first()),
+  ],
+});
+
+await using _running = await runOperator(subjectInput().kubeconfig, operator);
+// Workers start once every informer has synced.
+await reconciled;
+report({});
+await untilReleased();

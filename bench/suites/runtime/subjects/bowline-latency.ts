@@ -1,0 +1,71 @@
+// A controller and, beside it in the same process but on a connection of its own, a raw watch of the same objects. Each
+// change carries the time at which it was sent: when did the raw watch have its bytes, and when did its reconcile begin?
+import { ConfigMap } from '@bowline/kubernetes';
+import { controller, defineOperator } from '@bowline/runtime';
+import { percentile } from '../../../statistics.ts';
+import { bareWatch, endsSnapshot, watchListPath } from '../../../support/bare-watch.ts';
+import { openSession } from '../../../support/connection.ts';
+import { readConnection, report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { runOperator } from './run-operator.ts';
+
+const input = subjectInput();
+const namespace = String(input.options.namespace);
+const objects = Number(input.options.objects);
+const updates = Number(input.options.updates);
+
+/** How long after it was sent each change, by its version, was on the raw watch, and its reconcile begun. */
+const arrivals = new Map<string, number>();
+const begins = new Map<string, number>();
+let wake: () => void = () => {};
+
+const session = openSession(readConnection(input));
+let snapshotEnded = false;
+bareWatch(session, watchListPath(`/api/v1/namespaces/${namespace}/configmaps`), (event, arrivedMs) => {
+  if (endsSnapshot(event)) snapshotEnded = true;
+  else if (snapshotEnded && event.type === 'MODIFIED') {
+    arrivals.set(event.object.metadata.resourceVersion, sinceSent(event.object.data, arrivedMs));
+  }
+  wake();
+});
+
+function sinceSent(data: Readonly<Record<string, string>> | undefined, nowMs: number): number {
+  return performance.timeOrigin + nowMs - Number(data?.sentMs);
+}
+
+const operator = defineOperator({
+  name: 'bench-latency',
+  controllers: [
+    controller(ConfigMap, { name: 'latency', namespaces: [namespace] }).reconcile(({ object }) => {
+      begins.set(object.metadata?.resourceVersion ?? '', sinceSent(object.data, performance.now()));
+      wake();
+    }),
+  ],
+});
+await using _running = await runOperator(input.kubeconfig, operator);
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+};
+// The namespace's own ConfigMap with the cluster's root certificate is one more.
+await until(() => snapshotEnded && begins.size >= objects);
+await new Promise((resolve) => setTimeout(resolve, 500));
+report({ ready: true });
+
+await until(() => arrivals.size >= updates);
+await new Promise((resolve) => setTimeout(resolve, 500));
+const seen = [...arrivals.keys()].filter((version) => begins.has(version));
+const raw = seen.map((version) => arrivals.get(version) ?? Number.NaN);
+const reconcile = seen.map((version) => begins.get(version) ?? Number.NaN);
+report({
+  samples: seen.length,
+  rawP50Ms: percentile(raw, 0.5),
+  rawP99Ms: percentile(raw, 0.99),
+  reconcileP50Ms: percentile(reconcile, 0.5),
+  reconcileP99Ms: percentile(reconcile, 0.99),
+});
+await untilReleased();
+session.destroy();

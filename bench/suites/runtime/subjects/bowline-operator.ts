@@ -1,0 +1,29 @@
+// A whole operator: a manager with leader election, metrics and probes, and one controller that looks at every ConfigMap.
+import { ConfigMap } from '@bowline/kubernetes';
+import { controller, defineOperator } from '@bowline/runtime';
+import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { runOperator } from './run-operator.ts';
+
+const input = subjectInput();
+const objects = Number(input.options.objects);
+let seen = 0;
+let onReached: () => void = () => {};
+const reached = new Promise<void>((resolve) => {
+  onReached = resolve;
+});
+
+const operator = defineOperator({
+  name: 'bench-operator',
+  controllers: [
+    controller(ConfigMap, { name: 'look' }).reconcile(() => {
+      seen += 1;
+      if (seen === objects) onReached();
+    }),
+  ],
+});
+
+const start = performance.now();
+await using _running = await runOperator(input.kubeconfig, operator);
+await reached;
+report({ syncMs: performance.now() - start, objects: seen });
+await untilReleased();

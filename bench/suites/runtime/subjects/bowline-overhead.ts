@@ -1,0 +1,58 @@
+// What the runtime itself costs per reconcile: keys of cached objects are queued all at once, and the reconcile does
+// nothing but name its logger, which is where the log's context is made. No request is sent meanwhile.
+import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
+import { controller, defineOperator } from '@bowline/runtime';
+import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+import { runOperator } from './run-operator.ts';
+
+const input = subjectInput();
+const objects = Number(input.options.objects);
+const reconciles = Number(input.options.reconciles);
+
+const keys: ObjectKey[] = [];
+let enqueue: ((key: ObjectKey) => void) | undefined;
+let done = 0;
+let wanted = Number.POSITIVE_INFINITY;
+let onDone: () => void = () => {};
+
+const operator = defineOperator({
+  name: 'bench-overhead',
+  controllers: [
+    controller(ConfigMap, { name: 'overhead' }).reconcile((context) => {
+      if (enqueue === undefined || keys.length < objects) {
+        enqueue = context.enqueue;
+        keys.push(context.key);
+      }
+      context.log.debug('nothing to do');
+      done += 1;
+      if (done >= wanted) onDone();
+    }),
+  ],
+});
+
+function reached(count: number): Promise<void> {
+  wanted = count;
+  return new Promise((resolve) => {
+    onDone = resolve;
+    if (done >= wanted) resolve();
+  });
+}
+
+await using _running = await runOperator(input.kubeconfig, operator);
+await reached(objects);
+
+/** Runs every key once; answers how long each took, from the first enqueue on. */
+async function pass(): Promise<number> {
+  const before = done;
+  const start = performance.now();
+  for (const key of keys) enqueue?.(key);
+  await reached(before + keys.length);
+  return ((performance.now() - start) * 1_000) / keys.length;
+}
+
+// The first pass is V8's to warm up.
+await pass();
+const passes: number[] = [];
+while (passes.length * keys.length < reconciles) passes.push(await pass());
+report({ reconcileUs: passes.reduce((sum, each) => sum + each, 0) / passes.length });
+await untilReleased();
