@@ -1,24 +1,14 @@
-import { type ObjectKey, type Resource, resource } from '@bowline/kubernetes';
+import {
+  apiVersionOf,
+  type ObjectKey,
+  type Resource,
+  SelfSubjectAccessReview,
+  ServiceAccount,
+  SubjectAccessReview,
+} from '@bowline/kubernetes';
 import type { Caller } from './caller.ts';
 import type { AccessQuestion, Client, RequestOptions, Subject } from './client.ts';
 import { collectionPath, objectPath } from './paths.ts';
-
-const ServiceAccount: Resource = resource({
-  group: '',
-  version: 'v1',
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
-  scope: 'Namespaced',
-  id: 'ServiceAccount.v1.',
-});
-
-const SelfSubjectAccessReview = review('SelfSubjectAccessReview', 'selfsubjectaccessreviews');
-const SubjectAccessReview = review('SubjectAccessReview', 'subjectaccessreviews');
-
-function review(kind: string, plural: string): Resource {
-  const group = 'authorization.k8s.io';
-  return resource({ group, version: 'v1', kind, plural, scope: 'Cluster', id: `${kind}.v1.${group}` });
-}
 
 /** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is asked. */
 export async function requestToken(
@@ -79,7 +69,7 @@ async function ask(caller: Caller, kind: Resource, spec: object, options: Reques
   const answer = await caller.json<{ status?: { allowed?: boolean; reason?: string } }>({
     about: { verb: 'create', resource: kind, path },
     method: 'POST',
-    body: { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, spec },
+    body: { apiVersion: apiVersionOf(kind), kind: kind.kind, spec },
     write: false,
     signal: options.signal,
     timeoutMs: options.timeoutMs,
