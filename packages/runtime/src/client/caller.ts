@@ -91,7 +91,7 @@ export class Caller {
     return this.#attempts(call, call.timeoutMs ?? this.#options.timeoutMs, async (timeoutMs, body) => {
       const response = await this.#send(call, this.#options.lane, timeoutMs, body);
       const text = await response.text();
-      this.#options.metrics.responseSize.observe(text.length, this.#labels(call));
+      this.#options.metrics.responseSize.observe(Buffer.byteLength(text), this.#labels(call));
       return { response, text };
     }).then(({ text }) => text);
   }
@@ -113,7 +113,7 @@ export class Caller {
     const { clock, wire, metrics, guard } = this.#options;
     const labels = this.#labels(call);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    if (body !== undefined) metrics.requestSize.observe(body.length, labels);
+    if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
     // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
     let leftMs = call.write && guard ? Math.min(timeoutMs, guard.writeTimeoutMs) : timeoutMs;
     let lost = 0;

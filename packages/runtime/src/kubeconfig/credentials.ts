@@ -9,7 +9,7 @@ const NOTHING: RequestHeaders = {};
 
 /** tokenCredentials always send the same bearer token. */
 export function tokenCredentials(token: string): Credentials {
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = { authorization: `Bearer ${token.trim()}` };
   return { headers: () => headers, refresh: () => Promise.resolve(false) };
 }
 

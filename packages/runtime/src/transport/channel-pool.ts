@@ -38,13 +38,6 @@ export class ChannelPool {
     this.#expectedCapacity = options.expectedCapacity;
   }
 
-  /** size is how many usable connections there are. */
-  get size(): number {
-    let usable = 0;
-    for (const channel of this.#active.keys()) if (channel.usable) usable++;
-    return usable;
-  }
-
   /** acquire waits for a connection with room, no longer than the request lives. */
   acquire(scope: RequestScope): Promise<ChannelLease> {
     if (this.#closed) return Promise.reject(this.#closed);
@@ -112,18 +105,15 @@ export class ChannelPool {
     if (active === undefined) return;
     this.#active.set(channel, active - 1);
     this.#serve();
-    if (this.#active.get(channel) !== 0) return;
-    if (!channel.usable) this.#active.delete(channel);
-    else if (this.#spare() > channel.keepIdle) channel.retire();
+    if (!channel.usable && this.#active.get(channel) === 0) this.#active.delete(channel);
+    this.#trim(channel.keepIdle);
   }
 
-  /** #spare counts connections with room: beyond a few, an idle one is superfluous. */
-  #spare(): number {
-    let spare = 0;
-    for (const [channel, active] of this.#active) {
-      if (channel.usable && active < channel.capacity) spare++;
-    }
-    return spare;
+  /** #trim ends idle connections that are not needed: others have room already. */
+  #trim(keepIdle: number): void {
+    const roomy = [...this.#active].filter(([channel, active]) => channel.usable && active < channel.capacity);
+    const idle = roomy.filter(([, active]) => active === 0);
+    for (const [channel] of idle.slice(0, Math.max(0, roomy.length - keepIdle))) channel.retire();
   }
 
   #serve(): void {

@@ -209,7 +209,14 @@ class HttpTransport implements Transport {
       }
       if (incoming.status !== 401 || !mayRefresh) return incoming;
       mayRefresh = false;
-      if (!(await this.#refresh(credentials, channel, scope))) return incoming;
+      let changed: boolean;
+      try {
+        changed = await this.#refresh(credentials, channel, scope);
+      } catch (error) {
+        incoming.discard();
+        throw error;
+      }
+      if (!changed) return incoming;
       incoming.discard();
       this.#retries.add({ code: '401', verb: request.method, host: this.host });
     }

@@ -155,6 +155,25 @@ test('spreads watches over connections, eighty on each', async () => {
   abort.abort(new Error('done'));
 });
 
+test('lets go of a connection that no watch needs any more', async () => {
+  await using server = await http2Server((stream) => stream.respond({ ':status': 200 }));
+  await using transport = connect(server.config);
+  const first = new AbortController();
+  const last = new AbortController();
+  const open = (abort: AbortController): Promise<TransportResponse> =>
+    transport.request(get('/', { lane: 'watch', signal: abort.signal }));
+  await open(first);
+  await Promise.all(Array.from({ length: 79 }, () => open(last)));
+  const surplus = new AbortController();
+  await open(surplus);
+  expect(server.sessions).toHaveLength(2);
+  surplus.abort();
+  first.abort();
+  await until(() => server.sessions[1]?.destroyed === true);
+  expect(server.sessions[0]?.destroyed).toBe(false);
+  last.abort();
+});
+
 test('never has more streams on a connection than the server allows', async () => {
   let open = 0;
   let most = 0;

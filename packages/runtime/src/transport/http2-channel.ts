@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Clock, Timer } from '@bowline/machinery';
 import type { Channel, Incoming, Outgoing } from './channel.ts';
 import { Unprocessed } from './channel.ts';
@@ -29,6 +30,14 @@ const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
 /** Node's own limit of 10 MB counts queued request bodies: 32 objects of 3 MB in flight must not end as ENHANCE_YOUR_CALM. */
 const SESSION_MEMORY_MB = 256;
 
+/** Why Node refuses a stream on a session that is closing or out of stream numbers. */
+const SESSION_OVER = new Set([
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_INVALID_SESSION',
+  'ERR_HTTP2_OUT_OF_STREAMS',
+  'ERR_HTTP2_SESSION_ERROR',
+]);
+
 /** Http2Channel is an HTTP/2 connection that knows whether its peer lives. */
 export class Http2Channel implements Channel {
   readonly keepIdle = 1;
@@ -36,6 +45,7 @@ export class Http2Channel implements Channel {
   readonly closed: Promise<void>;
   readonly #options: Http2ChannelOptions;
   readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
   #usable = true;
   #streams = 0;
   #aliveAt: number;
@@ -44,10 +54,11 @@ export class Http2Channel implements Channel {
   #lastProcessed = Number.POSITIVE_INFINITY;
   #failure: Error | undefined;
 
-  private constructor(session: ClientHttp2Session, certificatePem: string | undefined, options: Http2ChannelOptions) {
+  private constructor(session: ClientHttp2Session, opened: OpenSocket, options: Http2ChannelOptions) {
     this.#session = session;
+    this.#socket = opened.socket;
     this.#options = options;
-    this.certificatePem = certificatePem;
+    this.certificatePem = opened.certificatePem;
     this.#aliveAt = options.wire.monotonic();
     session.on('error', (error) => {
       this.#failure ??= error;
@@ -75,7 +86,7 @@ export class Http2Channel implements Channel {
       settings: { enablePush: false, initialWindowSize: options.streamWindowBytes },
     });
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    const channel = new Http2Channel(session, opened.certificatePem, options);
+    const channel = new Http2Channel(session, opened, options);
     return new Promise((resolve, reject) => {
       const timer = options.wire.setTimer(options.connectTimeoutMs, () => {
         channel.destroy(
@@ -124,11 +135,11 @@ export class Http2Channel implements Channel {
         { endStream: outgoing.body === undefined },
       );
     } catch (error) {
-      // Node throws before anything is sent: the session is closing or out of stream numbers.
-      this.retire();
+      // Node throws before anything is sent; what is not the session's fault is the request's.
       const code = errorCodeOf(error);
-      if (code.startsWith('ERR_HTTP2_')) return Promise.reject(new Unprocessed(code, error));
-      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+      if (!SESSION_OVER.has(code)) throw error;
+      this.retire();
+      throw new Unprocessed(code, error);
     }
     this.#streams++;
     if (outgoing.body !== undefined) stream.end(outgoing.body);
@@ -233,6 +244,7 @@ export class Http2Channel implements Channel {
     this.#timer?.cancel();
     // With a reason: streams of a session that is destroyed without one look as if their answers were complete.
     this.#session.destroy(reason, constants.NGHTTP2_CANCEL);
+    this.#socket.destroy();
     this.#unusable();
   }
 
@@ -242,8 +254,11 @@ export class Http2Channel implements Channel {
     this.#options.onUnusable();
   }
 
+  /** A graceful end would wait for a peer that may be dead, and keep the process alive meanwhile. */
   #closeWhenDrained(): void {
-    if (!this.#usable && this.#streams === 0 && !this.#session.destroyed) this.#session.close();
+    if (this.#usable || this.#streams > 0) return;
+    this.#session.destroy();
+    this.#socket.destroy();
   }
 
   #schedulePing(): void {

@@ -10,11 +10,6 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** waiting is how many requests have no slot yet. */
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
   /** tryTake takes a slot if one is free. */
   tryTake(): boolean {
     if (this.#taken >= this.#limit) return false;

@@ -28,7 +28,11 @@ const TCP_KEEP_ALIVE_MS = 30_000;
 /** openSocket connects: TCP, the proxy's CONNECT, TLS. It rejects with a TransportError, in time, leaving nothing open. */
 export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   const opened: Socket[] = [];
-  const work = establish(options, (socket) => opened.push(socket));
+  const work = establish(options, (socket) => {
+    // Whoever takes the socket over listens a moment later; an error in between must not end the process.
+    socket.on('error', () => {});
+    opened.push(socket);
+  });
   let fail: (error: Error) => void = () => {};
   const ended = new Promise<never>((_, reject) => {
     fail = reject;
@@ -67,13 +71,15 @@ async function establish(options: SocketOptions, opened: (socket: Socket) => voi
 
   let raw: Socket;
   if (config.proxyUrl === undefined) {
-    raw = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS });
+    raw = connectTcp({ host, port });
     opened(raw);
     await once(raw, 'connect');
   } else {
     const { connectThroughProxy } = await import('./proxy.ts');
     raw = await connectThroughProxy({ proxyUrl: config.proxyUrl, host, port, where, opened });
   }
+  raw.setNoDelay(true);
+  raw.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
   if (!secure) return { socket: raw, protocol: 'http/1.1', certificatePem: undefined };
 
   const servername = config.serverName ?? (isIP(host) === 0 ? host : undefined);
@@ -102,12 +108,9 @@ function once(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void>
     const settle = (error?: Error): void => {
       socket.off(event, onReady);
       socket.off('close', onClose);
+      socket.off('error', settle);
       if (error) reject(error);
-      else {
-        socket.off('error', settle);
-        resolve();
-      }
-      // After a failure the error listener stays: a socket may report more than one.
+      else resolve();
     };
     const onReady = (): void => settle();
     const onClose = (): void => settle(Object.assign(new Error('closed before it was ready'), { code: 'ECONNRESET' }));
