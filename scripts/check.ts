@@ -21,7 +21,7 @@ function findings(name: string, find: () => readonly string[]): Step {
 const update = process.argv.includes('--update');
 
 const failed = await runSteps([
-  command('format and lint', bin('biome'), ['ci', '--error-on-warnings', '.']),
+  command('format and lint', bin('biome'), ['ci', '--colors=off', '--error-on-warnings', '.']),
   command('types', bin('tsc'), ['-p', 'tsconfig.json']),
   command('promises and exhaustiveness', bin('eslint'), ['--max-warnings', '0', '.']),
   findings('dependency directions', dependencyDirections),
