@@ -90,6 +90,12 @@ export class SmallApiServer {
     this.#tell(kind.plural, 'DELETED', last, existing);
   }
 
+  /** drop ends every watch, as a server that restarts does. */
+  drop(): void {
+    for (const watcher of this.#watchers) watcher.push(undefined);
+    this.#watchers.clear();
+  }
+
   /** writes are the requests that change something, Leases apart. */
   writes(): string[] {
     return this.requests
@@ -114,9 +120,9 @@ export class SmallApiServer {
       typeof request.body === 'string' && request.body !== '' ? (JSON.parse(request.body) as Stored) : undefined;
     switch (request.method) {
       case 'GET':
-        if (name !== undefined) return existing ? this.#json(200, existing) : this.#status(404);
+        if (name !== undefined) return existing ? this.#json(200, existing) : this.#notFound(kind, name);
         if (url.searchParams.get('watch')) return this.#watch(request, url, kind, namespace, metadataOnly);
-        return this.#status(500);
+        return this.#list(url, kind, namespace, metadataOnly);
       case 'POST': {
         const wanted = { ...body, metadata: { ...body?.metadata, ...(namespace ? { namespace } : {}) } } as Stored;
         if (this.#objects.has(idOf(plural, namespace, wanted.metadata?.name)))
@@ -124,12 +130,12 @@ export class SmallApiServer {
         return this.#json(201, this.#store(plural, wanted, undefined));
       }
       case 'PUT':
-        if (existing === undefined) return this.#status(404);
+        if (existing === undefined) return this.#notFound(kind, name ?? '');
         if (body?.metadata?.resourceVersion !== existing.metadata?.resourceVersion)
           return this.#status(409, 'Conflict');
         return this.#json(200, this.#store(plural, body as Stored, existing));
       case 'DELETE':
-        if (existing === undefined || name === undefined) return this.#status(404);
+        if (existing === undefined || name === undefined) return this.#notFound(kind, name ?? '');
         this.remove(kind, { namespace, name });
         return this.#json(200, {
           apiVersion: 'v1',
@@ -179,8 +185,7 @@ export class SmallApiServer {
     metadataOnly: boolean,
   ): TransportResponse {
     const { plural } = kind;
-    const selector = parseLabelSelector(url.searchParams.get('labelSelector') ?? '');
-    const matches = (object: Stored): boolean => selector.matches(object.metadata?.labels ?? {});
+    const matches = selection(url);
     const lines: (object | undefined)[] = [];
     let wake: () => void = () => {};
     const watcher: Watcher = {
@@ -194,11 +199,7 @@ export class SmallApiServer {
       },
     };
     if (url.searchParams.get('sendInitialEvents')) {
-      for (const [id, object] of this.#objects) {
-        if (!id.startsWith(`${plural}|`) || !matches(object)) continue;
-        if (namespace !== undefined && namespace !== object.metadata?.namespace) continue;
-        lines.push({ type: 'ADDED', object: metadataOnly ? partial(object) : object });
-      }
+      for (const object of this.#select(url, kind, namespace, metadataOnly)) lines.push({ type: 'ADDED', object });
       const annotations = { 'k8s.io/initial-events-end': 'true' };
       const metadata = { resourceVersion: String(this.#version), annotations };
       lines.push({ type: 'BOOKMARK', object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } });
@@ -225,13 +226,35 @@ export class SmallApiServer {
     return this.#response(200, body);
   }
 
-  #status(code: number, reason?: string): TransportResponse {
+  #list(url: URL, kind: Resource, namespace: string | undefined, metadataOnly: boolean): TransportResponse {
+    return this.#json(200, {
+      apiVersion: apiVersionOf(kind),
+      kind: `${kind.kind}List`,
+      metadata: { resourceVersion: String(this.#version) },
+      items: this.#select(url, kind, namespace, metadataOnly),
+    });
+  }
+
+  #select(url: URL, kind: Resource, namespace: string | undefined, metadataOnly: boolean): object[] {
+    const matches = selection(url);
+    return [...this.#objects]
+      .filter(([id, object]) => id.startsWith(`${kind.plural}|`) && matches(object))
+      .filter(([, object]) => namespace === undefined || namespace === object.metadata?.namespace)
+      .map(([, object]) => (metadataOnly ? partial(object) : object));
+  }
+
+  #notFound(kind: Resource, name: string): TransportResponse {
+    return this.#status(404, 'NotFound', { group: kind.group, kind: kind.plural, name });
+  }
+
+  #status(code: number, reason?: string, details?: object): TransportResponse {
     return this.#json(code, {
       apiVersion: 'v1',
       kind: 'Status',
       status: 'Failure',
       code,
       reason,
+      details,
       message: `refused with ${code}`,
     });
   }
@@ -263,6 +286,11 @@ export class SmallApiServer {
 
 function idOf(plural: string, namespace: string | undefined, name: string | undefined): string {
   return `${plural}|${namespace ?? ''}|${name ?? ''}`;
+}
+
+function selection(url: URL): (object: Stored) => boolean {
+  const selector = parseLabelSelector(url.searchParams.get('labelSelector') ?? '');
+  return (object) => selector.matches(object.metadata?.labels ?? {});
 }
 
 function partial(object: Stored): object {
