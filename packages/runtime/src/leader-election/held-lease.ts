@@ -140,7 +140,8 @@ export class HeldLease implements Leadership {
   }
 
   #armDeadline(): Timer {
-    return this.#options.wire.setTimer(this.#remainingMs(), () => {
+    // Whole milliseconds: timers have no finer ones, and one that fires a fraction early would fire again and again.
+    return this.#options.wire.setTimer(Math.ceil(this.#remainingMs()), () => {
       if (this.#remainingMs() <= 0) this.#loseByDeadline();
       else this.#deadline = this.#armDeadline();
     });
@@ -155,7 +156,7 @@ export class HeldLease implements Leadership {
     this.#end(holder);
     const { key, log } = this.#options;
     const error = new BowlineError('BOWLINE_LEADERSHIP_LOST', `lost Lease ${keyString(key)}: ${why}`);
-    log.error('lost leadership', { lease: keyString(key), holder, error });
+    log.error('lost leadership', { holder, error });
     this.#lost.abort(error);
   }
 
@@ -280,7 +281,7 @@ export class HeldLease implements Leadership {
     for (let turn = 0; held && turn < 3; turn++) {
       try {
         await this.#client.update(Lease, released(this.#lease, microTime(wire.now(), random)), this.#limits());
-        log.info('released leadership', { lease: keyString(key) });
+        log.info('released leadership');
         return;
       } catch (error) {
         if (statusOf(error) === 409) {
@@ -291,7 +292,6 @@ export class HeldLease implements Leadership {
           return;
         } else {
           log.warn('could not release leadership, the next holder waits until it expires', {
-            lease: keyString(key),
             error: leaseProblem('update', key, error),
           });
           return;

@@ -74,8 +74,11 @@ export class LeaderElector {
   #problem: BowlineError | undefined;
 
   constructor(options: LeaderElectorOptions) {
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = { ...DEFAULT_LEASE_TIMING, ...options };
-    this.#timing = checkLeaseTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs });
+    this.#timing = checkLeaseTiming({
+      leaseDurationMs: options.leaseDurationMs ?? DEFAULT_LEASE_TIMING.leaseDurationMs,
+      renewDeadlineMs: options.renewDeadlineMs ?? DEFAULT_LEASE_TIMING.renewDeadlineMs,
+      retryPeriodMs: options.retryPeriodMs ?? DEFAULT_LEASE_TIMING.retryPeriodMs,
+    });
     if (options.identity === '' || options.lease.name === '') {
       throw new BowlineError(
         'BOWLINE_LEASE_OPTIONS_INVALID',
@@ -89,7 +92,7 @@ export class LeaderElector {
     this.#random = options.random ?? systemRandom;
     this.#log = (options.log ?? silentLog).with({ lease: keyString(options.lease), identity: options.identity });
     this.#lag = options.lag;
-    this.#observation = new LeaseObservation(leaseDurationMs);
+    this.#observation = new LeaseObservation(this.#timing.leaseDurationMs);
     const metrics = options.metrics ?? noMetrics;
     this.#masterStatus = metrics.gauge({
       name: 'leader_election_master_status',

@@ -1,0 +1,166 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ConnectionConfig } from '@bowline/runtime';
+import type { Endpoint } from '../../support/fault-proxy/endpoint.ts';
+import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
+import { type JournalEntry, readJournal } from './journal.ts';
+import type { FromReplica, ReplicaSettings, ToReplica } from './replica.ts';
+
+/** ReplicaOptions says where a replica runs. */
+export interface ReplicaOptions extends Omit<ReplicaSettings, 'server' | 'ca' | 'journal'> {
+  /** How the API server is reached as this replica's own user. */
+  readonly upstream: ConnectionConfig;
+  /** Where its journal is kept. */
+  readonly folder: string;
+}
+
+/** How long a replica may take for anything that it has to do sooner or later. */
+const PATIENCE_MS = 45_000;
+
+const LONGEST_LOG = 8_192;
+
+/** Replica is a manager in a process of its own, behind a network of its own. */
+export class Replica implements AsyncDisposable {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #proxy: FaultProxy;
+  readonly #endpoint: Endpoint;
+  readonly #journal: string;
+  readonly #exited: Promise<unknown>;
+  readonly #waiting = new Set<() => void>();
+  #leaseReads = 0;
+  #writes = 0;
+  #leading = false;
+  #said = '';
+  #ended: Extract<FromReplica, { type: 'ended' }> | undefined;
+
+  private constructor(name: string, child: ChildProcess, proxy: FaultProxy, endpoint: Endpoint, journal: string) {
+    this.name = name;
+    this.#child = child;
+    this.#proxy = proxy;
+    this.#endpoint = endpoint;
+    this.#journal = journal;
+    this.#exited = once(child, 'exit').finally(() => this.#changed());
+    child.on('error', () => {});
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#said = (this.#said + chunk.toString()).slice(-LONGEST_LOG);
+    });
+    child.on('message', (message: FromReplica) => {
+      if (message.type === 'leading') this.#leading = true;
+      else this.#ended = message;
+      this.#changed();
+    });
+    proxy.schedule = (request) => {
+      if (request.path.includes('/leases/') && request.method === 'GET') this.#leaseReads++;
+      if (request.path.includes('/configmaps/')) this.#writes++;
+      this.#changed();
+      return undefined;
+    };
+  }
+
+  /** start runs a replica; it stands by or leads when `standingBy` or `leading` resolve. */
+  static async start(options: ReplicaOptions): Promise<Replica> {
+    const { upstream, folder, ...rest } = options;
+    const proxy = await FaultProxy.start({ upstream });
+    const { server, ca } = await proxy.connection(options.name);
+    const journal = join(folder, `${options.name}.jsonl`);
+    const settings: ReplicaSettings = { ...rest, server, ca: String(ca), journal };
+    const script = fileURLToPath(new URL('./replica.ts', import.meta.url));
+    const child = fork(script, [JSON.stringify(settings)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    return new Replica(options.name, child, proxy, await proxy.endpoint(options.name), journal);
+  }
+
+  /** standingBy resolves when the replica has looked at the Lease. */
+  standingBy(): Promise<void> {
+    return this.#until('stand by', () => this.#leaseReads > 0);
+  }
+
+  leading(): Promise<void> {
+    return this.#until('lead', () => this.#leading);
+  }
+
+  /** wrote resolves when so many more of its writes have come through. */
+  wrote(count: number): Promise<void> {
+    const goal = this.#writes + count;
+    return this.#until(`write ${count} times`, () => this.#writes >= goal);
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  terminate(): void {
+    this.#child.kill('SIGTERM');
+  }
+
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  stall(ms: number): void {
+    this.#tell({ type: 'stall', ms });
+  }
+
+  partition(): void {
+    this.#endpoint.partition();
+  }
+
+  heal(): void {
+    this.#endpoint.heal();
+  }
+
+  /** ended asks it to stop trying and answers why it ended by itself; undefined when it was killed. */
+  async ended(): Promise<{ reason: string; refused: number } | undefined> {
+    this.#tell({ type: 'enough' });
+    await this.#until('end', () => this.#child.exitCode !== null || this.#child.signalCode !== null);
+    return this.#ended;
+  }
+
+  /** said is the end of its log, for whoever has to find out what went wrong. */
+  get said(): string {
+    return this.#said;
+  }
+
+  journal(): readonly JournalEntry[] {
+    return readJournal(this.#journal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill();
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.#exited;
+    await this.#proxy.close();
+  }
+
+  #tell(message: ToReplica): void {
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  #changed(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  #until(what: string, isSo: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const isOver = this.#child.exitCode !== null || this.#child.signalCode !== null;
+        if (!isSo() && !isOver) return;
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        if (isSo()) resolve();
+        else reject(new Error(`${this.name} ended before it could ${what}`));
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(look);
+        reject(new Error(`${this.name} did not ${what} within ${PATIENCE_MS} ms`));
+      }, PATIENCE_MS);
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}
