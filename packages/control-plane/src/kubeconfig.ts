@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { BowlineError } from '@bowline/runtime';
 
 /** KubeconfigDocument is a kubeconfig with one context, as kubectl reads it. */
 export interface KubeconfigDocument {
@@ -76,16 +77,20 @@ export function kubeconfigDocument(parts: KubeconfigParts): KubeconfigDocument {
  */
 export async function writeKubeconfig(path: string, kubeconfig: KubeconfigDocument): Promise<void> {
   const target = resolve(path);
-  await mkdir(dirname(target), { recursive: true });
   const work = `${target}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
+    await mkdir(dirname(target), { recursive: true });
     await writeFile(work, `${JSON.stringify(kubeconfig, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
     // The mode of a new file is subject to the umask, which can only take rights away.
     await chmod(work, 0o600);
     await rename(work, target);
-  } catch (error) {
-    await rm(work, { force: true });
-    throw error;
+  } catch (cause) {
+    await rm(work, { force: true }).catch(() => {});
+    throw new BowlineError(
+      'BOWLINE_KUBECONFIG_UNWRITABLE',
+      `cannot write the kubeconfig ${target}: ${cause instanceof Error ? cause.message : String(cause)}; choose a file that you may write to`,
+      { cause },
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
 import { goModule } from '../go-module.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { clearKubeconfig } from '../kubeconfig-file.ts';
 import { type Kind, kindOption, requireKubernetes } from './kind.ts';
 
 interface StartOptions {
@@ -41,6 +42,8 @@ Example:
 async function start(options: StartOptions): Promise<void> {
   requireKubernetes(options.kind, 'bowline control-plane start');
   const { startControlPlane, writeKubeconfig } = await import('@bowline/control-plane');
+  const kubeconfig = resolve(options.kubeconfig);
+  await clearKubeconfig(kubeconfig);
   const { signal, interrupted } = untilInterrupted();
   let crash: (error: BowlineError) => void = () => {};
   const crashed = new Promise<never>((_, reject) => {
@@ -58,7 +61,6 @@ async function start(options: StartOptions): Promise<void> {
     onProgress: (line) => console.error(line),
     onCrash: (error) => crash(error),
   });
-  const kubeconfig = resolve(options.kubeconfig);
   await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
   const seconds = (controlPlane.timings.totalMs / 1000).toFixed(1);
   console.log(`${pc.green('ready')} Kubernetes ${controlPlane.version} at ${controlPlane.url} in ${seconds} s`);
@@ -66,7 +68,12 @@ async function start(options: StartOptions): Promise<void> {
   console.log(`logs       ${resolve(controlPlane.folder, 'logs')}`);
   console.log(`try        kubectl --kubeconfig ${kubeconfig} get namespaces`);
   console.log(`stop       Ctrl-C${options.dataDir === undefined ? ', which removes everything' : ''}`);
-  await Promise.race([interrupted, crashed]);
+  try {
+    await Promise.race([interrupted, crashed]);
+  } finally {
+    // What it names is about to vanish; with a data folder it will be there again.
+    if (options.dataDir === undefined) await clearKubeconfig(kubeconfig);
+  }
   console.error('stopping');
 }
 

@@ -6,7 +6,6 @@ import { startCommand } from './control-plane-start.ts';
 export function controlPlaneCommand(): Command {
   return new Command('control-plane')
     .description('Starts a Kubernetes control plane on this machine, or builds its binaries.')
-    .showHelpAfterError('(add --help for what is possible)')
     .addHelpText(
       'after',
       '\nExample:\n  bowline control-plane start --kind kubernetes --port 6443 --kubeconfig kubeconfig',

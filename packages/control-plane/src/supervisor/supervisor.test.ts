@@ -23,7 +23,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-describe('Supervisor', () => {
+describe('Supervisor', { timeout: 30_000 }, () => {
   it('runs processes and takes them and the temporary folder with it', async () => {
     const supervisor = new Supervisor();
     const folder = await supervisor.opened();

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BowlineError } from '@bowline/runtime';
@@ -58,7 +57,7 @@ export class Supervisor implements AsyncDisposable {
     // What steers this Node (coverage, loaders, inspectors) must not steer the supervisor.
     const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
     // Detached: a Ctrl-C in the terminal reaches us, and we decide; killing our group does not take the supervisor along.
-    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, cwd: tmpdir(), env });
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env });
     this.#child.stdin?.on('error', () => {});
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = (this.#errors + text).slice(-2000);

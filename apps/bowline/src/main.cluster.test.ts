@@ -1,0 +1,54 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ensureBinaries } from '@bowline/control-plane';
+import { sharedControlPlane } from '@bowline/control-plane/testing';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+
+it('runs a control plane that kubectl can use until SIGTERM, and keeps its data in a folder', async () => {
+  // Skips where there is no control plane to start.
+  await sharedControlPlane();
+  const { kubectl } = (await ensureBinaries(['kubectl'])).paths;
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const use = async (...args: string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...args]);
+    return stdout;
+  };
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    const args = ['--conditions=@bowline/source', '--import', 'tsx', main, 'control-plane', 'start'];
+    const options = ['--kind', 'kubernetes', '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data')];
+    const child = spawn(process.execPath, [...args, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('stop')) break;
+    try {
+      await work();
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+  };
+  try {
+    await run(async () => {
+      await use('create', 'configmap', 'kept', '--from-literal=a=1');
+    });
+    await run(async () => {
+      expect(await use('get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('1');
+    });
+    const { clusters } = JSON.parse(await readFile(kubeconfig, 'utf8')) as {
+      clusters: [{ cluster: { server: string } }];
+    };
+    await expect(fetch(clusters[0].cluster.server)).rejects.toThrow();
+    await expect(access(join(dirname(kubeconfig), 'data', 'lock'))).rejects.toMatchObject({ code: 'ENOENT' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function bowline(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: '1', ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+const start = ['control-plane', 'start', '--kubeconfig', 'unused'];
+
+describe('bowline', { timeout: 60_000, concurrent: true }, () => {
+  it('shows its versions as JSON', async () => {
+    const { code, out } = await bowline(['version', '-o', 'json']);
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(JSON.parse(out)).toEqual({
+      version,
+      node: process.versions.node,
+      kubernetes: { oldest: '1.30', tested: '1.35.8' },
+    });
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [['up'], 1, /^error: bowline up needs the embedded control plane, which does not exist yet;.*\n$/],
+    [[...start, '--kind', 'embedded'], 1, /^error: the embedded control plane does not exist yet; use .*\n$/],
+    [[...start, '--kind', 'minikube'], 2, /'minikube' is invalid\. Allowed choices are embedded, kubernetes/],
+    [[...start, '--kind', 'kubernetes', '--port', 'x'], 2, /'x' is invalid\. Give a whole number from 1 to 65535/],
+    [[...start, '--kind', 'kubernetes', '--prot', '1'], 2, /unknown option '--prot'\n\(Did you mean --port\?\)/],
+  ])('answers %j with exit code %i and a way out', async (args, code, message) => {
+    const ended = await bowline(args);
+    expect(ended.err).toMatch(message);
+    expect(ended.code).toBe(code);
+  });
+
+  it('names the ways to get binaries where there are none and no Go', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'bowline-main-'));
+    try {
+      const env = { PATH: empty, XDG_CACHE_HOME: empty, KUBEBUILDER_ASSETS: '' };
+      const { code, err } = await bowline(['control-plane', 'build', '--kind', 'kubernetes'], env);
+      expect(err).toMatch(/^error: no Kubernetes binaries: .*install Go 1\.25.*\[BOWLINE_BINARIES_MISSING\]\n$/);
+      expect(code).toBe(1);
+    } finally {
+      await rm(empty, { recursive: true, force: true });
+    }
+  });
+
+  it("does not overwrite somebody's kubeconfig", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bowline-main-'));
+    try {
+      const path = join(folder, 'config');
+      await writeFile(path, 'apiVersion: v1\nkind: Config\n');
+      const { code, err } = await bowline(['control-plane', 'start', '--kind', 'kubernetes', '--kubeconfig', path]);
+      expect(err).toContain(`${path} exists and was not written by bowline; choose another file`);
+      expect(code).toBe(1);
+      expect(await readFile(path, 'utf8')).toBe('apiVersion: v1\nkind: Config\n');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
