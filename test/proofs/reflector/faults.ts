@@ -60,8 +60,8 @@ export class FaultPlan {
   readonly #catalogue: Readonly<Record<string, () => void>> = {
     drop: () => this.#onWatches((watch) => watch.cut()),
     close: () => this.#onWatches((watch) => watch.close()),
-    truncate: () => this.#onWatches((watch) => watch.truncate()),
-    garbage: () => this.#onWatches((watch) => watch.raw('{"type":"MODIFIED","object":{]}\n')),
+    truncate: () => this.#onWatches((watch) => watch.spoilNext('truncate')),
+    garble: () => this.#onWatches((watch) => watch.spoilNext('garble')),
     table: () =>
       this.#onWatches((watch) =>
         watch.raw('{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{}}}\n'),

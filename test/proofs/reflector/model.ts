@@ -1,6 +1,6 @@
 import { ConfigMap, keyString, type ObjectMeta } from '@bowline/kubernetes';
 import { between, integerBelow, pick, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
-import { Cache, type Client, createClient, type Informer, project } from '@bowline/runtime';
+import { Cache, type Client, createClient, type Informer, project, type Transport } from '@bowline/runtime';
 import { FaultPlan } from './faults.ts';
 import type { NamespacedKey, StoredObject } from './history.ts';
 import { type Identity, InvariantChecker } from './invariants.ts';
@@ -20,6 +20,7 @@ const CALM_MS = 240_000;
 
 /** Tamper spoils a part on purpose, to show that the model notices. */
 export interface Tamper {
+  readonly transport?: (transport: Transport) => Transport;
   readonly client?: (client: Client) => Pick<Client, 'list' | 'watch'>;
 }
 
@@ -65,7 +66,7 @@ class World {
     this.#server = new WatchServer({ wire: this.#clock, random: this.#random });
     this.#faults = new FaultPlan(this.#server, this.#clock, this.#random, () => this.#step());
     const client = createClient({
-      transport: this.#server,
+      transport: tamper.transport?.(this.#server) ?? this.#server,
       clock: this.#clock,
       wire: this.#clock,
       random: this.#random,

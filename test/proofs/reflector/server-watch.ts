@@ -27,6 +27,7 @@ export class ServerWatch {
   #held: string[] | undefined;
   #frozenAt: number | undefined;
   #lastBookmark = '';
+  #spoil: 'garble' | 'truncate' | undefined;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
@@ -92,11 +93,9 @@ export class ServerWatch {
     this.#write(text);
   }
 
-  /** truncate cuts the connection in the middle of a line. */
-  truncate(): void {
-    const line = lineOf('MODIFIED', { ...this.#typeMeta(), metadata: { name: 'cut' } });
-    this.#write(line.slice(0, Math.floor(line.length / 2)));
-    this.close();
+  /** spoilNext makes the next change unreadable: its line broken, or cut off together with the connection. */
+  spoilNext(how: 'garble' | 'truncate'): void {
+    this.#spoil = how;
   }
 
   /** stall holds everything back, while PINGs are still answered; `resume` lets it go. */
@@ -153,7 +152,16 @@ export class ServerWatch {
   }
 
   #send(type: string, object: object): void {
-    this.#write(lineOf(type, object));
+    const line = lineOf(type, object);
+    const spoil = this.#spoil;
+    this.#spoil = undefined;
+    if (spoil === undefined) {
+      this.#write(line);
+      return;
+    }
+    const half = line.slice(0, Math.floor(line.length / 2));
+    this.#write(spoil === 'garble' ? `${half}\n` : half);
+    if (spoil === 'truncate') this.close();
   }
 
   #write(line: string): void {

@@ -4,21 +4,36 @@ import type { WatchEvent } from '../client/client.ts';
 /** The bookmark that ends the initial state of a watch carries this annotation with the value "true" (KEP-3157). */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** ReadEvent is a watch event as a reflector sees it. */
-export type ReadEvent =
-  | { readonly kind: 'upsert' | 'delete'; readonly version: string }
-  | { readonly kind: 'bookmark'; readonly version: string; readonly endsInitialState: boolean }
-  | { readonly kind: 'skip'; readonly why: string };
+/** Observation is a watch event as a reflector sees it. */
+export interface Observation {
+  readonly kind: 'upsert' | 'delete' | 'bookmark';
+  readonly version: string;
+  readonly object: KubernetesObject;
+  /** An object that was added, or that is part of an initial state: these come in no order. */
+  readonly added: boolean;
+  readonly endsInitialState: boolean;
+}
 
-/** readEvent reads what a reflector needs of an event; one that it cannot place is skipped, never stored. */
-export function readEvent(event: WatchEvent<KubernetesObject>): ReadEvent {
-  const metadata = event.object.metadata;
-  const version = metadata?.resourceVersion;
-  if (!version) return { kind: 'skip', why: 'no metadata.resourceVersion' };
-  if (event.type === 'BOOKMARK') {
-    const endsInitialState = metadata.annotations?.[INITIAL_EVENTS_END] === 'true';
-    return { kind: 'bookmark', version, endsInitialState };
+/** observationsIn reads the events of a batch; one that cannot be placed is skipped, never stored. */
+export function observationsIn(
+  batch: readonly WatchEvent<KubernetesObject>[],
+  skipped: (why: string) => void,
+): readonly Observation[] {
+  const observations: Observation[] = [];
+  for (const { type, object } of batch) {
+    const metadata = object.metadata;
+    const version = metadata?.resourceVersion;
+    if (!version) {
+      skipped('no metadata.resourceVersion');
+    } else if (type === 'BOOKMARK') {
+      const endsInitialState = metadata.annotations?.[INITIAL_EVENTS_END] === 'true';
+      observations.push({ kind: 'bookmark', version, object, added: false, endsInitialState });
+    } else if (!metadata.name) {
+      skipped('no metadata.name');
+    } else {
+      const kind = type === 'DELETED' ? 'delete' : 'upsert';
+      observations.push({ kind, version, object, added: type === 'ADDED', endsInitialState: false });
+    }
   }
-  if (!metadata.name) return { kind: 'skip', why: 'no metadata.name' };
-  return { kind: event.type === 'DELETED' ? 'delete' : 'upsert', version };
+  return observations;
 }
