@@ -18,7 +18,7 @@ export interface Incoming {
    * chunks reads the body with back-pressure; to be iterated once. Ending the iteration early ends the request. `onOver` is
    * called as soon as nothing more is read.
    */
-  chunks(onOver: () => void): AsyncGenerator<Uint8Array>;
+  chunks(onOver: () => void): AsyncIterableIterator<Uint8Array>;
   /** discard ends the request without reading the body. */
   discard(): void;
   /** onEnd runs `callback` once when the request has ended, however it did. */

@@ -1,8 +1,9 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@bowline/machinery';
 import { type Channel, type Incoming, type Outgoing, Unprocessed } from './channel.ts';
+import { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { OpenSocket } from './socket.ts';
 import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
@@ -93,7 +94,18 @@ export class Http1Channel implements Channel {
         resolve({
           status: response.statusCode ?? 0,
           headers: plain,
-          chunks: (onOver) => this.#chunks(request, response, scope, onOver),
+          chunks: (onOver) =>
+            new ChunkReader(response, {
+              onChunk: () => this.#alive(),
+              failure: (error) => {
+                if (scope.cancelled) return scope.reason;
+                return response.complete && response.readableEnded ? undefined : this.#failed(error);
+              },
+              onOver: (complete) => {
+                onOver();
+                if (!complete) request.destroy();
+              },
+            }),
           discard: () => request.destroy(),
           onEnd: (callback) => {
             if (over) callback();
@@ -103,31 +115,6 @@ export class Http1Channel implements Channel {
         });
       });
     });
-  }
-
-  async *#chunks(
-    request: ClientRequest,
-    response: IncomingMessage,
-    scope: RequestScope,
-    onOver: () => void,
-  ): AsyncGenerator<Uint8Array> {
-    let complete = false;
-    try {
-      scope.throwIfCancelled();
-      for await (const chunk of response) {
-        this.#alive();
-        yield chunk as Uint8Array;
-      }
-      complete = response.complete;
-    } catch (error) {
-      scope.throwIfCancelled();
-      throw this.#failed(error);
-    } finally {
-      onOver();
-      if (!complete) request.destroy();
-    }
-    scope.throwIfCancelled();
-    if (!complete) throw this.#failed(undefined);
   }
 
   #failed(error: unknown): Error {

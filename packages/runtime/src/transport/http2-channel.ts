@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock, Timer } from '@bowline/machinery';
 import type { Channel, Incoming, Outgoing } from './channel.ts';
 import { Unprocessed } from './channel.ts';
+import { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { OpenSocket } from './socket.ts';
 import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
@@ -172,7 +173,20 @@ export class Http2Channel implements Channel {
         resolve({
           status: headers[':status'] ?? 0,
           headers: plainHeaders(headers),
-          chunks: (onOver) => this.#chunks(stream, scope, () => failure, onOver),
+          chunks: (onOver) =>
+            new ChunkReader(stream, {
+              onChunk: () => this.#alive(),
+              failure: (error) => {
+                if (scope.cancelled) return scope.reason;
+                // A session that is torn down may end its streams without an error: what was cut must not look whole.
+                const whole = stream.readableEnded && !stream.aborted && (stream.rstCode ?? 0) === 0;
+                return whole ? undefined : this.#broken(stream, failure ?? error);
+              },
+              onOver: (complete) => {
+                onOver();
+                if (!complete) end(stream);
+              },
+            }),
           discard: () => end(stream),
           onEnd: (callback) => {
             if (stream.closed && stream.destroyed) callback();
@@ -182,30 +196,6 @@ export class Http2Channel implements Channel {
         });
       });
     });
-  }
-
-  async *#chunks(
-    stream: ClientHttp2Stream,
-    scope: RequestScope,
-    failure: () => Error | undefined,
-    onOver: () => void,
-  ): AsyncGenerator<Uint8Array> {
-    try {
-      scope.throwIfCancelled();
-      for await (const chunk of stream) {
-        this.#alive();
-        yield chunk as Uint8Array;
-      }
-    } catch (error) {
-      scope.throwIfCancelled();
-      throw this.#broken(stream, failure() ?? error);
-    } finally {
-      onOver();
-      if (!stream.readableEnded) end(stream);
-    }
-    scope.throwIfCancelled();
-    // A session that is torn down may end its streams without an error; an answer that was cut must not look whole.
-    if (stream.aborted || (stream.rstCode ?? 0) !== 0) throw this.#broken(stream, failure());
   }
 
   /** #unanswered is what became of a request that got no answer. */
