@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { ConfigMap } from '@bowline/kubernetes';
+import { defineOperator, isAlreadyExists, keyed, project, slow } from '@bowline/runtime';
+
+/** On a source: the namespace that wants a copy of it. */
+export const COPY_TO = 'example.bowline.dev/copy-to';
+/** On a copy: the namespace of its source. It is how we know our own. */
+export const COPY_OF = 'example.bowline.dev/copy-of';
+
+/** What the cache keeps of a ConfigMap: who it is, and a hash instead of its values. */
+const summary = project(
+  ({
+    metadata: { name = '', namespace = '', uid = '', resourceVersion, labels } = {},
+    data,
+    binaryData,
+  }: ConfigMap) => ({
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    copyTo: labels?.[COPY_TO],
+    copyOf: labels?.[COPY_OF],
+    hash: createHash('sha256')
+      .update(JSON.stringify([data ?? {}, binaryData ?? {}]))
+      .digest('base64'),
+  }),
+);
+
+/** The key is the source, `namespace/name`: also when only its copy is left, so that nothing outlives its source. */
+const copies = keyed('copy', { concurrency: 4 })
+  .watches(ConfigMap, {
+    as: 'sources',
+    labelSelector: COPY_TO,
+    view: summary,
+    map: (source) => [`${source.namespace}/${source.name}`],
+  })
+  .watches(ConfigMap, {
+    as: 'copies',
+    labelSelector: COPY_OF,
+    view: summary,
+    indexes: { source: (copy) => [`${copy.copyOf}/${copy.name}`] },
+    map: (copy) => [`${copy.copyOf}/${copy.name}`],
+  })
+  .reconcile(async ({ key, get, list, live, log }) => {
+    const [namespace = '', name = ''] = key.split('/');
+    const source = get('sources', { namespace, name });
+
+    for (const copy of list('copies', { by: { source: key } })) {
+      if (copy.namespace === source?.copyTo) continue;
+      await live.delete(ConfigMap, copy, { preconditions: { uid: copy.uid } });
+      log.info('removed a copy', { from: copy.namespace });
+    }
+
+    if (!source?.copyTo) return;
+    const target = { namespace: source.copyTo, name };
+    const copy = list('copies', { by: { source: key } }).find((each) => each.namespace === target.namespace);
+    if (copy?.hash === source.hash) return;
+
+    const values = await live.find(ConfigMap, { namespace, name });
+    if (!values) return;
+    const { data = {}, binaryData = {} } = values;
+    const metadata = { ...target, labels: { [COPY_OF]: namespace } };
+    if (copy) {
+      // Refused with a conflict if it is not the object, or not the version, that we saw.
+      const { uid, resourceVersion = '' } = copy;
+      await live.update(ConfigMap, { metadata: { ...metadata, uid, resourceVersion }, data, binaryData });
+    } else {
+      await live.create(ConfigMap, { metadata, data, binaryData }).catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+        throw slow('NotOurs', `${target.namespace}/${name} exists and is no copy of ${key}: rename one of them`);
+      });
+    }
+    log.info('wrote a copy', { to: target.namespace });
+  });
+
+/** copy is an operator that copies ConfigMaps labelled `example.bowline.dev/copy-to: <namespace>` to that namespace. */
+export const copy = defineOperator({ name: 'copy', controllers: [copies] });

@@ -1,0 +1,21 @@
+// Runs the copy operator against the current kubeconfig context:
+//   node --conditions=@bowline/source --import tsx docs/examples/copy/main.ts
+import { homedir } from 'node:os';
+import {
+  connect,
+  createClient,
+  createLog,
+  createMetrics,
+  defaultKubeconfigPaths,
+  loadKubeconfig,
+  Manager,
+  runUntilSignal,
+} from '@bowline/runtime';
+import { copy } from './copy.ts';
+
+const log = createLog({ format: 'text' });
+const metrics = createMetrics();
+const paths = defaultKubeconfigPaths({ env: process.env, home: homedir() });
+await using client = createClient({ transport: connect(await loadKubeconfig({ paths })), log, metrics });
+const manager = new Manager({ operators: [copy], clientFor: () => client, namespace: 'default', log, metrics });
+await runUntilSignal((signal) => manager.run(signal));
