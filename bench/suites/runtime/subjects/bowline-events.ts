@@ -1,11 +1,12 @@
 // The runtime's informer on a stream of updates, with one subscriber that counts them.
 import { ConfigMap } from '@bowline/kubernetes';
+import { loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { openCache } from './open-cache.ts';
 
 const input = subjectInput();
 const lastVersion = String(input.options.lastVersion);
-await using opened = await openCache(input.kubeconfig);
+await using opened = openCache(await loadKubeconfig({ paths: [input.kubeconfig] }));
 const informer = opened.cache.informer(ConfigMap, { view: 'full' });
 let events = 0;
 let start = 0;

@@ -11,7 +11,7 @@ import {
   Service,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { defineOperator, keyed } from '@bowline/runtime';
+import { defineOperator, keyed, loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { runOperator } from './run-operator.ts';
 
@@ -39,7 +39,8 @@ const operator = defineOperator({
   ],
 });
 
-await using _running = await runOperator(subjectInput().kubeconfig, operator);
+const config = await loadKubeconfig({ paths: [subjectInput().kubeconfig] });
+await using _running = runOperator(config, operator);
 // Workers start once every informer has synced.
 await reconciled;
 report({});

@@ -1,7 +1,7 @@
 // A controller and, beside it in the same process but on a connection of its own, a raw watch of the same objects. Each
 // change carries the time at which it was sent: when did the raw watch have its bytes, and when did its reconcile begin?
 import { ConfigMap } from '@bowline/kubernetes';
-import { controller, defineOperator } from '@bowline/runtime';
+import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { percentile } from '../../../statistics.ts';
 import { bareWatch, endsSnapshot, watchListPath } from '../../../support/bare-watch.ts';
 import { openSession } from '../../../support/connection.ts';
@@ -9,6 +9,7 @@ import { readConnection, report, subjectInput, untilReleased } from '../../../su
 import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
+const config = await loadKubeconfig({ paths: [input.kubeconfig] });
 const namespace = String(input.options.namespace);
 const objects = Number(input.options.objects);
 const updates = Number(input.options.updates);
@@ -41,7 +42,7 @@ const operator = defineOperator({
     }),
   ],
 });
-await using _running = await runOperator(input.kubeconfig, operator);
+await using _running = runOperator(config, operator);
 
 const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) {

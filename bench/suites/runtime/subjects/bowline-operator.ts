@@ -1,10 +1,11 @@
 // A whole operator: a manager with leader election, metrics and probes, and one controller that looks at every ConfigMap.
 import { ConfigMap } from '@bowline/kubernetes';
-import { controller, defineOperator } from '@bowline/runtime';
+import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
+const config = await loadKubeconfig({ paths: [input.kubeconfig] });
 const objects = Number(input.options.objects);
 let seen = 0;
 let onReached: () => void = () => {};
@@ -23,7 +24,7 @@ const operator = defineOperator({
 });
 
 const start = performance.now();
-await using _running = await runOperator(input.kubeconfig, operator);
+await using _running = runOperator(config, operator);
 await reached;
 report({ syncMs: performance.now() - start, objects: seen });
 await untilReleased();

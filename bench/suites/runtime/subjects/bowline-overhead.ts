@@ -1,11 +1,12 @@
 // What the runtime itself costs per reconcile: keys of cached objects are queued all at once, and the reconcile does
 // nothing but name its logger, which is where the log's context is made. No request is sent meanwhile.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
-import { controller, defineOperator } from '@bowline/runtime';
+import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
+const config = await loadKubeconfig({ paths: [input.kubeconfig] });
 const objects = Number(input.options.objects);
 const reconciles = Number(input.options.reconciles);
 
@@ -38,7 +39,7 @@ function reached(count: number): Promise<void> {
   });
 }
 
-await using _running = await runOperator(input.kubeconfig, operator);
+await using _running = runOperator(config, operator);
 await reached(objects);
 
 /** Runs every key once; answers how long each took, from the first enqueue on. */

@@ -1,11 +1,12 @@
-// The runtime's informer, set up as an operator's cache is: client and cache with logs and metrics, everything else default.
+// The runtime's informer, everything default.
 import { ConfigMap } from '@bowline/kubernetes';
+import { loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { openCache } from './open-cache.ts';
 
-const input = subjectInput();
+const config = await loadKubeconfig({ paths: [subjectInput().kubeconfig] });
 const start = performance.now();
-await using opened = await openCache(input.kubeconfig);
+await using opened = openCache(config);
 const informer = opened.cache.informer(ConfigMap, { view: 'full' });
 await informer.synced();
 const syncMs = performance.now() - start;

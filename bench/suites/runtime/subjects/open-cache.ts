@@ -1,13 +1,13 @@
-import { Cache, connect, createClient, loadKubeconfig } from '@bowline/runtime';
+import { Cache, type ConnectionConfig, connect, createClient } from '@bowline/runtime';
 
 /** OpenedCache is a running cache and what stands under it. */
 export interface OpenedCache extends AsyncDisposable {
   readonly cache: Cache;
 }
 
-/** openCache runs a cache against a kubeconfig's server with nothing but defaults, as a program without a manager would. */
-export async function openCache(kubeconfig: string): Promise<OpenedCache> {
-  const transport = connect(await loadKubeconfig({ paths: [kubeconfig] }));
+/** openCache runs a cache with nothing but defaults, as a program without a manager would. */
+export function openCache(config: ConnectionConfig): OpenedCache {
+  const transport = connect(config);
   const client = createClient({ transport });
   const cache = new Cache({ client });
   const stop = new AbortController();

@@ -1,9 +1,9 @@
 import {
+  type ConnectionConfig,
   connect,
   createClient,
   createLog,
   createMetrics,
-  loadKubeconfig,
   Manager,
   type Operator,
 } from '@bowline/runtime';
@@ -12,11 +12,11 @@ import {
  * runOperator runs an operator in a manager as a deployment would: leader election, probes, metrics, logs at their default
  * level, one connection that reports its requests.
  */
-export async function runOperator(kubeconfig: string, operator: Operator): Promise<AsyncDisposable> {
+export function runOperator(config: ConnectionConfig, operator: Operator): AsyncDisposable {
   // Standard output is the harness's.
   const log = createLog({ destination: process.stderr });
   const metrics = createMetrics();
-  const transport = connect(await loadKubeconfig({ paths: [kubeconfig], log }), { log, metrics });
+  const transport = connect(config, { log, metrics });
   const client = createClient({ transport, log, metrics });
   const manager = new Manager({
     operators: [operator],
