@@ -8,23 +8,13 @@ export const COPY_TO = 'example.bowline.dev/copy-to';
 export const COPY_OF = 'example.bowline.dev/copy-of';
 
 /** What the cache keeps of a ConfigMap: who it is, and a hash instead of its values. */
-const summary = project(
-  ({
-    metadata: { name = '', namespace = '', uid = '', resourceVersion, labels } = {},
-    data,
-    binaryData,
-  }: ConfigMap) => ({
-    name,
-    namespace,
-    uid,
-    resourceVersion,
-    copyTo: labels?.[COPY_TO],
-    copyOf: labels?.[COPY_OF],
-    hash: createHash('sha256')
-      .update(JSON.stringify([data ?? {}, binaryData ?? {}]))
-      .digest('base64'),
-  }),
-);
+const summary = project(({ metadata = {}, data = {}, binaryData = {} }: ConfigMap) => {
+  const { name = '', namespace = '', uid = '', resourceVersion = '', labels = {} } = metadata;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([data, binaryData]))
+    .digest('base64');
+  return { name, namespace, uid, resourceVersion, copyTo: labels[COPY_TO], copyOf: labels[COPY_OF], hash };
+});
 
 /** The key is the source, `namespace/name`: also when only its copy is left, so that nothing outlives its source. */
 const copies = keyed('copy', { concurrency: 4 })
@@ -62,7 +52,7 @@ const copies = keyed('copy', { concurrency: 4 })
     const metadata = { ...target, labels: { [COPY_OF]: namespace } };
     if (copy) {
       // Refused with a conflict if it is not the object, or not the version, that we saw.
-      const { uid, resourceVersion = '' } = copy;
+      const { uid, resourceVersion } = copy;
       await live.update(ConfigMap, { metadata: { ...metadata, uid, resourceVersion }, data, binaryData });
     } else {
       await live.create(ConfigMap, { metadata, data, binaryData }).catch((error: unknown) => {
@@ -73,5 +63,8 @@ const copies = keyed('copy', { concurrency: 4 })
     log.info('wrote a copy', { to: target.namespace });
   });
 
-/** copy is an operator that copies ConfigMaps labelled `example.bowline.dev/copy-to: <namespace>` to that namespace. */
+/**
+ * copy is an operator that copies ConfigMaps labelled `example.bowline.dev/copy-to: <namespace>` to that namespace. It is
+ * an example: it writes for anybody who may label a ConfigMap, without asking what else they may do.
+ */
 export const copy = defineOperator({ name: 'copy', controllers: [copies] });
