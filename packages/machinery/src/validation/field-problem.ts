@@ -1,5 +1,13 @@
 /** FieldProblemReason is the machine-readable kind of a problem, as it stands in the `causes` of an API error. */
-export type FieldProblemReason = 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueForbidden';
+export type FieldProblemReason =
+  | 'FieldValueInvalid'
+  | 'FieldValueRequired'
+  | 'FieldValueForbidden'
+  | 'FieldValueNotSupported'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueDuplicate'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany';
 
 /** FieldProblem is one thing wrong with one field, in the API server's wording. */
 export interface FieldProblem {

@@ -1,0 +1,45 @@
+import { compileRules } from '../cel/compile-rules.ts';
+import { isSameJson } from '../patch/json.ts';
+import { describeProblems } from '../validation/field-problem.ts';
+import { applyDefaults } from './apply-defaults.ts';
+import { checkSense } from './check-sense.ts';
+import { checkStructure } from './check-structure.ts';
+import { prune } from './prune.ts';
+import { refuse, type SchemaProblem } from './schema-problem.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+import { validate } from './validate.ts';
+
+/**
+ * admitSchema returns a schema, or throws if the API server would refuse it or nobody can mean it. What it is made of has
+ * been admitted before.
+ */
+export function admitSchema(schema: StructuralSchema): StructuralSchema {
+  const what = `the schema of type ${schema.type ?? (schema['x-kubernetes-int-or-string'] === true ? 'int-or-string' : 'unknown')}`;
+  refuse(what, [...checkStructure(schema), ...checkSense(schema)]);
+  // Rules are compiled against a schema that is sound, values are held against rules that compile.
+  refuse(what, compileRules(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true }).problems);
+  refuse(what, [...checkDefault(schema), ...checkExample(schema)]);
+  return schema;
+}
+
+function checkDefault(schema: StructuralSchema): SchemaProblem[] {
+  const value = schema.default;
+  if (value === undefined) return [];
+  const wrong = (problem: string): SchemaProblem[] => [{ code: 'BOWLINE_SCHEMA_DEFAULT', path: 'default', problem }];
+  if (value === null) return wrong('null is no default: the API server takes it for none; leave it out');
+  const isResource = schema['x-kubernetes-embedded-resource'] === true;
+  if (!isSameJson(prune(value, schema, { isResource }), value))
+    return wrong('the default has fields that the schema does not know; remove them or describe them');
+  // The API server does not fill defaults into defaults before it checks them.
+  const problems = validate(value, schema, { path: 'default', isResource });
+  if (problems.length === 0) return [];
+  return wrong(`the default is not valid itself: ${describeProblems(problems)}; change it or the schema`);
+}
+
+function checkExample(schema: StructuralSchema): SchemaProblem[] {
+  if (schema.example === undefined) return [];
+  const problems = validate(applyDefaults(schema.example, schema), schema, { path: 'example' });
+  if (problems.length === 0) return [];
+  const problem = `the example is not valid: ${describeProblems(problems)}; change it or the schema`;
+  return [{ code: 'BOWLINE_SCHEMA_INVALID', path: 'example', problem }];
+}

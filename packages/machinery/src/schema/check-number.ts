@@ -1,0 +1,51 @@
+import { formatFloat, isInt64 } from './go-text.ts';
+import { invalid, type Outcome } from './outcome.ts';
+import type { ValueValidation } from './structural-schema.ts';
+
+/**
+ * checkNumber holds a number against the bounds of a schema. For a whole number the API server cuts the fraction off the
+ * bounds before it compares, so that 1 fulfils a minimum of 1.5; the same here.
+ */
+export function checkNumber(outcome: Outcome, value: number, schema: ValueValidation, path: string): void {
+  const isWhole = isInt64(value);
+  const bound = (limit: number): number => (isWhole ? Math.trunc(limit) : limit);
+  const write = (limit: number): string => (isWhole ? String(Math.trunc(limit)) : formatFloat(limit));
+  const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  if (multipleOf !== undefined) checkMultiple(outcome, value, bound(multipleOf), path, write(multipleOf));
+  if (minimum !== undefined) {
+    if (exclusiveMinimum === true ? value <= bound(minimum) : value < bound(minimum))
+      outcome.add(
+        invalid(
+          path,
+          value,
+          `should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${write(minimum)}`,
+        ),
+      );
+  }
+  if (maximum !== undefined) {
+    if (exclusiveMaximum === true ? value >= bound(maximum) : value > bound(maximum))
+      outcome.add(
+        invalid(path, value, `should be less than ${exclusiveMaximum === true ? '' : 'or equal to '}${write(maximum)}`),
+      );
+  }
+  outcome.matches++;
+}
+
+function checkMultiple(outcome: Outcome, value: number, factor: number, path: string, written: string): void {
+  if (factor <= 0) {
+    const text = `factor MultipleOf declared for ${path} must be positive: ${written}`;
+    outcome.add({ ...invalid(path, factor, ''), message: `Invalid value: ${written}: ${text}`, identity: text });
+    return;
+  }
+  const quotient = factor < 1 ? (1 / factor) * value : value / factor;
+  const isMultiple = isInt64(value) ? value % factor === 0 : isNearlyWhole(quotient);
+  if (!isMultiple) outcome.add(invalid(path, value, `should be a multiple of ${written}`));
+}
+
+/** isNearlyWhole forgives a rounding error of a billionth, up to the largest integer that a double holds. */
+export function isNearlyWhole(value: number): boolean {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(value);
+  if (value === whole) return true;
+  return value > 0 && whole !== 0 && (value - whole) / (value + whole) < 1e-9;
+}

@@ -1,0 +1,97 @@
+import { isObject } from '../patch/json.ts';
+import { FORMAT_NAMES, formatCheck } from './formats.ts';
+import { isInt64 } from './go-text.ts';
+import { type SchemaProblem, structural } from './schema-problem.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+/**
+ * checkSense finds what the API server accepts in one level of a schema but nobody can mean: bounds that exclude each other,
+ * enumerations of another type, formats that it ignores.
+ */
+export function checkSense(schema: StructuralSchema): SchemaProblem[] {
+  return [...checkBounds(schema), ...checkEnum(schema), ...checkFormat(schema)];
+}
+
+const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;
+const RANGES = [
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+  ['minProperties', 'maxProperties'],
+  ['minimum', 'maximum'],
+] as const;
+
+function checkBounds(schema: StructuralSchema): SchemaProblem[] {
+  const problems: SchemaProblem[] = [];
+  for (const key of COUNTS) {
+    const count = schema[key];
+    if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0))
+      problems.push(structural('', `${key} is ${count}; give a whole number that is not negative`));
+  }
+  for (const [least, most] of RANGES) {
+    const low = schema[least];
+    const high = schema[most];
+    if (low !== undefined && high !== undefined && low > high)
+      problems.push(structural('', `${least} ${low} is greater than ${most} ${high}, so nothing would be valid`));
+  }
+  for (const key of ['minimum', 'maximum', 'multipleOf'] as const) {
+    const bound = schema[key];
+    if (bound === undefined) continue;
+    if (!Number.isFinite(bound)) problems.push(structural('', `${key} is ${bound}; give a finite number`));
+    // The API server would cut the fraction off and compare with something else.
+    else if (schema.type === 'integer' && !Number.isInteger(bound))
+      problems.push(structural('', `${key} is ${bound}, but the values are whole numbers; give a whole number`));
+  }
+  if (schema.multipleOf !== undefined && schema.multipleOf <= 0)
+    problems.push(structural('', `multipleOf is ${schema.multipleOf}; give a positive number`));
+  return problems;
+}
+
+function checkEnum(schema: StructuralSchema): SchemaProblem[] {
+  const values = schema.enum;
+  if (values === undefined) return [];
+  if (values.length === 0) return [structural('', 'is an enumeration without values; list what is allowed')];
+  const problems: SchemaProblem[] = [];
+  for (const value of values) {
+    if (!isOfType(value, schema.type))
+      problems.push(
+        structural('', `the enumeration has ${JSON.stringify(value)}, which is not of type ${schema.type}`),
+      );
+  }
+  if (new Set(values.map((value) => JSON.stringify(value))).size < values.length)
+    problems.push(structural('', 'the enumeration has a value twice'));
+  return problems;
+}
+
+function isOfType(value: unknown, type: StructuralSchema['type']): boolean {
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' && isInt64(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case undefined:
+      return true;
+    default:
+      return typeof value === type;
+  }
+}
+
+const NUMBER_FORMATS = ['int32', 'int64', 'float', 'double'];
+
+function checkFormat(schema: StructuralSchema): SchemaProblem[] {
+  const { format, type } = schema;
+  if (format === undefined) return [];
+  if (type === 'integer' || type === 'number') {
+    return NUMBER_FORMATS.includes(format)
+      ? []
+      : [structural('', `there is no number format ${format}; use ${NUMBER_FORMATS.join(', ')}`)];
+  }
+  if (formatCheck(format) !== undefined) return [];
+  return [
+    structural(
+      '',
+      `the API server does not check the format ${format}; use a pattern, or one of ${FORMAT_NAMES.join(', ')}`,
+    ),
+  ];
+}

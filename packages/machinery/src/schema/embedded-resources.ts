@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, member } from '../patch/json.ts';
+import { labelKeyProblems, labelValueProblems } from '../selectors/label-syntax.ts';
+import { byText } from '../selectors/selector.ts';
+import { type FieldProblem, invalidValue } from '../validation/field-problem.ts';
+import { formatValue } from './go-text.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
+
+const KIND = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+
+const KIND_RULE =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end " +
+  "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const NAMESPACE_RULE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
+  "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+/** checkEmbedded checks apiVersion, kind and metadata of the whole objects inside a value. */
+export function checkEmbedded(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {
+  if (Array.isArray(value)) {
+    const items = schema.items;
+    return items === undefined ? [] : value.flatMap((item, index) => checkEmbedded(item, items, `${path}[${index}]`));
+  }
+  if (!isObject(value)) return [];
+  const additional = additionalSchema(schema);
+  return [
+    ...(schema['x-kubernetes-embedded-resource'] === true ? checkResource(value, path) : []),
+    ...Object.keys(value).flatMap((key) => {
+      const own = ownSchema(schema.properties, key);
+      if (own !== undefined) return checkEmbedded(value[key], own, path === '' ? key : `${path}.${key}`);
+      return additional === undefined ? [] : checkEmbedded(value[key], additional, `${path}[${key}]`);
+    }),
+  ];
+}
+
+function checkResource(object: JsonObject, path: string): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const field of ['apiVersion', 'kind'] as const) {
+    const text = member(object, field);
+    const at = `${path}.${field}`;
+    if (text === undefined) problems.push({ field: at, reason: 'FieldValueRequired', message: 'Required value' });
+    else if (typeof text !== 'string') problems.push(wrong(at, text, 'must be a string'));
+    else if (text === '') problems.push(wrong(at, text, 'must not be empty'));
+    else if (field === 'apiVersion' && text.split('/').length > 2)
+      problems.push(wrong(at, text, `unexpected GroupVersion string: ${text}`));
+    else if (field === 'kind') problems.push(...kindProblems(at, text));
+  }
+  const metadata = member(object, 'metadata');
+  if (isObject(metadata)) problems.push(...checkMetadata(metadata, `${path}.metadata`));
+  return problems;
+}
+
+function kindProblems(at: string, kind: string): FieldProblem[] {
+  const problems = [
+    ...(kind.length > 63 ? ['must be no more than 63 bytes'] : []),
+    ...(KIND.test(kind.toLowerCase()) ? [] : [KIND_RULE]),
+  ];
+  if (problems.length === 0) return [];
+  return [wrong(at, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`)];
+}
+
+function checkMetadata(metadata: JsonObject, path: string): FieldProblem[] {
+  const { name, namespace, labels, annotations } = metadata;
+  const problems: FieldProblem[] = [];
+  if (typeof name === 'string')
+    for (const problem of nameProblems(name)) problems.push(wrong(`${path}.name`, name, problem));
+  if (typeof namespace === 'string' && namespace !== '') {
+    if (namespace.length > 63) problems.push(wrong(`${path}.namespace`, namespace, 'must be no more than 63 bytes'));
+    if (!NAMESPACE.test(namespace)) problems.push(wrong(`${path}.namespace`, namespace, NAMESPACE_RULE));
+  }
+  for (const [key, value] of sorted(labels)) {
+    for (const problem of labelKeyProblems(key)) problems.push(invalidValue(`${path}.labels`, key, problem));
+    if (typeof value === 'string')
+      for (const problem of labelValueProblems(value)) problems.push(invalidValue(`${path}.labels`, value, problem));
+  }
+  for (const [key] of sorted(annotations)) {
+    for (const problem of labelKeyProblems(key.toLowerCase()))
+      problems.push(invalidValue(`${path}.annotations`, key, problem));
+  }
+  return problems;
+}
+
+function nameProblems(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+}
+
+function sorted(map: unknown): [string, unknown][] {
+  return isObject(map) ? Object.entries(map).sort(([a], [b]) => byText(a, b)) : [];
+}
+
+function wrong(field: string, value: unknown, detail: string): FieldProblem {
+  return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${formatValue(value)}: ${detail}` };
+}

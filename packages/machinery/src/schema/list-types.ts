@@ -1,0 +1,53 @@
+import { isObject, member } from '../patch/json.ts';
+import type { FieldProblem } from '../validation/field-problem.ts';
+import { listMapKeys } from './correlation.ts';
+import { formatJson, formatValue } from './go-text.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
+
+/** checkListTypes finds items that a set or a list-map has more than once. Each is reported where it comes second. */
+export function checkListTypes(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {
+  if (Array.isArray(value)) {
+    const items = schema.items;
+    return [
+      ...duplicates(value, schema, path),
+      ...(items === undefined ? [] : value.flatMap((item, index) => checkListTypes(item, items, `${path}[${index}]`))),
+    ];
+  }
+  if (!isObject(value)) return [];
+  const additional = additionalSchema(schema);
+  return Object.keys(value).flatMap((key) => {
+    const own = ownSchema(schema.properties, key);
+    if (own !== undefined) return checkListTypes(value[key], own, path === '' ? key : `${path}.${key}`);
+    return additional === undefined ? [] : checkListTypes(value[key], additional, `${path}[${key}]`);
+  });
+}
+
+function duplicates(items: readonly unknown[], schema: StructuralSchema, path: string): FieldProblem[] {
+  if (schema['x-kubernetes-list-type'] === 'set') return repeated(items, items.map(formatJson), path);
+  const keys = listMapKeys(schema);
+  if (keys === undefined) return [];
+  const foreign = items.findIndex((item) => item !== null && !isObject(item));
+  if (foreign >= 0) {
+    const message = `Invalid value: ${formatValue(items[foreign])}: must be an object for an array of list-type map`;
+    return [{ field: `${path}[${foreign}]`, reason: 'FieldValueInvalid', message }];
+  }
+  const identities = items.map((item) => {
+    const present = keys.filter((key) => isObject(item) && member(item, key) !== undefined);
+    return Object.fromEntries(present.map((key) => [key, isObject(item) ? item[key] : undefined]));
+  });
+  return repeated(identities, identities.map(formatJson), path);
+}
+
+/** The second one of every group: a third would say nothing new. */
+function repeated(shown: readonly unknown[], texts: readonly string[], path: string): FieldProblem[] {
+  const seen = new Map<string, number>();
+  const problems: FieldProblem[] = [];
+  for (const [index, text] of texts.entries()) {
+    const times = (seen.get(text) ?? 0) + 1;
+    seen.set(text, times);
+    if (times !== 2) continue;
+    const message = `Duplicate value: ${formatValue(shown[index])}`;
+    problems.push({ field: `${path}[${index}]`, reason: 'FieldValueDuplicate', message });
+  }
+  return problems;
+}

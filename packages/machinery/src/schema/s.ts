@@ -1,0 +1,50 @@
+import {
+  array,
+  boolean,
+  dateTime,
+  duration,
+  embedded,
+  enumeration,
+  integer,
+  intOrString,
+  map,
+  number,
+  object,
+  quantity,
+  string,
+  unknown,
+} from './primitives.ts';
+import { conditions, labelSelector } from './well-known.ts';
+
+/**
+ * s builds structural schemas. Fields are required unless `.optional()` or `.default(…)` says otherwise.
+ *
+ * @example
+ * const Spec = s.object({
+ *   replicas: s.integer().min(1).max(5).default(1),
+ *   policy: s.enum(['Delete', 'Orphan']).default('Delete'),
+ *   targets: s
+ *     .array(s.object({ namespace: s.string().format('k8s-short-name'), name: s.string().default('') }))
+ *     .maxItems(256)
+ *     .listMapBy('namespace', 'name'),
+ * });
+ * type Spec = Read<typeof Spec>;
+ */
+export const s = {
+  object,
+  string,
+  integer,
+  number,
+  boolean,
+  array,
+  map,
+  enum: enumeration,
+  intOrString,
+  quantity,
+  duration,
+  dateTime,
+  labelSelector,
+  conditions,
+  embedded,
+  unknown,
+} as const;
