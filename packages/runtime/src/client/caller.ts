@@ -48,9 +48,9 @@ const MAX_LOST_READS = 2;
 const RETRY_JITTER = 1.1;
 
 /**
- * Caller sends a client's requests. It is the one place that honours `Retry-After`: 429, and 5xx that carry it, are
- * repeated within the call's time limit; a read is repeated when its connection broke; a write that the server may have
- * processed is never repeated blindly.
+ * Caller sends a client's requests. It is the one place that honours `Retry-After`: a 429 or 503 that carries it is
+ * followed by another attempt within the call's time limit; a read is repeated when its connection broke; a write that the
+ * server may have processed is never repeated blindly.
  */
 export class Caller {
   readonly #options: CallerOptions;
@@ -173,7 +173,8 @@ function isLostRead(call: Call, error: unknown): boolean {
 
 /** pauseBefore is how long the server asked to wait before another attempt; undefined when it did not ask. */
 function pauseBefore(error: ApiError, random: Random): number | undefined {
-  if (error.retryAfterMs === undefined || (error.status !== 429 && error.status < 500)) return undefined;
+  // Not 504: a read at a resourceVersion that the server has not reached is the reader's to decide about.
+  if (error.retryAfterMs === undefined || (error.status !== 429 && error.status !== 503)) return undefined;
   return between(random, error.retryAfterMs, error.retryAfterMs * RETRY_JITTER);
 }
 

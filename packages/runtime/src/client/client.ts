@@ -107,7 +107,7 @@ export interface WriteGuard {
   readonly writeTimeoutMs: number;
 }
 
-/** AccessQuestion asks whether somebody may do something; see `Client.mayI` and `Client.mayUser`. */
+/** AccessQuestion asks whether somebody may do something; see `Client.mayI` and `Client.maySubject`. */
 export interface AccessQuestion {
   readonly verb: string;
   readonly group?: string;

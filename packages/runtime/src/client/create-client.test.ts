@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
 import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { expect, test } from 'vitest';
@@ -211,6 +212,21 @@ test('stops repeating after ten attempts', async () => {
   expect(transport.requests).toHaveLength(10);
 });
 
+test('leaves a read at a version that the server has not reached to the reader', async () => {
+  const ahead = {
+    kind: 'Status',
+    code: 504,
+    reason: 'Timeout',
+    message: 'Too large resource version',
+    details: { retryAfterSeconds: 1 },
+  };
+  const transport = new ScriptedTransport({ status: 504, headers: { 'retry-after': '1' }, body: ahead });
+  await expect(createClient({ transport }).list(ConfigMap)).rejects.toMatchObject({
+    code: 'BOWLINE_API_TIMEOUT',
+    retryAfterMs: 1000,
+  });
+});
+
 test('does not repeat a failure that names no wait', async () => {
   const transport = new ScriptedTransport({ status: 500, body: 'oops' });
   await expect(createClient({ transport }).get(ConfigMap, key)).rejects.toMatchObject({
@@ -352,6 +368,15 @@ test('counts requests, repetitions and sizes under the names that dashboards kno
       `rest_client_response_size_bytes ${verb}`,
     ].sort(),
   );
+});
+
+test('names the version of the package in its User-Agent', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const transport = new ScriptedTransport({ body: object });
+  await createClient({ transport }).get(ConfigMap, key);
+  expect(transport.requests[0]?.headers?.['user-agent']).toBe(`bowline/${version} (runtime)`);
 });
 
 test('says that an answer which is not JSON came from no API server', async () => {

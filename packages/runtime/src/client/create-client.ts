@@ -68,6 +68,10 @@ const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
  *
  * A guard (`guarded`) is asked before each attempt of every call that changes stored objects: create, update, patch,
  * delete, deleteCollection, dry runs included. It is not asked for access reviews and token requests, which store nothing.
+ *
+ * @example
+ * const client = createClient({ transport: connect(await loadKubeconfig({ paths })), component: 'copy' });
+ * const { items } = await client.list(ConfigMap, { namespace: 'default' });
  */
 export function createClient(options: ClientOptions): Client {
   const { transport } = options;

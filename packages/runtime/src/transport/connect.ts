@@ -51,6 +51,10 @@ const FIRST_PAUSE_MS = 50;
 /**
  * connect gives a transport to one API server. No connection is made before the first request; from then on open
  * connections keep the process alive until `close`.
+ *
+ * @example
+ * await using transport = connect(await inClusterConfig({ env: process.env }));
+ * const version = await (await transport.request({ method: 'GET', path: '/version', lane: 'call' })).text();
  */
 export function connect(config: ConnectionConfig, options: TransportOptions = {}): Transport {
   return new HttpTransport(config, options);
