@@ -36,6 +36,7 @@ export type NamespacedKey = ObjectKey & { readonly namespace: string };
 /** History is every state that a server ever had, by resourceVersion: the oracle of the model test. */
 export class History {
   #revisions: Revision[] = [];
+  #state = new Map<string, StoredObject>();
   #current: number;
   #compacted = 0;
   #uids = 0;
@@ -72,6 +73,7 @@ export class History {
       data: content.data ?? {},
     };
     this.#revisions.push({ version: this.#current, deleted: false, before, after });
+    this.#state.set(keyString(key), after);
     return after;
   }
 
@@ -82,6 +84,7 @@ export class History {
     this.#current += step;
     const after = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#current) } };
     this.#revisions.push({ version: this.#current, deleted: true, before, after });
+    this.#state.delete(keyString(key));
     return before;
   }
 
@@ -91,7 +94,7 @@ export class History {
   }
 
   get(key: NamespacedKey): StoredObject | undefined {
-    return this.at(this.#current).get(keyString(key));
+    return this.#state.get(keyString(key));
   }
 
   /** at is the state at a version. */
@@ -120,5 +123,6 @@ export class History {
     this.#revisions = this.#revisions.filter((revision) => revision.version <= version);
     this.#current = version;
     this.#compacted = Math.min(this.#compacted, version);
+    this.#state = this.at(version);
   }
 }

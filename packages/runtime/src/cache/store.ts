@@ -80,11 +80,6 @@ export class Store<E> {
     for (const names of this.#namespaces.values()) yield* names.values();
   }
 
-  /** hasIndex says whether an index of that name exists. */
-  hasIndex(name: string): boolean {
-    return this.#indexes.has(name);
-  }
-
   /** addIndex builds an index over what is stored and keeps it up to date from then on. */
   addIndex(name: string, valuesOf: (entry: E) => readonly string[]): void {
     const index: Index<E> = { valuesOf, buckets: new Map() };

@@ -1,0 +1,232 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { Harness } from '../../../../test/proofs/reflector/harness.ts';
+import type { Content, NamespacedKey, StoredObject } from '../../../../test/proofs/reflector/history.ts';
+import { statusOf } from '../../../../test/proofs/reflector/watch-server.ts';
+import { project } from './view.ts';
+
+const x = { namespace: 'a', name: 'x' };
+const y = { namespace: 'a', name: 'y' };
+const red = { labels: { colour: 'red' } };
+const blue = { labels: { colour: 'blue' } };
+
+/** A harness whose watch holds everything back, so that the answers of writes arrive before their echoes. */
+class SlowEcho extends Harness {
+  hold(): void {
+    for (const watch of this.server.watches) watch.stall();
+  }
+
+  async release(): Promise<void> {
+    for (const watch of this.server.watches) watch.resume();
+    await this.settle();
+  }
+
+  write(key: NamespacedKey, content: Content = {}): StoredObject {
+    const object = this.server.put(key, content);
+    this.cache.recordWrite(ConfigMap, object as ConfigMap);
+    return object;
+  }
+
+  delete(key: NamespacedKey): void {
+    const object = this.server.remove(key);
+    if (object) this.cache.recordDelete(ConfigMap, key, object.metadata);
+  }
+}
+
+describe('own writes', () => {
+  it('are read at once, and make no event before their echo', async () => {
+    await using harness = new SlowEcho();
+    const { informer, events } = harness.watch();
+    await harness.run();
+    harness.hold();
+    harness.write(x, { data: { n: '1' } });
+    expect(informer.get(x)?.data).toEqual({ n: '1' });
+    expect(informer.list()).toHaveLength(1);
+    expect(informer.health().unconfirmedWrites).toBe(1);
+    expect(events).toEqual([]);
+    await harness.release();
+    expect(events).toHaveLength(1);
+    expect(informer.health().unconfirmedWrites).toBe(0);
+  });
+
+  it('are not overtaken by older echoes', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.hold();
+    harness.server.put(x, { data: { n: '1' } });
+    const [watch] = harness.server.watches;
+    const first = harness.server.history.get(x);
+    harness.write(x, { data: { n: '2' } });
+    watch?.resume();
+    expect(first?.data).toEqual({ n: '1' });
+    expect(informer.get(x)?.data).toEqual({ n: '2' });
+    await harness.settle();
+    expect(informer.get(x)?.data).toEqual({ n: '2' });
+  });
+
+  it('are ignored when the watch is past them already: a late answer brings nothing back', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    const object = harness.server.put(x);
+    harness.server.remove(x);
+    await harness.settle();
+    harness.cache.recordWrite(ConfigMap, object as ConfigMap);
+    expect(informer.get(x)).toBeUndefined();
+  });
+
+  it('give way when a bookmark says that the watch is past them', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    const lost = { ...harness.server.history.put(x, {}), metadata: { ...x, uid: 'u', resourceVersion: '1001' } };
+    harness.server.history.remove(x);
+    harness.server.onlyWatch.stall();
+    harness.cache.recordWrite(ConfigMap, lost as ConfigMap);
+    expect(informer.get(x)).toBeDefined();
+    harness.server.onlyWatch.bookmark(harness.server.history.current);
+    await harness.release();
+    expect(informer.get(x)).toBeUndefined();
+    expect(informer.health().unconfirmedWrites).toBe(0);
+  });
+
+  it('survive a relist that is older than they are', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.server.endsInitialState = false;
+    harness.server.onlyWatch.error(statusOf(410, 'Expired'));
+    await harness.clock.advance(1_000);
+    // Written, but not yet told to the watch whose state is coming in.
+    harness.cache.recordWrite(ConfigMap, harness.server.history.put(x, {}) as ConfigMap);
+    harness.server.onlyWatch.bookmark(1000, true);
+    await harness.settle();
+    expect(informer.health()).toMatchObject({ relists: 1, unconfirmedWrites: 1 });
+    expect(informer.get(x)).toBeDefined();
+    harness.server.put(y);
+    await harness.settle();
+    expect(informer.health().unconfirmedWrites).toBe(0);
+    expect(informer.list()).toHaveLength(2);
+  });
+
+  it('follow scope, view and indexes of each informer', async () => {
+    await using harness = new SlowEcho();
+    const colour = (object: ConfigMap): string => object.metadata?.labels?.colour ?? 'none';
+    const all = harness.watch().informer;
+    const reds = harness.watch({ labelSelector: 'colour=red' }).informer;
+    const elsewhere = harness.watch({ namespaces: ['b'] }).informer;
+    const named = harness.watch({ fieldSelector: 'metadata.name=y' }).informer;
+    const colours = harness.watch({ view: project(colour) }).informer;
+    all.addIndex('colour', (object) => [colour(object)]);
+    await harness.run();
+    harness.server.put(x, red);
+    await harness.settle();
+    harness.hold();
+    harness.write(x, blue);
+    expect(all.byIndex('colour', 'red')).toEqual([]);
+    expect(all.byIndex('colour', 'blue')).toHaveLength(1);
+    expect(reds.get(x)).toBeUndefined();
+    expect(elsewhere.list()).toEqual([]);
+    expect(named.list()).toEqual([]);
+    expect(colours.get(x)).toBe('blue');
+    harness.write(x, red);
+    expect(reds.get(x)).toBeDefined();
+  });
+
+  it('leave the object they are given as it is', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.hold();
+    const object = harness.write(x);
+    expect(object.metadata.managedFields).toHaveLength(1);
+    expect(informer.get(x)?.metadata?.managedFields).toBeUndefined();
+  });
+
+  it('whose versions cannot be compared are not shown before their echo', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.cache.recordWrite(ConfigMap, { metadata: { ...x, uid: 'u', resourceVersion: 'opaque' } });
+    expect(informer.get(x)).toBeUndefined();
+  });
+
+  it('are forgotten after five minutes without their echo', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.cache.recordWrite(ConfigMap, { metadata: { ...x, uid: 'u', resourceVersion: '999999' } });
+    await harness.clock.advance(240_000);
+    expect(informer.get(x)).toBeDefined();
+    await harness.clock.advance(121_000);
+    expect(informer.get(x)).toBeUndefined();
+  });
+});
+
+describe('own deletions', () => {
+  it('hide the object until its end has been seen', async () => {
+    await using harness = new SlowEcho();
+    harness.server.put(x);
+    const { informer, events } = harness.watch();
+    await harness.run();
+    harness.hold();
+    harness.delete(x);
+    expect(informer.get(x)).toBeUndefined();
+    expect(informer.list()).toEqual([]);
+    expect(events).toHaveLength(1);
+    await harness.release();
+    expect(events).toHaveLength(2);
+    expect(informer.health().unconfirmedWrites).toBe(0);
+  });
+
+  it('of an object that the watch has not shown yet keep it hidden when it arrives', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.hold();
+    harness.write(x);
+    harness.delete(x);
+    expect(informer.get(x)).toBeUndefined();
+    const seen: boolean[] = [];
+    informer.subscribe(() => seen.push(informer.get(x) !== undefined));
+    await harness.release();
+    expect(seen).toEqual([false, false]);
+  });
+
+  it('do not hide a successor of the same name', async () => {
+    await using harness = new SlowEcho();
+    harness.server.put(x);
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.hold();
+    harness.delete(x);
+    harness.write(x, { data: { n: 'new' } });
+    expect(informer.get(x)?.data).toEqual({ n: 'new' });
+    await harness.release();
+    expect(informer.get(x)?.data).toEqual({ n: 'new' });
+  });
+
+  it('are not undone by the late answer of an earlier write', async () => {
+    await using harness = new SlowEcho();
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.hold();
+    const object = harness.server.put(x);
+    const last = harness.server.put(x);
+    harness.server.remove(x);
+    harness.cache.recordDelete(ConfigMap, x, object.metadata);
+    harness.cache.recordWrite(ConfigMap, last as ConfigMap);
+    expect(informer.get(x)).toBeUndefined();
+  });
+
+  it('recorded for another object of that name hide nothing', async () => {
+    await using harness = new SlowEcho();
+    harness.server.put(x);
+    harness.server.put(y);
+    const { informer } = harness.watch();
+    await harness.run();
+    harness.cache.recordDelete(ConfigMap, x, { uid: 'somebody-else' });
+    expect(informer.get(x)).toBeDefined();
+  });
+});

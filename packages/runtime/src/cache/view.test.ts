@@ -1,0 +1,23 @@
+import type { ConfigMap } from '@bowline/kubernetes';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type MetadataObject, project, type TriggerObject, trigger, type ViewOf } from './view.ts';
+
+type Kind = typeof ConfigMap;
+
+describe('views', () => {
+  it('decide the type of a read', () => {
+    const names = project((object: ConfigMap) => ({ name: object.metadata?.name }));
+    expectTypeOf<ViewOf<Kind, 'full'>>().toEqualTypeOf<ConfigMap>();
+    expectTypeOf<ViewOf<Kind, 'metadata'>>().toEqualTypeOf<MetadataObject>();
+    expectTypeOf<ViewOf<Kind, typeof names>>().toEqualTypeOf<{ name: string | undefined }>();
+    expectTypeOf<ViewOf<Kind, ReturnType<typeof trigger>>>().toEqualTypeOf<TriggerObject>();
+  });
+
+  it('of the same function are the same view', () => {
+    const data = (object: ConfigMap): unknown => object.data;
+    const keep = (): boolean => true;
+    expect(project(data)).toBe(project(data));
+    expect(trigger(keep)).toBe(trigger(keep));
+    expect(project((object: ConfigMap) => object.data)).not.toBe(project(data));
+  });
+});
