@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { SubjectInput } from './subject.ts';
 
 /** Command is a program with its fixed arguments; the subject's input follows them. */
 export interface Command {
@@ -96,11 +95,6 @@ export class SubjectProcess implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
-}
-
-/** subjectArguments is the input as a command line. */
-export function subjectArguments(input: SubjectInput): readonly string[] {
-  return [JSON.stringify(input)];
 }
 
 function megabytes(status: string, field: string): number {

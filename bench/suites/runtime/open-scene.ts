@@ -33,6 +33,12 @@ export async function openScene(plan: Plan, log: (line: string) => void): Promis
   const clientNode = await clientNodePeer(log);
   const folder = mkdtempSync(join(tmpdir(), 'bowline-bench-'));
   const leave = (): void => rmSync(folder, { recursive: true, force: true });
+  // Subjects and control plane notice by themselves that this process is gone; the folder holds credentials.
+  const interrupted = (): void => {
+    leave();
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     const command = await bundleSubjects(subjects, folder);
     log('starting a control plane');
@@ -56,6 +62,7 @@ export async function openScene(plan: Plan, log: (line: string) => void): Promis
         try {
           await cluster[Symbol.asyncDispose]();
         } finally {
+          process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
           leave();
         }
       },

@@ -1,0 +1,36 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { SubjectProcess } from './subject-process.ts';
+
+const untilReleased = "process.stdin.on('end', () => process.exit(0)).resume();";
+
+function run(code: string): SubjectProcess {
+  return new SubjectProcess({ file: process.execPath, args: ['-e', code] }, []);
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test('gives the lines of a subject one by one, and ends it when released', async () => {
+  const subject = run(`console.log('{"a":1}\\n{"a":2}'); ${untilReleased}`);
+  expect(await subject.next(30_000)).toEqual({ a: 1 });
+  expect(await subject.next(30_000)).toEqual({ a: 2 });
+  await subject.release();
+});
+
+test('says what a subject wrote when it ended without an answer', async () => {
+  await using subject = run("console.error('no such cluster'); process.exit(3);");
+  await expect(subject.next(30_000)).rejects.toThrow(/ended.*no such cluster/s);
+});
+
+test('does not wait for ever', async () => {
+  await using subject = run(untilReleased);
+  await expect(subject.next(0)).rejects.toThrow(/said nothing/);
+});
+
+test('hides the options that would change what is measured', async () => {
+  vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+  await using subject = run(`console.log(JSON.stringify({ env: Object.keys(process.env) })); ${untilReleased}`);
+  const { env } = await subject.next(30_000);
+  expect(env).not.toContain('NODE_OPTIONS');
+});
