@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { applyDefaults } from './apply-defaults.ts';
+import answers from './fixtures/answers.json' with { type: 'json' };
+import { type FixtureCase, fixtureCases } from './fixtures/cases.ts';
+import { ruleCases } from './fixtures/rule-cases.ts';
+import { prune } from './prune.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+import { validate } from './validate.ts';
+
+interface Answer {
+  readonly name: string;
+  readonly causes: readonly { readonly field: string; readonly reason: string; readonly message: string }[];
+  readonly stored?: unknown;
+}
+
+const recorded: readonly Answer[] = answers.answers;
+
+const rootOf = (value: StructuralSchema): StructuralSchema => {
+  return { type: 'object', properties: { spec: { type: 'object', properties: { value } } } };
+};
+
+function ours(fixture: FixtureCase) {
+  const root = rootOf(fixture.schema);
+  const read = (value: unknown) => {
+    const object = { apiVersion: 'probe.bowline.dev/v1', kind: 'Probe', metadata: { name: 'probe' }, spec: { value } };
+    return applyDefaults(prune(object, root, { isResource: true }), root);
+  };
+  const object = read(fixture.value) as { spec: { value?: unknown } };
+  const oldValue = 'old' in fixture ? read(fixture.old) : undefined;
+  return { object, problems: validate(object, root, { oldValue, isResource: true }) };
+}
+
+describe('validate', () => {
+  const cases = [...fixtureCases, ...ruleCases].map((fixture, index) => ({ fixture, answer: recorded[index] }));
+
+  it('has an answer of the API server for every case', () => {
+    expect(recorded.map(({ name }) => name)).toEqual(cases.map(({ fixture }) => fixture.name));
+  });
+
+  it.each(cases.map((each) => [each.fixture.name, each] as const))('answers as the API server: %s', (_, { fixture, answer }) => {
+    const { object, problems } = ours(fixture);
+    const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
+      return `${a.field} ${a.message}` < `${b.field} ${b.message}` ? -1 : 1;
+    };
+    // The API server walks maps in random order.
+    expect([...problems].sort(byText)).toEqual([...(answer?.causes ?? [])].sort(byText));
+    if (answer?.causes.length === 0) expect(object.spec.value).toEqual(answer.stored);
+  });
+});
