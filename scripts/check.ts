@@ -1,6 +1,7 @@
 // npm run check: everything about the source that a machine can judge without running it.
 import { apiReports } from './check/api-report.ts';
 import { dependencyDirections } from './check/dependency-directions.ts';
+import { brokenExamples } from './check/doc-examples.ts';
 import { undocumentedErrorCodes } from './check/error-codes.ts';
 import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
@@ -35,6 +36,7 @@ const failed = await runSteps([
   ]),
   command('build', process.execPath, ['scripts/build.mjs']),
   findings('API reports', () => apiReports({ update })),
+  findings('examples in the documentation', () => brokenExamples()),
   findings('error codes are documented', undocumentedErrorCodes),
   findings('no machine paths or download addresses', repositoryText),
 ]);
