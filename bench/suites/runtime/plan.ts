@@ -49,5 +49,5 @@ export const quickPlan: Plan = {
   reconciles: 2_000,
   overheadRounds: 1,
   idleRounds: 1,
-  settleMs: 2_000,
+  settleMs: 500,
 };

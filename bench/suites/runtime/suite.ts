@@ -64,7 +64,10 @@ export const suite: BenchSuite = {
     };
   },
 
-  describe: describeResult,
+  describe: (result) => [
+    ...(result.command.includes('--quick') ? ['A shortened run: it shows that everything works, not how fast.'] : []),
+    ...describeResult(result),
+  ],
 };
 
 /** readFlags answers the one measurement that was asked for, if any. */
