@@ -4,7 +4,7 @@ import type { RequestScope } from './request-scope.ts';
 /** ChannelPoolOptions configures the connections of one lane. */
 export interface ChannelPoolOptions {
   /** Opens another connection; rejects in bounded time. */
-  readonly open: (onUnusable: () => void) => Promise<Channel>;
+  readonly open: (onUnusable: (channel: Channel) => void) => Promise<Channel>;
   /** How many requests a connection is expected to carry before one has been opened. */
   readonly expectedCapacity: number;
 }
@@ -138,8 +138,8 @@ export class ChannelPool {
   /** #openOne never rejects: a failure goes to the requests that the connection was meant for. */
   async #openOne(): Promise<void> {
     try {
-      const opened: Channel = await this.#open(() => {
-        if (this.#active.get(opened) === 0) this.#active.delete(opened);
+      const opened = await this.#open((channel) => {
+        if (this.#active.get(channel) === 0) this.#active.delete(channel);
       });
       if (this.#closed) {
         opened.destroy(this.#closed);

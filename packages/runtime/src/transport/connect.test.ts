@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
 import { createServer } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { issueCertificate, VirtualClock } from '@bowline/machinery';
 import { expect, test } from 'vitest';
 import { noMetrics } from '../observability/metrics.ts';
@@ -250,6 +250,31 @@ test('says whose identity a request takes on, group by group', async () => {
   const other = await outcome(transport.request(get('/', { impersonate: { user: 'joe' } })));
   expect(JSON.parse(other as string)).toMatchObject({ 'impersonate-user': 'joe' });
   expect(other).not.toContain('jane');
+});
+
+test('says that a server which sends no settings is no API server, and closes without waiting for it', async () => {
+  const wire = new VirtualClock();
+  const { authority, server: leaf } = await pki();
+  const silent = createTlsServer({ key: leaf.keyPem, cert: leaf.certificatePem, ALPNProtocols: ['h2'] });
+  let secured = 0;
+  silent.on('secureConnection', () => secured++);
+  await using server = await listen(silent, (port) => ({
+    server: `https://127.0.0.1:${port}`,
+    ca: authority.certificatePem,
+  }));
+  await using transport = connect(server.config, { wire });
+  const late = outcome(transport.request(get('/')));
+  await until(() => secured === 1 && wire.pendingTimers === 3);
+  await wire.advance(10_000);
+  expect(await late).toMatchObject({
+    code: 'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
+    message: expect.stringContaining('sent no HTTP/2 settings') as string,
+  });
+  const closed = outcome(transport.request(get('/')));
+  await until(() => secured === 2);
+  await transport.close();
+  expect(await closed).toMatchObject({ code: 'BOWLINE_TRANSPORT_CLOSED' });
+  expect(wire.pendingTimers).toBe(0);
 });
 
 test('refuses requests after it was closed', async () => {

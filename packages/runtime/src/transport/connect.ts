@@ -115,7 +115,7 @@ class HttpTransport implements Transport {
     this.#pools = { call: pool(), watch: pool(), lease: pool() };
   }
 
-  async #open(options: TransportOptions, maxStreams: number, onUnusable: () => void): Promise<Channel> {
+  async #open(options: TransportOptions, maxStreams: number, onUnusable: (channel: Channel) => void): Promise<Channel> {
     const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
     const opened = await openSocket({
       config: this.#config,
@@ -131,6 +131,7 @@ class HttpTransport implements Transport {
         ...common,
         authority: this.#where.server,
         connectTimeoutMs,
+        signal: this.#ended.signal,
         maxStreams,
         pingIntervalMs: options.pingIntervalMs ?? 15_000,
         pingTimeoutMs: options.pingTimeoutMs ?? 10_000,

@@ -14,7 +14,7 @@ export interface Http1ChannelOptions {
   readonly authority: string;
   readonly wire: Clock;
   /** Called once when the connection takes no more requests. */
-  readonly onUnusable: () => void;
+  readonly onUnusable: (channel: Channel) => void;
 }
 
 /** Http1Channel is an HTTP/1.1 connection: one request at a time, kept open between them. It has no PING; bytes are its only sign of life. */
@@ -148,7 +148,7 @@ export class Http1Channel implements Channel {
     if (!this.#usable) return;
     this.#usable = false;
     this.#agent.destroy();
-    this.#options.onUnusable();
+    this.#options.onUnusable(this);
   }
 }
 

@@ -6,7 +6,7 @@ import { Unprocessed } from './channel.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { OpenSocket } from './socket.ts';
-import { errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
+import { connectError, errorCodeOf, lostError, TransportError, type Where } from './transport-error.ts';
 
 /** Http2ChannelOptions configures one HTTP/2 connection. */
 export interface Http2ChannelOptions {
@@ -18,8 +18,10 @@ export interface Http2ChannelOptions {
   readonly pingTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly streamWindowBytes: number;
+  /** Aborted when the transport is closed. */
+  readonly signal: AbortSignal;
   /** Called once when the connection takes no more requests. */
-  readonly onUnusable: () => void;
+  readonly onUnusable: (channel: Channel) => void;
 }
 
 /**
@@ -89,24 +91,35 @@ export class Http2Channel implements Channel {
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     const channel = new Http2Channel(session, opened, options);
     return new Promise((resolve, reject) => {
-      const timer = options.wire.setTimer(options.connectTimeoutMs, () => {
+      const { wire, where, connectTimeoutMs, signal } = options;
+      const timer = wire.setTimer(connectTimeoutMs, () => {
         channel.destroy(
           new TransportError(
             'BOWLINE_TRANSPORT_CONNECT_TIMEOUT',
-            `${options.where.server} (${options.where.source}) accepted a connection but sent no HTTP/2 settings within ${options.connectTimeoutMs} ms: check that the address is an API server`,
+            `${where.server} (${where.source}) accepted a connection but sent no HTTP/2 settings within ${connectTimeoutMs} ms: check that the address is an API server`,
           ),
         );
       });
-      session.once('remoteSettings', () => {
+      const settle = (): void => {
         timer.cancel();
+        signal.removeEventListener('abort', onAbort);
+        session.off('remoteSettings', onSettings);
         session.off('close', onClose);
-        resolve(channel);
-      });
-      const onClose = (): void => {
-        timer.cancel();
-        reject(channel.#failure ?? lostError(options.where, 'it was closed before it could be used'));
       };
-      session.once('close', onClose);
+      const onSettings = (): void => {
+        settle();
+        resolve(channel);
+      };
+      const onClose = (): void => {
+        settle();
+        reject(connectError(channel.#failure, where));
+      };
+      const onAbort = (): void =>
+        channel.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+      session.on('remoteSettings', onSettings);
+      session.on('close', onClose);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
     });
   }
 
@@ -241,7 +254,7 @@ export class Http2Channel implements Channel {
   #unusable(): void {
     if (!this.#usable) return;
     this.#usable = false;
-    this.#options.onUnusable();
+    this.#options.onUnusable(this);
   }
 
   /** A graceful end would wait for a peer that may be dead, and keep the process alive meanwhile. */
