@@ -17,5 +17,13 @@ const log = createLog({ format: 'text' });
 const metrics = createMetrics();
 const paths = defaultKubeconfigPaths({ env: process.env, home: homedir() });
 await using client = createClient({ transport: connect(await loadKubeconfig({ paths })), log, metrics });
-const manager = new Manager({ operators: [copy], clientFor: () => client, namespace: 'default', log, metrics });
+const manager = new Manager({
+  operators: [copy],
+  clientFor: () => client,
+  namespace: 'default',
+  healthAddress: '127.0.0.1:8081',
+  metricsAddress: '127.0.0.1:8080',
+  log,
+  metrics,
+});
 await runUntilSignal((signal) => manager.run(signal));

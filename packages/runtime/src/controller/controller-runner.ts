@@ -54,7 +54,7 @@ export type ControllerState = 'idle' | 'waiting' | 'running' | 'draining' | 'sto
  * ControllerRunner runs one controller. Its informers are asked for at once, so that they are warm before the work may
  * begin; it subscribes to them, and has a queue to fill, only from then on.
  */
-export class ControllerRunner {
+export class ControllerRunner implements Disposable {
   readonly controller: Controller;
   readonly #options: ControllerRunnerOptions;
   readonly #informers = new Map<string, Informer<unknown>>();
@@ -166,12 +166,17 @@ export class ControllerRunner {
     const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
     lost?.removeEventListener('abort', onLost);
     await workers;
-    this.#metrics[Symbol.dispose]();
     this.#state = 'stopped';
     const ranForMs = clock.monotonic() - startedAt;
     if (left.length > 0) log.warn('controller stopped before all reconciles had ended', { keys: left, ranForMs });
     else log.info('controller stopped', { ranForMs });
     return left;
+  }
+
+  /** Stops measuring: for after the end, also of a controller that never ran. */
+  [Symbol.dispose](): void {
+    void this.#queue.shutDown({ discard: true });
+    this.#metrics[Symbol.dispose]();
   }
 
   #start(options: ControllerRunOptions): Reconciler {

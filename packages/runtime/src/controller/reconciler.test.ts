@@ -151,6 +151,19 @@ describe('Reconciler', () => {
     expect(await metric('workqueue_retries_total{name="test",controller="test"}')).toBe(4);
   });
 
+  it('lets the event loop have its turn among any number of reconciles that wait for nothing', async () => {
+    let runs = 0;
+    const { queue } = setUp(() => void runs++, { concurrency: 4 });
+    for (let n = 0; n < 10_000; n++) queue.add(`key-${n}`);
+    const runsAtTurns: number[] = [];
+    while (runs < 10_000) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      runsAtTurns.push(runs);
+    }
+    const longest = Math.max(...runsAtTurns.map((at, turn) => at - (runsAtTurns[turn - 1] ?? 0)));
+    expect(longest).toBeLessThan(200);
+  });
+
   it('lets a throwing key harm no other', async () => {
     const done: string[] = [];
     const { clock, queue } = setUp(({ item }) => {

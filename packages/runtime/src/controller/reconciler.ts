@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Fields, Log } from '../observability/log.ts';
@@ -24,6 +25,13 @@ export interface ReconcilerOptions {
 }
 
 /**
+ * Reconciles that wait for nothing run one after the other without the event loop getting a turn: ten thousand of them
+ * would hold up sockets, probes and the renewal of the Lease.
+ */
+const RUNS_PER_TURN = 64;
+const LONGEST_TURN_MS = 10;
+
+/**
  * Reconciler takes keys from a queue and runs one function for each, a few at a time. Whatever a run does (throws, never
  * ends), the others go on.
  */
@@ -37,6 +45,9 @@ export class Reconciler {
   readonly #left: string[] = [];
   #count = 0;
   #stopping = false;
+  #sinceTurn = 0;
+  #turnStartedAt = 0;
+  #turn: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(options: ReconcilerOptions) {
@@ -96,7 +107,24 @@ export class Reconciler {
     const { queue } = this.#options;
     for (let item = await queue.next(); item !== undefined && !this.#stopping; item = await queue.next()) {
       await this.#process(item);
+      if (this.#turn !== undefined || this.#isTurnOver()) await this.#giveOthersATurn();
     }
+  }
+
+  #isTurnOver(): boolean {
+    return (
+      ++this.#sinceTurn >= RUNS_PER_TURN || this.#options.clock.monotonic() - this.#turnStartedAt > LONGEST_TURN_MS
+    );
+  }
+
+  /** All workers wait together: each alone would leave the others to go on. */
+  async #giveOthersATurn(): Promise<void> {
+    this.#turn ??= nextTurn().then(() => {
+      this.#turn = undefined;
+      this.#sinceTurn = 0;
+      this.#turnStartedAt = this.#options.clock.monotonic();
+    });
+    await this.#turn;
   }
 
   /** Resolves when the slot is free again, which may be before the run has ended. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { QueueItem } from '../queue/queue-options.ts';
 
 /** Run is one reconcile of one key, from its start until its promise has settled. */
@@ -24,6 +25,8 @@ export class Run {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      // A reconcile may have many requests under way; Node warns of a leak at eleven.
+      setMaxListeners(0, this.#controller.signal);
       if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;

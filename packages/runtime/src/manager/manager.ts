@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { between, type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import type { ControllerState } from '../controller/controller-runner.ts';
@@ -103,6 +104,7 @@ export class Manager {
     const over = new AbortController();
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
+    setMaxListeners(0, stop);
     stop.addEventListener('abort', () => {
       this.#stopping = true;
     });

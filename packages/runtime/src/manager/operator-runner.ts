@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Random } from '@bowline/machinery';
 import { Cache } from '../cache/cache.ts';
 import type { InformerHealth } from '../cache/health.ts';
@@ -98,6 +99,8 @@ export class OperatorRunner {
     // Ends everything when a part fails.
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
+    // Every informer, service and controller listens; Node warns of a leak at eleven.
+    setMaxListeners(0, over.signal, stop);
     const cache = this.#cache.run(over.signal).catch((error: unknown) => failed.abort(error));
     const setup = this.#setUp(over.signal);
     try {
@@ -109,6 +112,7 @@ export class OperatorRunner {
       // Only when stopped in the middle of it: what it would have said no longer matters.
       setup.catch(() => undefined);
       await cache;
+      for (const controller of this.controllers) controller[Symbol.dispose]();
       log.info('operator stopped');
     }
     if (failed.signal.aborted) throw failed.signal.reason;
@@ -174,6 +178,7 @@ export class OperatorRunner {
     this.#state = 'leading';
     const failed = new AbortController();
     const end = AbortSignal.any([signal, failed.signal, ...(lost ? [lost] : [])]);
+    setMaxListeners(0, end, ...(lost ? [lost] : []));
     end.addEventListener('abort', () => {
       this.#state = 'draining';
     });

@@ -1,0 +1,76 @@
+import { Pod, Secret } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/create-client.ts';
+import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { RecordingClient, type WriteRecorder } from './live-client.ts';
+
+const key = { namespace: 'default', name: 'a' };
+const stored = (kind: string, more: object = {}) => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { ...key, uid: 'uid-1', resourceVersion: '7', ...more },
+});
+
+function setUp(...answers: ScriptedAnswer[]) {
+  const transport = new ScriptedTransport(...answers);
+  const recorded: string[] = [];
+  const recorder: WriteRecorder = {
+    recordWrite: (resource, object) => void recorded.push(`write ${resource.kind} ${object.metadata?.resourceVersion}`),
+    recordDelete: (resource, { name }, { uid }) => void recorded.push(`delete ${resource.kind} ${name} ${uid}`),
+  };
+  const abort = new AbortController();
+  const live = new RecordingClient(createClient({ transport }), recorder, abort.signal);
+  return { live, recorded, abort, transport };
+}
+
+describe('RecordingClient', () => {
+  it('records the answers of create, update, patch and of a status, not of a dry run or another subresource', async () => {
+    const { live, recorded } = setUp(...Array.from({ length: 6 }, () => ({ body: stored('Secret') })));
+    const secret = { metadata: { ...key, resourceVersion: '6' } };
+    const patch = { type: 'merge', body: {} } as const;
+    await live.create(Secret, { metadata: key });
+    await live.update(Secret, secret);
+    await live.patch(Secret, key, patch);
+    await live.patch(Secret, key, patch, { subresource: 'status' });
+    expect(recorded.splice(0)).toEqual(Array.from({ length: 4 }, () => 'write Secret 7'));
+    await live.update(Secret, secret, { dryRun: true });
+    await live.patch(Secret, key, patch, { subresource: 'scale' });
+    expect(recorded).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a Status',
+      { apiVersion: 'v1', kind: 'Status', status: 'Success', details: { uid: 'uid-1' } },
+      'delete Pod a uid-1',
+    ],
+    ['an object that finalizers hold', stored('Pod', { deletionTimestamp: 'now', finalizers: ['x/y'] }), 'write Pod 7'],
+    [
+      'an object in its grace period',
+      stored('Pod', { deletionTimestamp: 'now', deletionGracePeriodSeconds: 30 }),
+      'write Pod 7',
+    ],
+    [
+      'an object that is gone',
+      stored('Pod', { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }),
+      'delete Pod a uid-1',
+    ],
+    ['an object as it last was', stored('Pod'), 'delete Pod a uid-1'],
+  ])('understands a deletion answered with %s', async (_, body, expected) => {
+    const { live, recorded } = setUp({ body });
+    await live.delete(Pod, key);
+    expect(recorded).toEqual([expected]);
+  });
+
+  it('ties every request to the signal it was made with, beside its own', async () => {
+    const { live, abort, transport } = setUp({ body: stored('Secret') }, { body: stored('Secret') });
+    const own = new AbortController();
+    await live.get(Secret, key);
+    await live.get(Secret, key, { signal: own.signal });
+    own.abort(new Error('own'));
+    await expect(live.get(Secret, key, { signal: own.signal })).rejects.toThrow('own');
+    abort.abort(new Error('run over'));
+    await expect(live.list(Secret)).rejects.toThrow('run over');
+    expect(transport.requests).toHaveLength(2);
+  });
+});
