@@ -7,12 +7,12 @@ import {
   connect,
   createClient,
   createLog,
+  defineOperator,
+  Manager,
+  runUntilSignal,
   type Transport,
   type TransportRequest,
 } from '@bowline/runtime';
-import { Manager } from '../../../packages/runtime/src/manager/manager.ts';
-import { runUntilSignal } from '../../../packages/runtime/src/manager/run-until-signal.ts';
-import { defineOperator } from '../../../packages/runtime/src/operator/operator.ts';
 import { type JournalEntry, machineTime, openJournal } from './journal.ts';
 
 /** ReplicaSettings is what the proof hands to a replica. */

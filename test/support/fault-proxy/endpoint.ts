@@ -59,13 +59,18 @@ export class Endpoint implements AsyncDisposable {
     }
   }
 
+  /** reset ends every present connection with a RST. */
+  reset(): void {
+    for (const relay of this.#relays) relay.reset();
+  }
+
   /** down resets every connection and refuses new ones. */
   async down(): Promise<void> {
     if (!this.#up) return;
     this.#up = false;
     this.#server.close();
     const closed = [once(this.#server, 'close'), ...[...this.#relays].map((relay) => relay.closed)];
-    for (const relay of this.#relays) relay.reset();
+    this.reset();
     await Promise.all(closed);
   }
 

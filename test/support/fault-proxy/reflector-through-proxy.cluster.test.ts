@@ -1,0 +1,182 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, keyOf, keyString, type ObjectKey } from '@bowline/kubernetes';
+import { integerBelow, pick, type Random, seededRandom } from '@bowline/machinery';
+import {
+  Cache,
+  type Client,
+  connect,
+  connectionFrom,
+  createClient,
+  type Informer,
+  isConflict,
+  isNotFound,
+  parseKubeconfig,
+} from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { type Identity, InvariantChecker } from '../../proofs/reflector/invariants.ts';
+import { acceleratedClock } from './accelerated-clock.ts';
+import { type Fault, seededFaults } from './fault.ts';
+import { FaultProxy } from './fault-proxy.ts';
+
+const SEEDS = 20;
+/** Seeds at once: they mostly wait. */
+const AT_ONCE = 5;
+/** Every request fails in some way until there were so many faults. */
+const FAULTS = 8;
+/** Changes between faults, at most: a stream that survived its fault is then cut, so that the next one can strike. */
+const PATIENCE = 25;
+/** Changes after the last fault. */
+const STEPS_AFTER = 20;
+/** The reflector's first backoff of up to 800 ms takes 40, and 30 s of one that has failed often 1.5 s. */
+const SPEED = 20;
+
+interface Outcome {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly events: number;
+  readonly faults: readonly Fault[];
+}
+
+describe('an informer behind a network that fails', () => {
+  it('shows no step back and ends at the server’s state, under twenty seeds', { timeout: 120_000 }, async () => {
+    await using c = await cluster({ prefix: 'reflector' });
+    const seeds = Array.from({ length: SEEDS }, (_, n) => n + 1);
+    const outcomes: Outcome[] = [];
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) outcomes.push(await run(c, seed));
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome.violations.length > 0)).toEqual([]);
+    expect(outcomes).toHaveLength(SEEDS);
+    // The seeds did what they are for: every kind of fault struck somewhere, and there was something to miss.
+    const kinds = new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.kind)));
+    expect([...kinds].sort()).toEqual([
+      'answer',
+      'delay',
+      'drop',
+      'duplicate-bookmark',
+      'end',
+      'goaway',
+      'half-open',
+      'refuse-stream',
+      'restart',
+      'stall',
+      'truncate',
+      'watch-error',
+    ]);
+    for (const { seed, faults } of outcomes) expect(faults, `faults of seed ${seed}`).toHaveLength(FAULTS);
+    expect(outcomes.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(10 * SEEDS);
+  });
+});
+
+async function run(c: Cluster, seed: number): Promise<Outcome> {
+  const random = seededRandom(seed);
+  const kubeconfig = await c.kubeconfig('admin');
+  await using proxy = await FaultProxy.start({
+    upstream: connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), 'admin')),
+    schedule: seededFaults({ random: seededRandom(seed + 1_000), rate: 1, most: FAULTS, longestMs: 100 }),
+  });
+  const endpoint = await proxy.endpoint('reflector');
+  const wire = acceleratedClock(SPEED);
+  // In real time: a PING every 200 ms that may take 750.
+  const limits = { pingIntervalMs: 200 * SPEED, pingTimeoutMs: 750 * SPEED, connectTimeoutMs: 2_000 * SPEED };
+  const transport = connect(await proxy.connection('reflector'), { wire, timeoutMs: 3_000 * SPEED, ...limits });
+  await using client = createClient({ transport, clock: wire, wire, random });
+  const cache = new Cache({ client, clock: wire, wire, random });
+  const scope = { namespaces: [c.namespace], labelSelector: `seed=${seed}` };
+  const informer = cache.informer(ConfigMap, scope);
+  const violations: string[] = [];
+  using checker = new InvariantChecker({
+    informer,
+    metadata: (value) => value.metadata ?? {},
+    report: (message) => void violations.push(message),
+  });
+  const keys = Array.from({ length: 8 }, (_, n) => ({ namespace: c.namespace, name: `seed-${seed}-${n}` }));
+
+  const stop = new AbortController();
+  const running = cache.run(stop.signal);
+  try {
+    let seen = 0;
+    for (let quiet = 0; seen < FAULTS || quiet < STEPS_AFTER; quiet++) {
+      await change(c.admin, cache, pick(random, keys), seed, random);
+      checker.readAll(keys);
+      if (proxy.injected.length > seen) quiet = 0;
+      else if (seen < FAULTS && quiet % PATIENCE === PATIENCE - 1) endpoint.reset();
+      seen = proxy.injected.length;
+    }
+    const expected = await serverState(c, seed);
+    proxy.schedule = () => undefined;
+    const agrees = await eventually(informer, () => same(informer, expected));
+    if (!agrees) violations.push(`the informer did not reach the server's state: ${JSON.stringify(informer.health())}`);
+    checker.readAll(keys);
+    checker.settled(expected);
+  } finally {
+    stop.abort();
+    await running;
+  }
+  return { seed, violations, events: checker.eventCount, faults: proxy.injected.map(({ fault }) => fault) };
+}
+
+/** Creates, changes or deletes an object directly at the server; half the time the cache is told, as after own writes. */
+async function change(admin: Client, cache: Cache, key: ObjectKey, seed: number, random: Random): Promise<void> {
+  const tell = random.next() < 0.5;
+  const data = { value: String(integerBelow(random, 1_000_000)) };
+  if (random.next() < 0.3) {
+    const found = await admin.find(ConfigMap, key);
+    if (!found) return;
+    const { uid = '', resourceVersion } = found.metadata ?? {};
+    await admin.delete(ConfigMap, key, { preconditions: { uid } }).catch(unless(isNotFound, isConflict));
+    if (tell) cache.recordDelete(ConfigMap, key, { uid, resourceVersion });
+    return;
+  }
+  const metadata = { name: key.name, namespace: key.namespace, labels: { seed: String(seed) } };
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  const stored = await admin.patch(ConfigMap, key, { type: 'apply', body, force: true }, { fieldManager: 'test' });
+  if (tell) cache.recordWrite(ConfigMap, stored);
+}
+
+function unless(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => void {
+  return (error) => {
+    if (!expected.some((test) => test(error))) throw error;
+  };
+}
+
+async function serverState(c: Cluster, seed: number): Promise<ReadonlyMap<string, Identity>> {
+  const { items } = await c.admin.list(ConfigMap, { namespace: c.namespace, labelSelector: `seed=${seed}` });
+  return new Map(items.map((item) => [keyString(keyOf(item)), identityOf(item)]));
+}
+
+function identityOf(object: ConfigMap): Identity {
+  return { uid: object.metadata?.uid ?? '', version: object.metadata?.resourceVersion ?? '' };
+}
+
+function same(informer: Informer<ConfigMap>, expected: ReadonlyMap<string, Identity>): boolean {
+  const stored = informer.list();
+  const { synced, unconfirmedWrites } = informer.health();
+  return (
+    synced &&
+    unconfirmedWrites === 0 &&
+    stored.length === expected.size &&
+    stored.every((item) => expected.get(keyString(keyOf(item)))?.version === identityOf(item).version)
+  );
+}
+
+/** Waits for a state of the informer: looks after every event, and now and then for what no event tells. */
+async function eventually(informer: Informer<ConfigMap>, isSo: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + 30_000;
+  while (!isSo() && performance.now() < deadline) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, 50);
+      const subscription = informer.subscribe((event) => {
+        if (!event.initial) done();
+      });
+      function done(): void {
+        clearTimeout(timer);
+        subscription[Symbol.dispose]();
+        resolve();
+      }
+    });
+  }
+  return isSo();
+}
