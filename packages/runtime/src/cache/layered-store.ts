@@ -151,8 +151,8 @@ export class LayeredStore<E> {
     const shown = this.visible.get(key);
     const metadata = shown === undefined ? undefined : this.#metadata(shown);
     if (known?.deletion || (metadata && metadata.uid !== uid)) return;
-    // Not shown although the stream is past it: out of scope, or its deletion has been seen already.
-    if (!metadata && !known && reaches(streamVersion, version)) return;
+    // Nothing is shown, and nothing says that the stream has yet to show it: out of scope, or its end has been seen already.
+    if (!metadata && !known && (version === undefined || reaches(streamVersion, version))) return;
     const newest = newerOf(version, metadata?.resourceVersion);
     this.#record({ key, uid, deletion: true, entry: undefined, version: newest, base: known ? known.base : shown });
   }

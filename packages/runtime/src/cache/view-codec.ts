@@ -1,4 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
+import { PAUSED_ANNOTATION } from './paused.ts';
 import type { MetadataObject, ProjectView, TriggerObject, TriggerView, View } from './view.ts';
 
 /**
@@ -98,10 +99,15 @@ function withoutManagedFields(object: KubernetesObject): ObjectMeta {
   return { ...metadata, managedFields: undefined } as ObjectMeta;
 }
 
-/** What a projection keeps besides its value: identity, what selectors need, and who is told when the object vanishes. */
+/**
+ * What a projection keeps besides its value: identity, what selectors need, who is told when the object vanishes, and
+ * whether it is paused, which is the runtime's business whatever the projection drops.
+ */
 function identityOf(object: KubernetesObject): ObjectMeta {
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = object.metadata ?? {};
-  return { name, namespace, uid, resourceVersion, labels, ownerReferences } as ObjectMeta;
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations: all } = object.metadata ?? {};
+  const paused = all?.[PAUSED_ANNOTATION];
+  const annotations = paused === undefined ? undefined : { [PAUSED_ANNOTATION]: paused };
+  return { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations } as ObjectMeta;
 }
 
 function triggerOf(object: KubernetesObject): TriggerObject {
