@@ -108,7 +108,7 @@ async function* completeLines(path: string): AsyncGenerator<string> {
 }
 
 /** parseLine reads one line; undefined when it is older than `since`. Old lines are passed over without parsing. */
-export function parseLine(line: string, since: number, path: string): AuditEvent | undefined {
+function parseLine(line: string, since: number, path: string): AuditEvent | undefined {
   const at = line.lastIndexOf(TIMESTAMP);
   if (at < 0) throw unreadable(path);
   const begin = at + TIMESTAMP.length;

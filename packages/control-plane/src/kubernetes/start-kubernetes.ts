@@ -20,8 +20,6 @@ import { createPki, type Pki, readKept, writePki } from './pki.ts';
 import { probe } from './probe.ts';
 import { untilExists } from './until-exists.ts';
 
-const POLICY_SPACES = 2;
-
 /** startKubernetes starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on 127.0.0.1. */
 export async function startKubernetes(options: KubernetesOptions): Promise<ControlPlane> {
   const { signal } = options;
@@ -66,7 +64,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     // it has no roles for them, and they back off.
     await Promise.all([components.start('etcd', signal), components.start('kube-apiserver', signal)]);
     const url = `https://127.0.0.1:${ports.apiServer}`;
-    const version = await checkVersion(await probe(`${url}/version`, { ca, cert, key }), options.version);
+    const version = checkVersion(await probe(`${url}/version`, { ca, cert, key }), options.version);
     const answered = systemClock.monotonic();
 
     const access = kubernetesAccess({ kind: 'kubernetes', url, folder, version }, pki.authority);
@@ -149,7 +147,7 @@ async function writeSettings(parts: {
     writePki(folder, pki),
     kubeconfig('kube-controller-manager', pki.controllerManager),
     kubeconfig('kube-scheduler', pki.scheduler),
-    writeFile(auditPolicyFile(folder), JSON.stringify(auditPolicy, undefined, POLICY_SPACES)),
+    writeFile(auditPolicyFile(folder), JSON.stringify(auditPolicy, undefined, 2)),
     mkdir(auditFolder(folder), { recursive: true, mode: 0o700 }),
     mkdir(join(folder, 'logs'), { recursive: true, mode: 0o700 }),
   ]);
@@ -162,7 +160,7 @@ async function writeSettings(parts: {
   };
 }
 
-async function checkVersion(answer: { readonly text: string }, wanted: string | undefined): Promise<string> {
+function checkVersion(answer: { readonly text: string }, wanted: string | undefined): string {
   const { gitVersion } = JSON.parse(answer.text) as { gitVersion: string };
   const actual = gitVersion.replace(/^v/, '');
   const asked = wanted?.replace(/^v/, '');

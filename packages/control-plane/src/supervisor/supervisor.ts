@@ -199,7 +199,7 @@ export class Supervisor implements AsyncDisposable {
  * defaultSupervisorCommand runs this package's bin. From source, as in this repository's tests, Node needs tsx to read
  * TypeScript; the published package runs its own JavaScript.
  */
-export function defaultSupervisorCommand(): SupervisorCommand {
+function defaultSupervisorCommand(): SupervisorCommand {
   const self = fileURLToPath(import.meta.url);
   if (!self.endsWith('.ts')) {
     return { command: process.execPath, args: [fileURLToPath(new URL('../bin/supervisor.js', import.meta.url))] };
