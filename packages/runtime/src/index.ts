@@ -1,6 +1,7 @@
 export { Cache, type CacheOptions, type InformerOptions } from './cache/cache.ts';
 export type { InformerHealth, InformerState, ReconnectReason } from './cache/health.ts';
 export type { Informer, InformerEvent, InformerHandler, ReadOptions } from './cache/informer.ts';
+export { PAUSED_ANNOTATION } from './cache/paused.ts';
 export { Reflector, type ReflectorOptions } from './cache/reflector.ts';
 export type { ReflectorStatus } from './cache/reflector-status.ts';
 export type { ReflectorTarget, Snapshot } from './cache/reflector-target.ts';
@@ -42,7 +43,6 @@ export type {
   SourceListOptions,
   SourceOptions,
 } from './controller/sources.ts';
-export { PAUSED_ANNOTATION } from './controller/triggers.ts';
 export {
   ApiError,
   type ApiErrorInit,

@@ -73,6 +73,7 @@ export class ControllerMetrics implements Disposable {
     for (const counter of [this.#errors, this.#terminal, this.#panics, this.#timeouts, this.#mapErrors]) {
       counter.add(this.#labels, 0);
     }
+    this.#time.zero?.(this.#labels);
     most.set(concurrency, this.#labels);
     this.#collector = metrics.collect(() => {
       active.set(state.activeWorkers(), this.#labels);

@@ -144,6 +144,23 @@ describe('a controller of a kind', () => {
     expect(seen).toEqual(['a watch', 'a resync', 'a resync']);
   });
 
+  it.each([
+    ['whole', 'full' as const],
+    ['without its metadata', project((object: ConfigMap) => ({ keys: Object.keys(object.data ?? {}) }))],
+  ])('leaves a paused object alone that is kept %s', async (_, view) => {
+    const server = new SmallApiServer();
+    server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
+    const seen: string[] = [];
+    const declared = controller(ConfigMap, { view }).reconcile(({ key }) => void seen.push(key.name));
+    const { settled } = await setUp(declared, { server });
+    server.put(ConfigMap, map('b'));
+    await settled();
+    expect(seen).toEqual(['b']);
+    server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'false' } }));
+    await settled();
+    expect(seen).toEqual(['b', 'a']);
+  });
+
   it('leaves paused objects alone, visibly, and resumes them whatever the predicates say', async () => {
     const server = new SmallApiServer();
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };

@@ -85,6 +85,9 @@ describe('Reconciler', () => {
       expect(await metric(`workqueue_${name}${queue}`)).toBe(0);
     }
     expect(await metric('workqueue_depth{name="test",controller="test",priority="-100"}')).toBe(0);
+    expect(await metric(`workqueue_queue_duration_seconds_count${queue}`)).toBe(0);
+    expect(await metric(`workqueue_work_duration_seconds_count${queue}`)).toBe(0);
+    expect(await metric(of('controller_runtime_reconcile_time_seconds_count'))).toBe(0);
   });
 
   it('works on as many keys at a time as it may, and never on one key twice at a time', async () => {

@@ -1,14 +1,12 @@
 import { apiVersionOf, keyString, type ObjectMeta, type OwnerReference, type Resource } from '@bowline/kubernetes';
 import type { Informer, InformerEvent, InformerHandler } from '../cache/informer.ts';
+import { PAUSED_ANNOTATION } from '../cache/paused.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cause, ObjectCause } from '../queue/cause.ts';
 import type { Queue } from '../queue/queue.ts';
 import { LOW_PRIORITY } from '../queue/queue-options.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
-
-/** PAUSED_ANNOTATION, set to "true" on a primary object, makes the runtime leave that object alone until it is removed. */
-export const PAUSED_ANNOTATION = 'bowline.dev/paused';
 
 /** TriggerOptions is what turns events into keys of a queue. */
 export interface TriggerOptions {

@@ -87,7 +87,10 @@ export function createMetrics(options: CreateMetricsOptions = {}): MetricsRegist
       once('histogram', wanted, () => {
         const buckets = [...(wanted.buckets ?? DEFAULT_BUCKETS)];
         const histogram = new PromHistogram({ ...described(wanted), buckets, registers: [registry] });
-        return { observe: (value: number, labels: Labels = {}) => histogram.observe(labels, value) };
+        return {
+          observe: (value: number, labels: Labels = {}) => histogram.observe(labels, value),
+          zero: (labels: Labels = {}) => histogram.zero(labels),
+        };
       }),
     collect(callback) {
       callbacks.add(callback);

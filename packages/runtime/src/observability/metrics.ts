@@ -22,9 +22,10 @@ export interface Gauge {
   remove(labels: Labels): void;
 }
 
-/** Histogram counts observations by size. */
+/** Histogram counts observations by size. `zero(labels)`, where there is one, creates the series without an observation. */
 export interface Histogram {
   observe(value: number, labels?: Labels): void;
+  zero?(labels?: Labels): void;
 }
 
 /**

@@ -64,6 +64,8 @@ export class QueueMetrics implements Disposable {
 
     this.#adds.add(this.#labels, 0);
     this.#retries.add(this.#labels, 0);
+    this.#waited.zero?.(this.#labels);
+    this.#worked.zero?.(this.#labels);
     this.#collector = metrics.collect(() => {
       let other = 0;
       let series = 0;
