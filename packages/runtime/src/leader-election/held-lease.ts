@@ -20,6 +20,9 @@ export function momentOf(clock: Clock): Moment {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
+/** A renewal that a refused write asks for comes at the earliest this part of the retry period after the last one. */
+const SHORTEST_PAUSE_SHARE = 4;
+
 /** HeldLeaseOptions is what the elector hands over once the Lease is its own. */
 export interface HeldLeaseOptions {
   readonly client: LeaseClient;
@@ -60,6 +63,7 @@ export class HeldLease implements Leadership {
   #sentAt: Moment;
   #deadline: Timer;
   #wake: (() => void) | undefined;
+  #hurry: (() => void) | undefined;
   #ended = false;
   #releasing: Promise<void> | undefined;
 
@@ -120,13 +124,13 @@ export class HeldLease implements Leadership {
     // late it may be again.
     const margin = lag?.lagMs() ?? 0;
     if (this.#remainingMs() <= margin) {
-      this.#wake?.();
+      this.#hurry?.();
       throw this.#notLeader(`the event loop has been ${Math.round(margin)} ms late, more than is left of it`);
     }
     // The monotonic clock stands still while the machine sleeps, the wall clock does not. A wall clock that was merely
     // set forward looks the same; so nothing is lost yet, but a renewal has to succeed before the next write.
     if (wire.now() - this.#sentAt.wall >= timing.renewDeadlineMs) {
-      this.#wake?.();
+      this.#hurry?.();
       throw this.#notLeader('the wall clock jumped, as after a suspended machine, and it is not renewed yet');
     }
   }
@@ -179,16 +183,27 @@ export class HeldLease implements Leadership {
     }
   }
 
-  /** Waits until the time is up or somebody wakes it: the end, or a write that is refused for want of a renewal. */
+  /**
+   * Waits until the time is up. The end of leadership cuts it short; a write that was refused for want of a renewal
+   * brings it forward, once and not to zero: a thousand such writes must not become a thousand renewals.
+   */
   #pause(delayMs: number): Promise<void> {
+    const { wire, timing } = this.#options;
+    const earliest = wire.monotonic() + timing.retryPeriodMs / SHORTEST_PAUSE_SHARE;
     return new Promise((resolve) => {
       const done = (): void => {
         this.#wake = undefined;
+        this.#hurry = undefined;
         timer.cancel();
         resolve();
       };
-      const timer = this.#options.wire.setTimer(delayMs, done);
+      let timer = wire.setTimer(delayMs, done);
       this.#wake = done;
+      this.#hurry = () => {
+        this.#hurry = undefined;
+        timer.cancel();
+        timer = wire.setTimer(earliest - wire.monotonic(), done);
+      };
     });
   }
 

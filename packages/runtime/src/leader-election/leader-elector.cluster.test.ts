@@ -56,7 +56,7 @@ describe('LeaderElector on an API server', () => {
     ['a missing namespace', 'BOWLINE_LEASE_NAMESPACE_MISSING', undefined, 'no-such-namespace'],
   ] as const)('says what is wrong with %s and goes on trying', async (_, code, rules, namespace) => {
     await using c = await cluster({ prefix: 'lease' });
-    const client = rules ? (await c.serviceAccount({ rules: rules as readonly PolicyRule[] })).client : c.admin;
+    const client = rules ? (await c.serviceAccount({ rules: rules })).client : c.admin;
     const stop = new AbortController();
     const said: unknown[] = [];
     const log: LeaderElectorOptions['log'] = {

@@ -304,14 +304,30 @@ describe('LeaderElector', () => {
   });
 
   it('asks for a renewal before the next write when the wall clock says that the machine slept', async () => {
-    const { clock, candidate, until } = world();
+    const { api, clock, candidate, until } = world();
     const { elector, process } = candidate('a');
     const leadership = await until(elector.acquire());
     process.wallOffsetMs += 3_600_000;
-    expect(refusal(leadership)?.message).toContain('wall clock');
-    // Well before the next regular renewal.
-    await clock.advance(30);
+    const before = api.commits.length;
+    // However many writes ask for it, and well before the next regular renewal: once.
+    for (let n = 0; n < 100; n++) expect(refusal(leadership)?.message).toContain('wall clock');
+    await clock.advance(600);
+    expect(api.commits.length).toBe(before + 1);
     expect(refusal(leadership)).toBeUndefined();
+    expect(leadership.lost.aborted).toBe(false);
+    await until(leadership.release());
+  });
+
+  it('does not renew in a storm while the event loop is later than the deadline is long', async () => {
+    const { api, clock, candidate, until } = world();
+    const { elector } = candidate('a', { lag: { lagMs: () => 60_000 } });
+    const leadership = await until(elector.acquire());
+    const before = api.commits.length;
+    for (let n = 0; n < 1_000; n++) {
+      expect(refusal(leadership)?.retryable).toBe(true);
+      await clock.advance(10);
+    }
+    expect(api.commits.length - before).toBeLessThanOrEqual(20);
     expect(leadership.lost.aborted).toBe(false);
     await until(leadership.release());
   });
