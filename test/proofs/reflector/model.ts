@@ -174,7 +174,7 @@ class World {
       // The answer of a write that a restored server has forgotten belongs to no history any more.
       if (era !== this.#rewinds || !this.#server.served) return;
       if (deleted) this.#cache.recordDelete(ConfigMap, { namespace, name }, { uid, resourceVersion });
-      else this.#cache.recordWrite(ConfigMap, structuredClone(object) as never);
+      else this.#cache.recordWrite(ConfigMap, structuredClone(object));
     };
     if (this.#random.next() < 0.5) record();
     else this.#clock.setTimer(between(this.#random, 0, 2_000), record);

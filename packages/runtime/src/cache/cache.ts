@@ -61,9 +61,9 @@ export class Cache {
   /** By kind, then by scope, then by view: views are compared by identity. */
   readonly #informers = new Map<string, Map<string, Map<View<never>, SharedInformer<unknown>>>>();
   readonly #running = new Set<Promise<void>>();
-  #crash: unknown;
-  #onCrash: () => void = () => undefined;
-  #signal: AbortSignal | undefined;
+  readonly #stop = new AbortController();
+  #isRunning = false;
+  #crash: Error | undefined;
 
   constructor(options: CacheOptions) {
     this.#client = options.client;
@@ -108,18 +108,21 @@ export class Cache {
 
   /** run keeps every informer current, also those asked for later, and resolves when all have stopped. A cache runs once. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#signal) throw new BowlineError('BOWLINE_CACHE_RUNS_ONCE', 'cannot run a cache twice; make a new one');
-    this.#signal = signal;
+    if (this.#isRunning) throw new BowlineError('BOWLINE_CACHE_RUNS_ONCE', 'cannot run a cache twice; make a new one');
+    this.#isRunning = true;
+    const onAbort = (): void => this.#stop.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     using _metrics = registerInformerMetrics(this.#metrics, this.#name, () => this.health());
-    for (const informer of this.#all()) this.#start(informer);
-    await new Promise<void>((resolve) => {
-      this.#onCrash = resolve;
-      if (signal.aborted || this.#crash !== undefined) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    if (this.#crash !== undefined) throw this.#crash;
-    // An informer asked for while others stop is refused its start by the aborted signal, but is awaited all the same.
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    try {
+      for (const informer of this.#all()) this.#start(informer);
+      await aborted(this.#stop.signal);
+      // An informer asked for while others stop finds the signal aborted, but is awaited all the same.
+      while (this.#running.size > 0) await Promise.all(this.#running);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+    if (this.#crash) throw this.#crash;
   }
 
   /** recordWrite makes the answer of a write visible to readers at once. The object is not changed. */
@@ -152,13 +155,13 @@ export class Cache {
   }
 
   #start(informer: SharedInformer<unknown>): void {
-    if (!this.#signal) return;
+    if (!this.#isRunning) return;
     const running = informer
-      .run(this.#signal)
+      .run(this.#stop.signal)
       .catch((error: unknown) => {
         // Reflectors survive every failure of the outside world, so this is a bug: better to end than to go stale unnoticed.
-        this.#crash = error ?? new Error('an informer ended for no reason');
-        this.#onCrash();
+        this.#crash = error instanceof Error ? error : new Error('an informer ended', { cause: error });
+        this.#stop.abort(this.#crash);
       })
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
@@ -172,4 +175,9 @@ function upsert<K, L, M>(map: Map<K, Map<L, M>>, key: K): Map<L, M> {
     map.set(key, inner);
   }
   return inner;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

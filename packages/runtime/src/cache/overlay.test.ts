@@ -23,7 +23,7 @@ class SlowEcho extends Harness {
 
   write(key: NamespacedKey, content: Content = {}): StoredObject {
     const object = this.server.put(key, content);
-    this.cache.recordWrite(ConfigMap, object as ConfigMap);
+    this.cache.recordWrite(ConfigMap, object);
     return object;
   }
 
@@ -72,7 +72,7 @@ describe('own writes', () => {
     const object = harness.server.put(x);
     harness.server.remove(x);
     await harness.settle();
-    harness.cache.recordWrite(ConfigMap, object as ConfigMap);
+    harness.cache.recordWrite(ConfigMap, object);
     expect(informer.get(x)).toBeUndefined();
   });
 
@@ -83,7 +83,7 @@ describe('own writes', () => {
     const lost = { ...harness.server.history.put(x, {}), metadata: { ...x, uid: 'u', resourceVersion: '1001' } };
     harness.server.history.remove(x);
     harness.server.onlyWatch.stall();
-    harness.cache.recordWrite(ConfigMap, lost as ConfigMap);
+    harness.cache.recordWrite(ConfigMap, lost);
     expect(informer.get(x)).toBeDefined();
     harness.server.onlyWatch.bookmark(harness.server.history.current);
     await harness.release();
@@ -99,7 +99,7 @@ describe('own writes', () => {
     harness.server.onlyWatch.error(statusOf(410, 'Expired'));
     await harness.clock.advance(1_000);
     // Written, but not yet told to the watch whose state is coming in.
-    harness.cache.recordWrite(ConfigMap, harness.server.history.put(x, {}) as ConfigMap);
+    harness.cache.recordWrite(ConfigMap, harness.server.history.put(x, {}));
     harness.server.onlyWatch.bookmark(1000, true);
     await harness.settle();
     expect(informer.health()).toMatchObject({ relists: 1, unconfirmedWrites: 1 });
@@ -216,7 +216,7 @@ describe('own deletions', () => {
     const last = harness.server.put(x);
     harness.server.remove(x);
     harness.cache.recordDelete(ConfigMap, x, object.metadata);
-    harness.cache.recordWrite(ConfigMap, last as ConfigMap);
+    harness.cache.recordWrite(ConfigMap, last);
     expect(informer.get(x)).toBeUndefined();
   });
 

@@ -33,7 +33,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 
   begin(): StoreSnapshot<E> {
-    return new StoreSnapshot((object) => this.#encodeListed(object));
+    return new StoreSnapshot((key, object) => this.#encodeListed(key, object));
   }
 
   async commit(snapshot: Snapshot, version: string, { rewound, newestSince }: CommitOptions): Promise<void> {
@@ -113,8 +113,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
    * What of a listed object goes into a snapshot. An entry that is stored already in the same version is kept, so a relist
    * of an unchanged kind costs no memory. One that the view fails on keeps its last entry, or it would count as deleted.
    */
-  #encodeListed(object: KubernetesObject): E | undefined {
-    const key = keyOf(object);
+  #encodeListed(key: ObjectKey, object: KubernetesObject): E | undefined {
     const known = this.#store.observed(key);
     if (known !== undefined && this.#codec.name !== 'trigger') {
       const { uid, resourceVersion } = this.#codec.metadata(known);
@@ -136,10 +135,10 @@ export class StoreTarget<E, V> implements ReflectorTarget {
 
 /** StoreSnapshot is a complete state on its way in. */
 export class StoreSnapshot<E> implements Snapshot {
-  readonly #encode: (object: KubernetesObject) => E | undefined;
+  readonly #encode: (key: ObjectKey, object: KubernetesObject) => E | undefined;
   #entries = new Store<E>();
 
-  constructor(encode: (object: KubernetesObject) => E | undefined) {
+  constructor(encode: (key: ObjectKey, object: KubernetesObject) => E | undefined) {
     this.#encode = encode;
   }
 
@@ -148,9 +147,10 @@ export class StoreSnapshot<E> implements Snapshot {
   }
 
   add(object: KubernetesObject): void {
-    const entry = this.#encode(object);
-    if (entry === undefined) this.#entries.delete(keyOf(object));
-    else this.#entries.set(keyOf(object), entry);
+    const key = keyOf(object);
+    const entry = this.#encode(key, object);
+    if (entry === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, entry);
   }
 
   remove(object: KubernetesObject): void {

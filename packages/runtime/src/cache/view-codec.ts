@@ -96,7 +96,7 @@ function stripInPlace(object: KubernetesObject): KubernetesObject {
 function withoutManagedFields(object: KubernetesObject): ObjectMeta {
   const metadata = object.metadata ?? {};
   if (metadata.managedFields === undefined) return metadata;
-  return { ...metadata, managedFields: undefined } as ObjectMeta;
+  return { ...metadata, managedFields: undefined };
 }
 
 /**
@@ -107,12 +107,12 @@ function identityOf(object: KubernetesObject): ObjectMeta {
   const { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations: all } = object.metadata ?? {};
   const paused = all?.[PAUSED_ANNOTATION];
   const annotations = paused === undefined ? undefined : { [PAUSED_ANNOTATION]: paused };
-  return { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations } as ObjectMeta;
+  return { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations };
 }
 
 function triggerOf(object: KubernetesObject): TriggerObject {
   const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
-  return { metadata: { name, namespace, uid, resourceVersion } as TriggerObject['metadata'] };
+  return { metadata: { name, namespace, uid, resourceVersion } };
 }
 
 function deepFreeze<T>(value: T): T {
