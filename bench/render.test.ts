@@ -14,7 +14,13 @@ const result: BenchResult = {
   title: 'A sample',
   date: '2026-11-15T00:00:00Z',
   command: 'npm run bench -- sample',
-  machine: { cores: 2, memoryGb: 24, platform: 'linux x64', versions: { node: '20.20.2', kubernetes: '1.35.8' } },
+  machine: {
+    cores: 2,
+    memoryGb: 24,
+    platform: 'linux x64',
+    loadBefore: 0.1,
+    versions: { node: '20.20.2', kubernetes: '1.35.8' },
+  },
   notes: ['a note'],
   measures: [
     {
@@ -45,7 +51,14 @@ test('shows value, peer value, ratio, target and verdict of each target in one r
 
 test('says where, how and with what it was measured', () => {
   const page = renderPage([result]);
-  for (const text of ['npm run bench -- sample', '2026-11-15', '2 cores, 24 GB', 'node 20.20.2', 'a note']) {
+  for (const text of [
+    'npm run bench -- sample',
+    '2026-11-15',
+    '2 cores, 24 GB',
+    'load before the run 0.1',
+    'node 20.20.2',
+    'a note',
+  ]) {
     expect(page).toContain(text);
   }
 });

@@ -21,7 +21,7 @@ function renderSuite(result: BenchResult): string[] {
     '',
     `- Command: \`${result.command}\``,
     `- Date: ${result.date}`,
-    `- Machine: ${machine.cores} cores, ${machine.memoryGb} GB memory, ${machine.platform}`,
+    `- Machine: ${machine.cores} cores, ${machine.memoryGb} GB memory, ${machine.platform}, load before the run ${machine.loadBefore}`,
     `- Versions: ${Object.entries(machine.versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}`,

@@ -20,6 +20,8 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGb: number;
   readonly platform: string;
+  /** The load average of the minute before the run: above about 0.5 something else was running, and times are worth little. */
+  readonly loadBefore: number;
   /** Versions by name: `node`, `kubernetes`, the peers. */
   readonly versions: Readonly<Record<string, string>>;
 }

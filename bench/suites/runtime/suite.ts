@@ -2,7 +2,7 @@ import { describeResult } from '../../render.ts';
 import type { BenchResult, Measure } from '../../result.ts';
 import type { BenchSuite } from '../../suite.ts';
 import { Api } from '../../support/api.ts';
-import { describeMachine } from '../../support/machine.ts';
+import { currentLoad, describeMachine } from '../../support/machine.ts';
 import type { Peer } from '../../support/peers.ts';
 import { coldSync } from './cold-sync.ts';
 import { createConfigMaps, createNamespaces } from './config-maps.ts';
@@ -42,6 +42,8 @@ export const suite: BenchSuite = {
   async run({ flags, log }): Promise<BenchResult> {
     const only = readFlags(flags);
     const plan = flags.includes('--quick') ? quickPlan : fullPlan;
+    const loadBefore = currentLoad();
+    if (loadBefore > 0.5) log(`the machine is busy (load ${loadBefore}): times will be worth little`);
     await using scene = await openScene(plan, log);
     const measures: Measure[] = [];
     for (const step of steps) {
@@ -54,11 +56,14 @@ export const suite: BenchSuite = {
       title: 'Controller runtime',
       date: new Date().toISOString(),
       command: ['npm run bench -- runtime', ...flags].join(' '),
-      machine: describeMachine({
-        kubernetes: scene.kubernetes,
-        ...version('controller-runtime', scene.controllerRuntime),
-        ...version('@kubernetes/client-node', scene.clientNode),
-      }),
+      machine: describeMachine(
+        {
+          kubernetes: scene.kubernetes,
+          ...version('controller-runtime', scene.controllerRuntime),
+          ...version('@kubernetes/client-node', scene.clientNode),
+        },
+        loadBefore,
+      ),
       notes,
       measures,
     };
