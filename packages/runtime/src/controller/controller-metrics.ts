@@ -46,7 +46,7 @@ export class ControllerMetrics implements Disposable {
     });
     this.#mapErrors = metrics.counter({
       name: 'bowline_map_errors_total',
-      help: 'Events that were lost because a map function or predicate threw',
+      help: 'Events whose map function threw (they are lost) or whose predicate threw (they count)',
       labels,
     });
     const most = metrics.gauge(of('max_concurrent_reconciles', 'Reconciles that may run at the same time'));

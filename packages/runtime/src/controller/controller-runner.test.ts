@@ -127,6 +127,24 @@ describe('a controller of a kind', () => {
     expect(runs).toBe(2);
   });
 
+  it('lets an event count whose predicate throws', async () => {
+    const server = new SmallApiServer();
+    server.put(ConfigMap, map('a'));
+    let runs = 0;
+    const { metrics } = await setUp(
+      controller(ConfigMap)
+        .when(() => {
+          throw new Error('broken predicate');
+        })
+        .reconcile(() => {
+          runs++;
+        }),
+      { server },
+    );
+    expect(runs).toBe(1);
+    expect(await metrics.render()).toContain('bowline_map_errors_total{controller="configmap"} 1');
+  });
+
   it('looks at everything again after ten hours, give or take, at low priority', async () => {
     const server = new SmallApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));

@@ -105,7 +105,12 @@ export class Reconciler {
 
   async #work(): Promise<void> {
     const { queue } = this.#options;
-    for (let item = await queue.next(); item !== undefined && !this.#stopping; item = await queue.next()) {
+    for (let item = await queue.next(); item !== undefined; item = await queue.next()) {
+      if (this.#stopping) {
+        // Handed out just before the stop: whoever works next sees every object again.
+        queue.done(item.key);
+        return;
+      }
       await this.#process(item);
       if (this.#turn !== undefined || this.#isTurnOver()) await this.#giveOthersATurn();
     }
@@ -150,8 +155,11 @@ export class Reconciler {
       const timer = clock.setTimer(timeoutMs, () => this.#timeOut(run));
       void settle(started, item.failures).then((verdict) => {
         timer.cancel();
-        this.#end(run, verdict);
-        this.#free(run);
+        try {
+          this.#end(run, verdict);
+        } finally {
+          this.#free(run);
+        }
       });
     });
   }

@@ -49,7 +49,7 @@ export class Triggers {
     // Subscribing replays what is stored, with the keys that a projection may have dropped.
     const replay = informer.subscribe((event) => {
       this.#guarded(source, event, () => {
-        if (!passes(source, event)) return;
+        if (!this.#passes(source, event)) return;
         if (source.role === 'primary') add(keyString(event.key));
         else for (const key of this.#mapped(source, event)) add(key);
       });
@@ -69,9 +69,7 @@ export class Triggers {
       return;
     }
     const pauseChanged = this.#notePause(key, event.metadata);
-    this.#guarded(source, event, () => {
-      if (pauseChanged || passes(source, event)) queue.add(key, { cause, priority: priorityOf(event) });
-    });
+    if (pauseChanged || this.#passes(source, event)) queue.add(key, { cause, priority: priorityOf(event) });
   }
 
   /** Whether the object was paused or resumed by this event: that passes every predicate. */
@@ -89,7 +87,7 @@ export class Triggers {
   }
 
   #onOwned(source: Source, event: InformerEvent<unknown>, kind: Resource, primaries: Informer<unknown>): void {
-    if (!passes(source, event)) return;
+    if (!this.#passes(source, event)) return;
     const before = (event.previous as { metadata?: ObjectMeta } | undefined)?.metadata;
     const keys = new Set<string>();
     for (const metadata of [event.metadata, before]) {
@@ -109,7 +107,7 @@ export class Triggers {
   }
 
   #onWatched(source: Source, event: InformerEvent<unknown>): void {
-    if (!passes(source, event)) return;
+    if (!this.#passes(source, event)) return;
     const cause: Cause = { by: 'map', ...objectCause(source, event) };
     for (const key of this.#mapped(source, event)) {
       this.#options.queue.add(key, { cause, priority: priorityOf(event) });
@@ -125,22 +123,29 @@ export class Triggers {
     return keys;
   }
 
-  /** A map function or predicate that throws loses this event only; the log says whose it was. */
+  /** A predicate only saves work: where it throws, the event counts. */
+  #passes(source: Source, event: InformerEvent<unknown>): boolean {
+    try {
+      return source.when({ previous: event.previous, current: event.current });
+    } catch (error) {
+      this.#report('a predicate threw, the event counts', source, event, error);
+      return true;
+    }
+  }
+
+  /** A map function that throws loses this event only; the log says whose it was. */
   #guarded(source: Source, event: InformerEvent<unknown>, work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#options.metrics.mapFailed();
-      this.#options.log.error('a map function or predicate threw, the event is lost', {
-        ...objectCause(source, event),
-        error,
-      });
+      this.#report('a map function threw, the event is lost', source, event, error);
     }
   }
-}
 
-function passes(source: Source, event: InformerEvent<unknown>): boolean {
-  return source.when({ previous: event.previous, current: event.current });
+  #report(message: string, source: Source, event: InformerEvent<unknown>, error: unknown): void {
+    this.#options.metrics.mapFailed();
+    this.#options.log.error(message, { ...objectCause(source, event), error });
+  }
 }
 
 function priorityOf(event: InformerEvent<unknown>): number {

@@ -7,6 +7,8 @@ import { Queue } from './queue.ts';
 interface Waiting {
   priority: number;
   at: number;
+  /** When it came to wait for that time: of two keys with one time the earlier goes first. */
+  turn: number;
   /** Rank among ready keys of one priority: when it became ready, or was raised. Undefined while its time is to come. */
   rank: number | undefined;
 }
@@ -24,7 +26,7 @@ class Model {
     const running = this.running.get(key);
     const existing = running ? running.next : this.waiting.get(key);
     if (existing === undefined) {
-      const fresh = { priority, at, rank: undefined };
+      const fresh = { priority, at, turn: this.#rank++, rank: undefined };
       if (running) running.next = fresh;
       else this.waiting.set(key, fresh);
     } else {
@@ -32,14 +34,17 @@ class Model {
         existing.priority = priority;
         if (existing.rank !== undefined) existing.rank = this.#rank++;
       }
-      existing.at = Math.min(existing.at, at);
+      if (at < existing.at) {
+        existing.at = at;
+        existing.turn = this.#rank++;
+      }
     }
     this.settle();
   }
 
   settle(): void {
     const due = [...this.waiting.values()].filter((entry) => entry.rank === undefined && entry.at <= this.now);
-    for (const entry of due.sort((a, b) => a.at - b.at)) entry.rank = this.#rank++;
+    for (const entry of due.sort((a, b) => a.at - b.at || a.turn - b.turn)) entry.rank = this.#rank++;
   }
 
   take(): string | undefined {
@@ -55,7 +60,7 @@ class Model {
   done(key: string): void {
     const next = this.running.get(key)?.next;
     this.running.delete(key);
-    if (next) this.waiting.set(key, next);
+    if (next) this.waiting.set(key, { ...next, turn: this.#rank++ });
     this.settle();
   }
 
