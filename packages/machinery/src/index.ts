@@ -22,6 +22,11 @@ export {
 } from './duration/duration.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
 export { InputError } from './errors/input-error.ts';
+export { type FieldDifference, findDifference } from './field-set/field-difference.ts';
+export { builtInShape, customShape, type FieldShape } from './field-set/field-shape.ts';
+export { type FieldsV1, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
+export { appliedFields, type FieldManager, fieldManagers, managersOf } from './field-set/managed-fields.ts';
+export { ownedValues } from './field-set/owned-values.ts';
 export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
 export { diffJsonPatch } from './patch/json-patch-diff.ts';
 export { formatPointer, parsePointer } from './patch/json-pointer.ts';

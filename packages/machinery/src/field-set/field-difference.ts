@@ -1,0 +1,177 @@
+import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import type { FieldShape } from './field-shape.ts';
+import { elementsOf, type FieldsV1, fieldBelow, isLeaf, parsePathElement } from './fields-v1.ts';
+import { type KeyElement, matchElements } from './match-elements.ts';
+import { isSameOwned, isSameScalar } from './same-value.ts';
+
+/** FieldDifference is the first field that an apply would change, and why. It names no value: values may be secret. */
+export interface FieldDifference {
+  /** As in `.spec.containers[name="a"].image`. */
+  readonly path: string;
+  /**
+   * - `value`: the stored value is another one;
+   * - `owner`: the field is not ours yet, or no longer;
+   * - `dropped`: we own it and no longer want it;
+   * - `order`: the elements stand in another order;
+   * - `unclear`: what is stored cannot be compared.
+   */
+  readonly why: 'value' | 'owner' | 'dropped' | 'order' | 'unclear';
+}
+
+/** What the API server does not record an owner of. */
+const UNOWNED_METADATA = new Set([
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+]);
+
+/**
+ * findDifference says what a server-side apply of `desired` would change, given the stored object and the set of fields
+ * that our manager owns in it; undefined when nothing. It follows the set, which tells how the server merges each list and
+ * map; the shape only tells values that mean the same. In doubt there is a difference.
+ *
+ * It relies on the server taking a field from our set as soon as somebody else changes it.
+ */
+export function findDifference(
+  desired: JsonObject,
+  live: JsonObject,
+  owned: FieldsV1,
+  shape?: FieldShape,
+): FieldDifference | undefined {
+  const { apiVersion: _, kind: __, metadata, ...content } = desired;
+  const wanted: { [name: string]: unknown } = content;
+  const labels = isObject(metadata) ? Object.entries(metadata).filter(([name]) => !UNOWNED_METADATA.has(name)) : [];
+  // Metadata that holds nothing but the name owns nothing.
+  if (labels.some(([, value]) => value !== undefined)) wanted.metadata = Object.fromEntries(labels);
+  return inObject(wanted, live, owned, shape, '');
+}
+
+function inValue(
+  desired: unknown,
+  live: unknown,
+  owned: FieldsV1,
+  shape: FieldShape | undefined,
+  path: string,
+): FieldDifference | undefined {
+  if (isLeaf(owned)) {
+    if (Array.isArray(desired) || isObject(desired)) {
+      // Known to be owned in parts, and yet owned as a whole: when it was applied last, it was empty.
+      if (shape?.granular && !isNothing(desired)) return { path, why: 'owner' };
+      return isSameOwned(desired, live, shape) ? undefined : { path, why: 'value' };
+    }
+    return isSameScalar(desired, live, shape) ? undefined : { path, why: 'value' };
+  }
+  if (Array.isArray(desired)) return inList(desired, live, owned, shape, path);
+  if (isObject(desired)) return inObject(desired, live, owned, shape, path);
+  return { path, why: 'value' };
+}
+
+function inObject(
+  desired: JsonObject,
+  live: unknown,
+  owned: FieldsV1,
+  shape: FieldShape | undefined,
+  path: string,
+): FieldDifference | undefined {
+  const stored = isObject(live) ? live : {};
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined) continue;
+    const here = `${path}.${name}`;
+    const below = fieldBelow(owned, name);
+    if (below === undefined) {
+      if (ownsNothing(value)) continue;
+      return { path: here, why: 'owner' };
+    }
+    const difference = inValue(value, member(stored, name), below, shape?.member(name), here);
+    if (difference) return difference;
+  }
+  for (const element of elementsOf(owned)) {
+    const name = element.startsWith('f:') ? element.slice(2) : undefined;
+    if (name === undefined) return { path, why: 'unclear' };
+    if (member(desired, name) === undefined) return { path: `${path}.${name}`, why: 'dropped' };
+  }
+  return undefined;
+}
+
+function inList(
+  desired: readonly unknown[],
+  live: unknown,
+  owned: FieldsV1,
+  shape: FieldShape | undefined,
+  path: string,
+): FieldDifference | undefined {
+  const stored: readonly unknown[] = Array.isArray(live) ? live : [];
+  const elements = elementsOf(owned).map((text) => ({ text, path: parsePathElement(text) }));
+  const keys = elements.flatMap(({ text, path: element }) =>
+    element?.type === 'key' ? [{ text, key: element.key }] : [],
+  );
+  if (keys.length === elements.length) return inKeyedList(desired, stored, keys, owned, shape, path);
+  const values = elements.flatMap(({ path: element }) => (element?.type === 'value' ? [element.value] : []));
+  if (values.length === elements.length) return inSet(desired, stored, values, path);
+  return { path, why: 'unclear' };
+}
+
+function inKeyedList(
+  desired: readonly unknown[],
+  stored: readonly unknown[],
+  keys: readonly KeyElement[],
+  owned: FieldsV1,
+  shape: FieldShape | undefined,
+  path: string,
+): FieldDifference | undefined {
+  const elementShape = shape?.element();
+  const matches = matchElements(desired, stored, keys, elementShape);
+  if (matches === undefined) return { path, why: 'unclear' };
+  const places: number[] = [];
+  for (const { item, text, place } of matches) {
+    const below = text === undefined ? undefined : owned[text];
+    if (text === undefined || below === undefined) return { path, why: 'owner' };
+    const here = `${path}[${text.slice(2)}]`;
+    if (place === undefined) return { path: here, why: 'value' };
+    places.push(place);
+    const difference = inValue(item, stored[place], below, elementShape, here);
+    if (difference) return difference;
+  }
+  const left = keys.find(({ text }) => !matches.some((match) => match.text === text));
+  if (left) return { path: `${path}[${left.text.slice(2)}]`, why: 'dropped' };
+  return inOrder(places, path);
+}
+
+function inSet(
+  desired: readonly unknown[],
+  stored: readonly unknown[],
+  values: readonly unknown[],
+  path: string,
+): FieldDifference | undefined {
+  const has = (list: readonly unknown[], value: unknown): boolean => list.some((each) => isSameJson(each, value));
+  if (!desired.every((value) => has(values, value))) return { path, why: 'owner' };
+  if (!values.every((value) => has(desired, value))) return { path, why: 'dropped' };
+  const places = desired.map((value) => stored.findIndex((each) => isSameJson(each, value)));
+  return places.includes(-1) ? { path, why: 'value' } : inOrder(places, path);
+}
+
+/** The server keeps the order in which elements were applied, and it means something: init containers run in it. */
+function inOrder(places: readonly number[], path: string): FieldDifference | undefined {
+  // It means nothing in the lists of metadata, and whoever writes those back may change it.
+  if (path.startsWith('.metadata.')) return undefined;
+  return places.every((place, index) => place >= (places[index - 1] ?? 0)) ? undefined : { path, why: 'order' };
+}
+
+function isNothing(value: unknown): boolean {
+  return Array.isArray(value)
+    ? value.length === 0
+    : isObject(value) && Object.values(value).every((each) => each === undefined);
+}
+
+/** An empty list that is merged by element has no owner; neither has an object that holds nothing but such lists. */
+function ownsNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isObject(value)) return false;
+  const members = Object.values(value).filter((each) => each !== undefined);
+  return members.length > 0 && members.every(ownsNothing);
+}

@@ -1,0 +1,49 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+import { type FieldsV1, hasField, parseFieldsV1 } from './fields-v1.ts';
+
+/** FieldManager is who manages fields of an object, and how it came to. */
+export interface FieldManager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** The version that the set of fields is written in. */
+  readonly apiVersion: string;
+  readonly fields: FieldsV1;
+}
+
+/** fieldManagers are the managers of an object as far as they can be read. */
+export function fieldManagers(object: KubernetesObject): readonly FieldManager[] {
+  return (object.metadata?.managedFields ?? []).flatMap((entry) => {
+    const { manager = '', operation, subresource = '', apiVersion = '', fieldsType } = entry;
+    const fields = fieldsType === 'FieldsV1' ? parseFieldsV1(entry.fieldsV1) : undefined;
+    if (fields === undefined || (operation !== 'Apply' && operation !== 'Update')) return [];
+    return [{ manager, operation, subresource, apiVersion, fields }];
+  });
+}
+
+/** appliedFields is the set of fields that a manager applied to an object in this version; undefined when it never did. */
+export function appliedFields(
+  object: KubernetesObject,
+  manager: string,
+  apiVersion: string,
+  subresource = '',
+): FieldsV1 | undefined {
+  for (const entry of object.metadata?.managedFields ?? []) {
+    if (entry.operation !== 'Apply' || entry.manager !== manager || (entry.subresource ?? '') !== subresource) continue;
+    if (entry.apiVersion === apiVersion && entry.fieldsType === 'FieldsV1') return parseFieldsV1(entry.fieldsV1);
+  }
+  return undefined;
+}
+
+/**
+ * managersOf are the names of those who manage a field of an object or anything in it. A value that an admission webhook
+ * filled in has no manager.
+ *
+ * @example
+ * managersOf(server, ['spec', 'trustDomain']).filter((manager) => !manager.startsWith('bowline-'));
+ */
+export function managersOf(object: KubernetesObject, path: readonly string[]): readonly string[] {
+  const names = fieldManagers(object).filter(({ fields }) => hasField(fields, path));
+  return [...new Set(names.map(({ manager }) => manager))];
+}

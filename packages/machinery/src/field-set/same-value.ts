@@ -1,0 +1,99 @@
+import { isObject, isSameJson, member } from '../patch/json.ts';
+import { compareQuantities, parseQuantity } from '../quantity/quantity.ts';
+import { parseTime } from '../time/timestamp.ts';
+import type { FieldShape } from './field-shape.ts';
+
+/**
+ * isSameOwned says whether a value that we own as a whole still means what we want it to mean. Members that the server
+ * filled in, and zero values that it dropped, make no difference; anything else does.
+ */
+export function isSameOwned(desired: unknown, live: unknown, shape: FieldShape | undefined): boolean {
+  if (isAbsent(live)) return isZero(desired);
+  if (Array.isArray(desired)) {
+    if (!Array.isArray(live) || live.length !== desired.length) return false;
+    const element = shape?.element();
+    return desired.every((item, index) => isSameOwned(item, live[index], element));
+  }
+  if (isObject(desired)) return isObject(live) && isSameObject(desired, live, shape);
+  return isSameScalar(desired, live, shape);
+}
+
+function isSameObject(
+  desired: { readonly [key: string]: unknown },
+  live: { readonly [key: string]: unknown },
+  shape: FieldShape | undefined,
+): boolean {
+  for (const [name, value] of Object.entries(desired)) {
+    if (value !== undefined && !isSameOwned(value, member(live, name), shape?.member(name))) return false;
+  }
+  for (const [name, value] of Object.entries(live)) {
+    if (member(desired, name) !== undefined || isAbsent(value) || isEmpty(value)) continue;
+    if (!isDefault(name, value, shape)) return false;
+  }
+  return true;
+}
+
+/** isDefault says that a member which we did not ask for is one that the server fills in. */
+function isDefault(name: string, value: unknown, shape: FieldShape | undefined): boolean {
+  const known = shape?.serverDefaults && member(shape.serverDefaults, name);
+  if (known !== undefined && isSameJson(known, value)) return true;
+  const stated = shape?.member(name)?.default;
+  return stated !== undefined && isSameJson(stated, value);
+}
+
+/** isSameScalar compares by meaning where the server writes a value its own way. */
+export function isSameScalar(desired: unknown, live: unknown, shape: FieldShape | undefined): boolean {
+  if (desired === live) return true;
+  if (isAbsent(live)) return isZero(desired);
+  switch (shape?.format) {
+    case 'quantity':
+      return isScalar(desired) && isScalar(live) && isSameQuantity(desired, live);
+    case 'date-time':
+      return typeof desired === 'string' && typeof live === 'string' && isSameTime(desired, live);
+    case 'byte':
+      return typeof desired === 'string' && typeof live === 'string' && unfold(desired) === unfold(live);
+    case undefined:
+      return false;
+  }
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function isSameQuantity(a: string | number, b: string | number): boolean {
+  try {
+    return compareQuantities(parseQuantity(a), parseQuantity(b)) === 0;
+  } catch {
+    // The server will say what is wrong with it.
+    return false;
+  }
+}
+
+function isSameTime(a: string, b: string): boolean {
+  try {
+    return parseTime(a) === parseTime(b);
+  } catch {
+    return false;
+  }
+}
+
+/** Base64 may be folded into lines; the server writes one. */
+function unfold(text: string): string {
+  return text.replaceAll(/[\r\n]/g, '');
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.values(value).every((item) => isAbsent(item) || (isObject(item) && isEmpty(item)));
+}
+
+/** isZero says that the server may drop the value when it stores it. */
+export function isZero(value: unknown): boolean {
+  return isAbsent(value) || value === 0 || value === false || isEmpty(value);
+}

@@ -1,0 +1,26 @@
+const RBAC = 'rbac.authorization.k8s.io';
+
+/**
+ * What kube-apiserver fills in inside values that server-side apply owns as a whole, by definition and member. Elsewhere a
+ * default has no owner and needs no entry here; inside such a value it cannot be told from a field that was applied
+ * before, except by knowing it. Values that the schemas give as `default` are known without an entry.
+ *
+ * A value that is missing here costs one request per restart of the operator, no more.
+ */
+export const SERVER_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'admissionregistration-v1.MatchResources': { matchPolicy: 'Equivalent' },
+  'admissionregistration-v1.NamedRuleWithOperations': { scope: '*' },
+  'admissionregistration-v1.RuleWithOperations': { scope: '*' },
+  'batch-v1.PodFailurePolicyOnPodConditionsPattern': { status: 'True' },
+  'core-v1.EndpointPort': { protocol: 'TCP' },
+  'core-v1.ObjectFieldSelector': { apiVersion: 'v1' },
+  'core-v1.PersistentVolumeClaim': { apiVersion: 'v1', kind: 'PersistentVolumeClaim', status: { phase: 'Pending' } },
+  'core-v1.PersistentVolumeClaimSpec': { volumeMode: 'Filesystem' },
+  'core-v1.PodCertificateProjection': { maxExpirationSeconds: 86_400 },
+  'core-v1.ResourceFieldSelector': { divisor: '0' },
+  'core-v1.ServiceAccountTokenProjection': { expirationSeconds: 3600 },
+  'discovery-v1.EndpointPort': { protocol: 'TCP' },
+  'networking-v1.NetworkPolicyPort': { protocol: 'TCP' },
+  'rbac-v1.RoleRef': { apiGroup: RBAC },
+  'rbac-v1.Subject': { apiGroup: RBAC },
+};
