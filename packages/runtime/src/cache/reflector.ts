@@ -129,9 +129,9 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * After a lost connection the server may have come back with an older history (an etcd restored from a backup). A watch
-   * from our version would then be silent until the new history has passed it, and every change until then would be lost.
-   * So ask, with the cheapest consistent read there is, where the server's history stands. It is asked when the watch is
+   * Between two watches the server may have come back with an older history (an etcd restored from a backup). A watch from
+   * our version would then be silent until the new history has passed it, and every change until then would be lost. So
+   * ask, with the cheapest consistent read there is, where the server's history stands. It is asked when the new watch is
    * open already: a server that is restored later has to break it.
    */
   async #confirm(signal: AbortSignal): Promise<void> {
@@ -217,7 +217,6 @@ export class Reflector<T extends KubernetesObject> {
 
   async #opened(signal: AbortSignal): Promise<void> {
     if (this.#point.unconfirmed) await this.#confirm(signal);
-    this.#point.opened();
     this.#status.state = 'watching';
     this.#status.reason = undefined;
     this.#notServed = undefined;
@@ -230,6 +229,7 @@ export class Reflector<T extends KubernetesObject> {
         retryable: true,
       });
     }
+    this.#point.ended();
     this.#status.reconnects.closed++;
   }
 

@@ -37,7 +37,7 @@ export class ResumePoint {
     return this.#needsSnapshot;
   }
 
-  /** unconfirmed says that nothing has shown since the last failure that the server's history still contains `version`. */
+  /** unconfirmed says that nothing has shown since the last watch that the server's history still contains `version`. */
   get unconfirmed(): boolean {
     return this.#unconfirmed;
   }
@@ -57,8 +57,8 @@ export class ResumePoint {
     return isOlder(version, this.#version);
   }
 
-  /** opened says that a watch from `version` is open; until it shows something, that version is unconfirmed. */
-  opened(): void {
+  /** ended says that a watch came to its end: until the next one is confirmed, nobody knows what it resumes in. */
+  ended(): void {
     this.#unconfirmed = true;
   }
 
