@@ -41,10 +41,10 @@ const result: BenchResult = {
 test('shows value, peer value, ratio, target and verdict of each target in one row', () => {
   expect(renderPage([result]).split('\n')).toEqual(
     expect.arrayContaining([
-      '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | 1.30x | at most 1.30x | yes |',
+      '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | 1.3x | at most 1.3x | yes |',
       '| cold sync | Bowline | 1,300 ms |  |  |  | at most 1,000 ms | **no** |',
       '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | +300 ms | at most +400 ms | yes |',
-      '| cold sync | Bowline | 1,300 ms | Go program | left out: no Go |  | at most 1.00x | not measured |',
+      '| cold sync | Bowline | 1,300 ms | Go program | left out: no Go |  | at most 1x | not measured |',
     ]),
   );
 });
@@ -83,7 +83,7 @@ test('says so when nothing has been measured', () => {
 test('describes the verdicts on a terminal', () => {
   const lines = describeResult(result);
   expect(lines[0]).toBe('cold sync');
-  expect(lines).toContain('  1.30x against bare | loop, target at most 1.30x: yes');
+  expect(lines).toContain('  1.3x against bare | loop, target at most 1.3x: yes');
   expect(lines).toContain('  +300 ms against bare | loop, target at most +400 ms: yes');
   expect(lines).toContain('  target at most 1,000 ms: no');
 });

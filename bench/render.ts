@@ -114,7 +114,7 @@ function shownValue(subject: SubjectResult | undefined, unit: Unit): string {
 /** compared shows a number in the terms of its target: a ratio, a difference, or a plain value. */
 function compared(target: TargetResult, value: number, unit: Unit): string {
   if (target.against === undefined) return format(value, unit);
-  return target.by === 'difference' ? `${value < 0 ? '' : '+'}${format(value, unit)}` : `${value.toFixed(2)}x`;
+  return target.by === 'difference' ? `${value < 0 ? '' : '+'}${format(value, unit)}` : `${Number(value.toFixed(3))}x`;
 }
 
 function format(value: number, unit: Unit): string {
