@@ -1,5 +1,5 @@
 const nursery =
-  "V8's nursery grows to its default of 16 MB twice while the cache fills; the bare loop shows the same, and the row with a bounded nursery what remains without it";
+  "V8's nursery grows to its default of 16 MB twice while the cache fills; the bare loop shows the same, and the row with a bounded nursery what remains without it; about 10 MB of it are the first snapshot being copied into the store object by object (`StoreTarget.commit`) instead of being adopted";
 
 /**
  * reasons says, per target, what a profile showed to cost too much; printed only where the target was missed. An entry is
