@@ -87,6 +87,7 @@ export {
   type OperationsServerOptions,
   startOperationsServer,
 } from './operations/operations-server.ts';
+export { preferSmallHeap } from './operations/small-heap.ts';
 export {
   type ConfigParser,
   defineOperator,

@@ -1,7 +1,10 @@
 import { BowlineError } from '../errors/bowline-error.ts';
+import { preferSmallHeap } from '../operations/small-heap.ts';
 
-/** RunUntilSignalOptions says which signals end a run. */
+/** RunUntilSignalOptions says which signals end a run, and how the process is set up for it. */
 export interface RunUntilSignalOptions {
+  /** Trade a little processor time for a third of the memory; see `preferSmallHeap`. Defaults to true. */
+  readonly smallHeap?: boolean | undefined;
   /** Defaults to SIGTERM and SIGINT. */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
 }
@@ -17,6 +20,7 @@ export async function runUntilSignal<T>(
   run: (signal: AbortSignal) => Promise<T>,
   options: RunUntilSignalOptions = {},
 ): Promise<T> {
+  if (options.smallHeap ?? true) preferSmallHeap();
   const signals = options.signals ?? ['SIGTERM', 'SIGINT'];
   const controller = new AbortController();
   const forget = (): void => {
