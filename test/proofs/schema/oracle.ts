@@ -31,7 +31,8 @@ export function probeKind(label: string): ProbeKind {
   };
 }
 
-function definition(probe: ProbeKind, root: object): CustomResourceDefinition {
+/** definitionOf is the CustomResourceDefinition of a kind. */
+export function definitionOf(probe: ProbeKind, root: object): CustomResourceDefinition {
   const { kind, plural } = probe.resource;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -48,14 +49,14 @@ function definition(probe: ProbeKind, root: object): CustomResourceDefinition {
 
 /** createKind installs the CRD of a schema, or says why the API server refuses it. */
 export async function createKind(client: Client, probe: ProbeKind, root: object): Promise<Verdict> {
-  return verdictOf(() => client.create(CustomResourceDefinition, definition(probe, root)));
+  return verdictOf(() => client.create(CustomResourceDefinition, definitionOf(probe, root)));
 }
 
 /** changeKind replaces the schema of an installed kind. */
 export async function changeKind(client: Client, probe: ProbeKind, root: object): Promise<Verdict> {
   const current = await client.get(CustomResourceDefinition, { name: probe.name });
   const { metadata } = current;
-  return verdictOf(() => client.update(CustomResourceDefinition, { ...definition(probe, root), metadata }));
+  return verdictOf(() => client.update(CustomResourceDefinition, { ...definitionOf(probe, root), metadata }));
 }
 
 /** removeKind uninstalls a kind. */
@@ -90,7 +91,8 @@ export async function tryUpdate(client: Client, probe: ProbeKind, object: Kubern
   return verdictOf(() => client.update(probe.resource, changed, { dryRun: true, fieldValidation: 'Ignore' }));
 }
 
-async function verdictOf(ask: () => Promise<KubernetesObject>): Promise<Verdict> {
+/** verdictOf asks something of the API server; a refusal is an answer too. */
+export async function verdictOf(ask: () => Promise<KubernetesObject>): Promise<Verdict> {
   try {
     return { status: 200, message: '', causes: [], object: await ask() };
   } catch (error) {

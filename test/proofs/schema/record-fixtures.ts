@@ -8,6 +8,7 @@ import { type FixtureCase, fixtureCases } from '../../../packages/machinery/src/
 import { ruleCases } from '../../../packages/machinery/src/schema/fixtures/rule-cases.ts';
 import { repositoryRoot } from '../../../scripts/repository.ts';
 import { changeKind, createKind, probeKind, probeObject, tryCreate, tryUpdate } from './oracle.ts';
+import { recordExpressions } from './record-expressions.ts';
 
 const CONCURRENCY = 8;
 
@@ -66,7 +67,8 @@ await Promise.all(
     }
   }),
 );
+const expressions = await recordExpressions(client);
 const file = join(repositoryRoot, 'packages/machinery/src/schema/fixtures/answers.json');
 const header = { server: controlPlane.version, recordedBy: 'test/proofs/schema/record-fixtures.ts' };
-writeFileSync(file, `${JSON.stringify({ ...header, answers }, null, 1)}\n`);
+writeFileSync(file, `${JSON.stringify({ ...header, answers, expressions }, null, 1)}\n`);
 console.log(`${answers.length} answers of ${controlPlane.version}`);

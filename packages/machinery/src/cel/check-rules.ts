@@ -1,19 +1,230 @@
-import type { Correlation } from '../schema/correlation.ts';
-import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { isObject, member } from '../patch/json.ts';
+import { type Correlation, itemKey, itemsByKey, listMapKeys } from '../schema/correlation.ts';
+import { formatValue, quoteText } from '../schema/go-text.ts';
+import {
+  additionalSchema,
+  ownSchema,
+  type StructuralSchema,
+  type ValidationRule,
+} from '../schema/structural-schema.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
+import type { Program } from './compile.ts';
+import { type CompiledRule, compileRules, hasRules } from './compile-rules.ts';
+import { CelBudgetError, Frame, MOST_STEPS } from './frame.ts';
+import { asResource, toValue } from './schema-values.ts';
+import { CelFailure, type CelValue, NONE, OptionalValue } from './values.ts';
 
 /** RuleContext is what rules are checked against beside the value. */
 export interface RuleContext {
+  /** The value before the update; undefined for a create. */
   readonly old: unknown;
+  /** Pairs the value with the old one; problems of what is unchanged do not count. */
   readonly paired: Correlation | undefined;
   readonly path: string;
   readonly isResource: boolean;
 }
 
-export function hasRules(_schema: StructuralSchema): boolean {
-  return false;
+// Ten times what one rule may take, as the API server has it for all rules of a request.
+const MOST_STEPS_TOGETHER = 10 * MOST_STEPS;
+
+interface Run {
+  steps: number;
+  readonly problems: FieldProblem[];
+  isOver: boolean;
 }
 
-export function checkRules(_value: unknown, _schema: StructuralSchema, _context: RuleContext): FieldProblem[] {
-  return [];
+/** Pairing says what a value replaces, for rules that do not look at the old value. */
+interface Pairing {
+  readonly current: Correlation | undefined;
+  readonly parent: Correlation | undefined;
+}
+
+/** checkRules evaluates the validation rules of a schema for a value that is otherwise valid. */
+export function checkRules(value: unknown, schema: StructuralSchema, context: RuleContext): FieldProblem[] {
+  const run: Run = { steps: MOST_STEPS_TOGETHER, problems: [], isOver: false };
+  const pairing = { current: context.paired, parent: undefined };
+  visit(run, value, context.old, schema, context.path, pairing, context.isResource);
+  return run.problems;
+}
+
+function visit(
+  run: Run,
+  value: unknown,
+  old: unknown,
+  schema: StructuralSchema,
+  path: string,
+  pairing: Pairing,
+  isResource: boolean,
+): void {
+  if (run.isOver || value === null || value === undefined || !hasRules(schema)) return;
+  const before = old === null ? undefined : old;
+  for (const rule of compileRules(schema, { isResource }).rules) {
+    if (run.isOver) return;
+    checkRule(run, rule, value, before, isResource ? asResource(schema) : schema, path, pairing);
+  }
+  if (Array.isArray(value)) visitList(run, value, before, schema, path, pairing);
+  else if (isObject(value)) visitObject(run, value, before, schema, path, pairing);
+}
+
+function visitObject(
+  run: Run,
+  value: { readonly [key: string]: unknown },
+  old: unknown,
+  schema: StructuralSchema,
+  path: string,
+  pairing: Pairing,
+): void {
+  const additional = additionalSchema(schema);
+  for (const key of Object.keys(value)) {
+    const own = ownSchema(schema.properties, key);
+    const inner = own ?? additional;
+    if (inner === undefined) continue;
+    const at = own === undefined ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    const isEmbedded = inner['x-kubernetes-embedded-resource'] === true;
+    visit(run, value[key], isObject(old) ? member(old, key) : undefined, inner, at, under(pairing, key), isEmbedded);
+  }
+}
+
+function visitList(
+  run: Run,
+  items: readonly unknown[],
+  old: unknown,
+  schema: StructuralSchema,
+  path: string,
+  pairing: Pairing,
+): void {
+  const inner = schema.items;
+  if (inner === undefined) return;
+  const keys = listMapKeys(schema);
+  const oldItems = keys !== undefined && Array.isArray(old) ? itemsByKey(old, keys) : undefined;
+  const isEmbedded = inner['x-kubernetes-embedded-resource'] === true;
+  for (const [index, item] of items.entries()) {
+    const before = keys === undefined ? undefined : oldItems?.get(itemKey(item, keys));
+    visit(run, item, before, inner, `${path}[${index}]`, under(pairing, index), isEmbedded);
+  }
+}
+
+function under(pairing: Pairing, step: string | number): Pairing {
+  const { current, parent } = pairing;
+  if (current === undefined) return pairing;
+  if (parent === undefined && (step === 'apiVersion' || step === 'kind'))
+    return { current: undefined, parent: undefined };
+  return { current: typeof step === 'number' ? current.index(step) : current.key(step), parent: current };
+}
+
+function checkRule(
+  run: Run,
+  compiled: CompiledRule,
+  value: unknown,
+  old: unknown,
+  schema: StructuralSchema,
+  path: string,
+  pairing: Pairing,
+): void {
+  const { rule, usesOldSelf } = compiled;
+  const isOptional = rule.optionalOldSelf === true;
+  if (usesOldSelf && old === undefined && !isOptional) return;
+  if (run.steps <= 0) {
+    run.isOver = true;
+    run.problems.push(
+      broken(
+        path,
+        schema,
+        'validation failed due to running out of cost budget, no further validation rules will be run',
+      ),
+    );
+    return;
+  }
+  const steps = Math.min(run.steps, MOST_STEPS);
+  const frame = new Frame([], steps);
+  try {
+    const self = toValue(value, schema);
+    const before = old === undefined || !usesOldSelf ? undefined : toValue(old, schema);
+    const outcome = evaluate(compiled.program, frame, self, isOptional ? optionally(before) : before);
+    if (outcome === true) return;
+    if (!usesOldSelf && (pairing.current ?? pairing.parent)?.isUnchanged === true) return;
+    run.problems.push(failed(compiled, schema, path, value, messageOf(compiled, frame, self, before)));
+  } catch (error) {
+    if (error instanceof CelFailure) run.problems.push(broken(path, schema, failureText(error, rule)));
+    else if (error instanceof CelBudgetError) {
+      run.isOver = true;
+      const text = `'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(rule)}`;
+      run.problems.push(broken(path, schema, text));
+    } else throw error;
+  } finally {
+    run.steps -= frame.spent;
+  }
+}
+
+function optionally(value: CelValue | undefined): OptionalValue {
+  return value === undefined ? NONE : new OptionalValue(value);
+}
+
+function evaluate(program: Program, frame: Frame, self: CelValue, old: CelValue | undefined): CelValue {
+  frame.slots[0] = self;
+  if (old !== undefined) frame.slots[1] = old;
+  return program.run(frame);
+}
+
+const LONGEST_MESSAGE_BYTES = 5_120;
+
+/** The message of a rule: what its expression makes, unless that fails or is unusable, else the fixed one. */
+function messageOf(compiled: CompiledRule, frame: Frame, self: CelValue, old: CelValue | undefined): string {
+  const { message, rule } = compiled;
+  const fixed =
+    rule.message === undefined || rule.message === '' ? `failed rule: ${ruleText(rule)}` : rule.message.trim();
+  if (message === undefined) return fixed;
+  try {
+    const made = evaluate(message, frame, self, old);
+    const text = typeof made === 'string' ? made.trim() : '';
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > LONGEST_MESSAGE_BYTES ? fixed : text;
+  } catch (error) {
+    if (error instanceof CelFailure) return fixed;
+    throw error;
+  }
+}
+
+function ruleText(rule: ValidationRule): string {
+  return (rule.message === undefined || rule.message === '' ? rule.rule : rule.message).trim();
+}
+
+function failureText(error: CelFailure, rule: ValidationRule): string {
+  if (error.message.startsWith('no such overload'))
+    return `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(rule)}`;
+  return `${error.message} evaluating rule: ${ruleText(rule)}`;
+}
+
+function broken(path: string, schema: StructuralSchema, text: string): FieldProblem {
+  return {
+    field: fieldOf(path),
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${quoteText(schema.type ?? '')}: ${text}`,
+  };
+}
+
+function failed(
+  compiled: CompiledRule,
+  schema: StructuralSchema,
+  path: string,
+  value: unknown,
+  text: string,
+): FieldProblem {
+  const field = fieldOf([path, compiled.path].filter((part) => part !== '').join('.'));
+  // Objects and lists would make the message as long as themselves.
+  const isLarge = schema.type === 'object' || schema.type === 'array';
+  const shown = isLarge ? '' : `: ${formatValue(value)}`;
+  switch (compiled.rule.reason) {
+    case 'FieldValueRequired':
+      return { field, reason: 'FieldValueRequired', message: `Required value: ${text}` };
+    case 'FieldValueForbidden':
+      return { field, reason: 'FieldValueForbidden', message: `Forbidden: ${text}` };
+    case 'FieldValueDuplicate':
+      return { field, reason: 'FieldValueDuplicate', message: `Duplicate value${shown}` };
+    default:
+      return { field, reason: 'FieldValueInvalid', message: `Invalid value${shown}: ${text}` };
+  }
+}
+
+function fieldOf(path: string): string {
+  return path === '' ? '<nil>' : path;
 }

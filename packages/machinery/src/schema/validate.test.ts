@@ -37,13 +37,16 @@ describe('validate', () => {
     expect(recorded.map(({ name }) => name)).toEqual(cases.map(({ fixture }) => fixture.name));
   });
 
-  it.each(cases.map((each) => [each.fixture.name, each] as const))('answers as the API server: %s', (_, { fixture, answer }) => {
-    const { object, problems } = ours(fixture);
-    const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
-      return `${a.field} ${a.message}` < `${b.field} ${b.message}` ? -1 : 1;
-    };
-    // The API server walks maps in random order.
-    expect([...problems].sort(byText)).toEqual([...(answer?.causes ?? [])].sort(byText));
-    if (answer?.causes.length === 0) expect(object.spec.value).toEqual(answer.stored);
-  });
+  it.each(cases.map((each) => [each.fixture.name, each] as const))(
+    'answers as the API server: %s',
+    (_, { fixture, answer }) => {
+      const { object, problems } = ours(fixture);
+      const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
+        return `${a.field} ${a.message}` < `${b.field} ${b.message}` ? -1 : 1;
+      };
+      // The API server walks maps in random order.
+      expect([...problems].sort(byText)).toEqual([...(answer?.causes ?? [])].sort(byText));
+      if (answer?.causes.length === 0) expect(object.spec.value).toEqual(answer.stored);
+    },
+  );
 });

@@ -1,4 +1,5 @@
-import { checkRules, hasRules } from '../cel/check-rules.ts';
+import { checkRules } from '../cel/check-rules.ts';
+import { hasRules } from '../cel/compile-rules.ts';
 import type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
 import { checkValue } from './check-value.ts';
 import { Correlation } from './correlation.ts';

@@ -1,0 +1,131 @@
+import { compilePattern } from '../schema/patterns.ts';
+import { type Code, type Context, compileAst, failAt } from './compile.ts';
+import { Frame } from './frame.ts';
+import { functionOverloads, methodOverloads } from './functions.ts';
+import { formatProblem } from './library/string-format.ts';
+import { compileMacro } from './macros.ts';
+import { type Overload, resolveCall } from './overloads.ts';
+import type { Ast } from './parse.ts';
+import { type CelType, formatType } from './types.ts';
+import { CelFailure, OptionalValue } from './values.ts';
+
+/** compileOperator compiles an operator. */
+export function compileOperator(name: string, operands: readonly Ast[], ast: Ast, context: Context): Code {
+  const codes = operands.map((operand) => compileAst(operand, context));
+  return call(name, functionOverloads(name), codes, ast, context, '');
+}
+
+/** compileCall compiles `f(a, b)`. */
+export function compileCall(ast: Ast & { op: 'call' }, context: Context): Code {
+  const [name, operands] = ast.args;
+  const overloads = functionOverloads(name);
+  if (overloads.length === 0 || /\W/.test(name)) throw failAt(context, ast, `there is no function ${name}`);
+  const codes = operands.map((operand) => compileAst(operand, context));
+  checkLiterals(name, operands, ast, context);
+  return call(name, overloads, codes, ast, context, '');
+}
+
+/** compileMethod compiles `a.f(b)`: a macro, a function with a dotted name, or a method. */
+export function compileMethod(ast: Ast & { op: 'rcall' }, context: Context): Code {
+  const [name, receiver, operands] = ast.args;
+  const macro = compileMacro(ast, context);
+  if (macro !== undefined) return macro;
+  if (receiver.op === 'id' && !context.variables.some((each) => each.name === receiver.args)) {
+    const dotted = `${receiver.args}.${name}`;
+    const overloads = functionOverloads(dotted);
+    if (overloads.length === 0)
+      throw failAt(context, ast, `there is no function ${dotted}, and no variable ${receiver.args}`);
+    return call(
+      dotted,
+      overloads,
+      operands.map((operand) => compileAst(operand, context)),
+      ast,
+      context,
+      '',
+    );
+  }
+  const target = compileAst(receiver, context);
+  const overloads = methodOverloads(name);
+  if (overloads.length === 0) throw failAt(context, ast, `there is no method ${name}`);
+  const inside = name === 'format' ? { ...context, allowsMixed: true } : context;
+  const codes = [target, ...operands.map((operand) => compileAst(operand, inside))];
+  checkLiterals(name, operands, ast, context);
+  const code = call(name, overloads, codes, ast, context, `${formatType(target.type)}.`);
+  return (name === 'or' || name === 'orValue') && codes[1] !== undefined
+    ? lazily(code.type, target, codes[1], name === 'or')
+    : code;
+}
+
+function call(
+  name: string,
+  overloads: readonly Overload[],
+  codes: readonly Code[],
+  ast: Ast,
+  context: Context,
+  receiver: string,
+): Code {
+  const resolved = resolveCall(
+    overloads,
+    codes.map(({ type }) => type),
+  );
+  if (resolved === undefined) {
+    const types = codes.slice(receiver === '' ? 0 : 1).map(({ type }) => formatType(type));
+    throw failAt(
+      context,
+      ast,
+      `found no matching overload for '${name}' applied to '${receiver}(${types.join(', ')})'`,
+    );
+  }
+  return {
+    type: resolved.type,
+    run(frame) {
+      frame.spend(1);
+      const values = codes.map((code) => code.run(frame));
+      for (const value of values) frame.spendOn(value);
+      const result = resolved.run(values);
+      frame.spendOn(result);
+      return result;
+    },
+  };
+}
+
+/** The alternative of an optional value is evaluated only when it is needed, so that it may fail. */
+function lazily(type: CelType, target: Code, alternative: Code, keepsOptional: boolean): Code {
+  return {
+    type,
+    run(frame) {
+      frame.spend(1);
+      const optional = target.run(frame);
+      if (!(optional instanceof OptionalValue)) throw new CelFailure('no such overload');
+      if (optional.value === undefined) return alternative.run(frame);
+      return keepsOptional ? optional : optional.value;
+    },
+  };
+}
+
+const PATTERNS = new Set(['matches', 'find', 'findAll']);
+const CONVERSIONS = new Set(['bool', 'bytes', 'double', 'int', 'string', 'duration', 'timestamp']);
+
+/** What a literal argument says wrongly can be said at once; the API server does so too. */
+function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context: Context): void {
+  if (name === 'format' && ast.op === 'rcall') checkFormat(ast.args[1], operands[0], context);
+  const operand = ast.op === 'call' && name === 'matches' ? operands[1] : operands[0];
+  if (operand?.op !== 'value') return;
+  try {
+    if (PATTERNS.has(name) && typeof operand.args === 'string') compilePattern(operand.args);
+    if (ast.op === 'call' && CONVERSIONS.has(name)) {
+      const literal = compileAst(operand, context);
+      resolveCall(functionOverloads(name), [literal.type])?.run([literal.run(new Frame([]))]);
+    }
+  } catch (error) {
+    throw failAt(context, operand, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function checkFormat(template: Ast, list: Ast | undefined, context: Context): void {
+  if (template.op !== 'value' || typeof template.args !== 'string') return;
+  const types =
+    list?.op === 'list' ? list.args.map((item) => compileAst(item, { ...context, allowsMixed: true }).type) : undefined;
+  const problem = formatProblem(template.args, types);
+  if (problem !== undefined) throw failAt(context, template, problem);
+}

@@ -1,0 +1,296 @@
+import { compileAccess, compileHas } from './compile-access.ts';
+import { compileCall, compileMethod, compileOperator } from './compile-call.ts';
+import type { Frame } from './frame.ts';
+import { type Ast, parseExpression } from './parse.ts';
+import { CelSyntaxError } from './syntax-error.ts';
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DYN,
+  FREE,
+  fits,
+  formatType,
+  INT,
+  isUnknown,
+  listOf,
+  mapOf,
+  moreSpecific,
+  NULL,
+  STRING,
+  TYPE,
+} from './types.ts';
+import { CelFailure, type CelValue, ListValue, MapValue, TypeValue } from './values.ts';
+
+/** Code is a compiled expression. */
+export interface Code {
+  readonly type: CelType;
+  readonly run: (frame: Frame) => CelValue;
+}
+
+/** Variable is a name that an expression may use. */
+export interface Variable {
+  readonly name: string;
+  readonly type: CelType;
+  readonly slot: number;
+}
+
+/** Context is what is known where a part of an expression stands. */
+export interface Context {
+  readonly source: string;
+  readonly variables: readonly Variable[];
+  /** Whether the items of a literal may differ in type: only in the arguments of `format`. */
+  readonly allowsMixed: boolean;
+  /** Whether `cel.bind` exists: the API server has it not in validation rules. */
+  readonly hasBind: boolean;
+  /** Shared by all parts of one expression. */
+  readonly shared: { slots: number; readonly used: Set<string> };
+}
+
+/** Program is an expression that can be evaluated. Give the values of the variables in the order of their declaration. */
+export interface Program extends Code {
+  readonly slots: number;
+  /** The declared variables that the expression mentions. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** compile parses and type-checks an expression, or throws a CelSyntaxError. */
+export function compile(
+  source: string,
+  variables: readonly (readonly [name: string, type: CelType])[],
+  options: { readonly hasBind: boolean },
+): Program {
+  const shared = { slots: variables.length, used: new Set<string>() };
+  const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
+  const code = compileAst(parseExpression(source), {
+    source,
+    variables: declared,
+    hasBind: options.hasBind,
+    allowsMixed: false,
+    shared,
+  });
+  return { ...code, slots: shared.slots, used: shared.used };
+}
+
+/** failAt is the error of a place in an expression. */
+export function failAt(context: Context, ast: Ast, problem: string): CelSyntaxError {
+  return new CelSyntaxError(problem, context.source, ast.pos);
+}
+
+/** withVariable declares one more variable for a part of an expression. */
+export function withVariable(context: Context, name: string, type: CelType): { context: Context; slot: number } {
+  const slot = context.shared.slots++;
+  return { slot, context: { ...context, variables: [{ name, type, slot }, ...context.variables] } };
+}
+
+const LEAST_INT = -(2n ** 63n);
+const MOST_INT = 2n ** 63n - 1n;
+
+/** compileAst compiles a part of an expression. */
+export function compileAst(ast: Ast, context: Context): Code {
+  switch (ast.op) {
+    case 'value':
+      return literal(ast.args, ast, context);
+    case 'id':
+      return identifier(ast.args, ast, context);
+    case '.':
+    case '.?':
+    case '[]':
+    case '[?]':
+      return typeIdentifier(ast) ?? compileAccess(ast, context);
+    case 'call':
+      return ast.args[0] === 'has' ? compileHas(ast, context) : compileCall(ast, context);
+    case 'rcall':
+      return compileMethod(ast, context);
+    case 'list':
+      return list(ast, context);
+    case 'map':
+      return map(ast, context);
+    case '?:':
+      return ternary(ast, context);
+    case '&&':
+      return logical(ast, context, false);
+    case '||':
+      return logical(ast, context, true);
+    case '-_':
+      // The most negative integer exists only with its sign.
+      if (ast.args.op === 'value' && typeof ast.args.args === 'bigint') return literal(-ast.args.args, ast, context);
+      return compileOperator('-_', [ast.args], ast, context);
+    case '!_':
+      return compileOperator('!_', [ast.args], ast, context);
+    case 'in':
+      return compileOperator('@in', ast.args, ast, context);
+    default:
+      return compileOperator(`_${ast.op}_`, ast.args, ast, context);
+  }
+}
+
+function constant(type: CelType, value: CelValue): Code {
+  return { type, run: () => value };
+}
+
+function literal(value: null | boolean | bigint | number | string | Uint8Array, ast: Ast, context: Context): Code {
+  if (value === null) return constant(NULL, null);
+  if (value instanceof Uint8Array) return constant(BYTES, value);
+  switch (typeof value) {
+    case 'boolean':
+      return constant(BOOL, value);
+    case 'number':
+      return constant(DOUBLE, value);
+    case 'string':
+      return constant(STRING, value);
+    default:
+      if (value < LEAST_INT || value > MOST_INT)
+        throw failAt(context, ast, `the number ${value} does not fit into 64 bits`);
+      return constant(INT, value);
+  }
+}
+
+const TYPE_NAMES = ['bool', 'int', 'double', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
+
+function identifier(name: string, ast: Ast, context: Context): Code {
+  const variable = context.variables.find((each) => each.name === name);
+  if (variable !== undefined) {
+    context.shared.used.add(name);
+    const { slot, type } = variable;
+    return {
+      type,
+      run(frame) {
+        frame.spend(1);
+        const value = frame.slots[slot];
+        if (value === undefined) throw new CelFailure(`no such attribute: ${name}`);
+        return value;
+      },
+    };
+  }
+  if (TYPE_NAMES.includes(name)) return constant(TYPE, new TypeValue(name));
+  const known = context.variables.map((each) => each.name);
+  throw failAt(context, ast, `there is no variable ${name}; known are ${known.join(', ') || 'none'}`);
+}
+
+/** Two types have dotted names. */
+function typeIdentifier(ast: Ast): Code | undefined {
+  const name = dottedName(ast);
+  if (name === 'google.protobuf.Timestamp' || name === 'google.protobuf.Duration')
+    return constant(TYPE, new TypeValue(name));
+  return undefined;
+}
+
+function dottedName(ast: Ast): string | undefined {
+  if (ast.op === 'id') return ast.args;
+  if (ast.op !== '.') return undefined;
+  const left = dottedName(ast.args[0]);
+  return left === undefined ? undefined : `${left}.${ast.args[1]}`;
+}
+
+/** joinTypes is one type for several expressions, which have to agree. */
+function joinTypes(codes: readonly Code[], at: readonly Ast[], context: Context): CelType {
+  return codes.reduce((joined: CelType, { type }, index) => {
+    if (!fits(joined, type, new Map())) throw mismatch(joined, type, at[index], context);
+    return moreSpecific(joined, type);
+  }, FREE);
+}
+
+/** literalType is one type for the items of a literal, which have to be of the very same type. */
+function literalType(codes: readonly Code[], at: readonly Ast[], context: Context): CelType {
+  const names = new Set(codes.map(({ type }) => formatType(type)));
+  if (context.allowsMixed && names.size > 1) return DYN;
+  for (const [index, { type }] of codes.entries()) {
+    const before = codes[index - 1]?.type ?? type;
+    const isDynamic =
+      (before.kind === 'dyn') !== (type.kind === 'dyn') && before.kind !== 'free' && type.kind !== 'free';
+    if (isDynamic) throw mismatch(before, type, at[index], context);
+  }
+  return joinTypes(codes, at, context);
+}
+
+function mismatch(wanted: CelType, found: CelType, at: Ast | undefined, context: Context): CelSyntaxError {
+  return new CelSyntaxError(
+    `expected type '${formatType(wanted)}' but found '${formatType(found)}'`,
+    context.source,
+    at?.pos ?? 0,
+  );
+}
+
+function list(ast: Ast & { op: 'list' }, context: Context): Code {
+  const items = ast.args.map((item) => compileAst(item, context));
+  return {
+    type: listOf(literalType(items, ast.args, context)),
+    run(frame) {
+      frame.spend(1 + items.length);
+      return new ListValue(items.map((item) => item.run(frame)));
+    },
+  };
+}
+
+function map(ast: Ast & { op: 'map' }, context: Context): Code {
+  const keys = ast.args.map(([key]) => compileAst(key, context));
+  const values = ast.args.map(([, value]) => compileAst(value, context));
+  const type = mapOf(
+    literalType(
+      keys,
+      ast.args.map(([key]) => key),
+      context,
+    ),
+    literalType(
+      values,
+      ast.args.map(([, value]) => value),
+      context,
+    ),
+  );
+  return {
+    type,
+    run(frame) {
+      frame.spend(1 + keys.length);
+      return new MapValue(keys.map((key, index) => [key.run(frame), values[index]?.run(frame) ?? null] as const));
+    },
+  };
+}
+
+function ternary(ast: Ast & { op: '?:' }, context: Context): Code {
+  const [condition, yes, no] = ast.args;
+  const test = compileAst(condition, context);
+  const branches = [compileAst(yes, context), compileAst(no, context)] as const;
+  if (!fits(BOOL, test.type, new Map()))
+    throw failAt(context, condition, `expected type 'bool' but found '${formatType(test.type)}'`);
+  const type = joinTypes(branches, [yes, no], context);
+  return {
+    type,
+    run(frame) {
+      frame.spend(1);
+      const chosen = test.run(frame);
+      if (typeof chosen !== 'boolean') throw new CelFailure('no such overload');
+      return branches[chosen ? 0 : 1].run(frame);
+    },
+  };
+}
+
+/** `&&` and `||` do not care for an error on one side if the other decides. */
+function logical(ast: Ast & { args: readonly [Ast, Ast] }, context: Context, decisive: boolean): Code {
+  const sides = ast.args.map((side) => compileAst(side, context));
+  for (const [index, side] of sides.entries()) {
+    const at = ast.args[index] ?? ast;
+    if (!isUnknown(side.type) && side.type.kind !== 'bool')
+      throw failAt(context, at, `expected type 'bool' but found '${formatType(side.type)}'`);
+  }
+  return {
+    type: BOOL,
+    run(frame) {
+      frame.spend(1);
+      let failure: CelFailure | undefined;
+      for (const side of sides) {
+        try {
+          const value = side.run(frame);
+          if (value === decisive) return decisive;
+          if (typeof value !== 'boolean') failure ??= new CelFailure('no such overload');
+        } catch (error) {
+          if (!(error instanceof CelFailure)) throw error;
+          failure ??= error;
+        }
+      }
+      if (failure !== undefined) throw failure;
+      return !decisive;
+    },
+  };
+}

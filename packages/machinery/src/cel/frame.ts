@@ -1,0 +1,43 @@
+import { BowlineError } from '../errors/bowline-error.ts';
+import { type CelValue, ListValue, MapValue } from './values.ts';
+
+/** CelBudgetError ends an evaluation that takes too many steps. No operator swallows it. */
+export class CelBudgetError extends BowlineError {
+  constructor(steps: number) {
+    super('BOWLINE_CEL_BUDGET', `the expression took more than ${steps} steps; make it simpler, or its input smaller`);
+  }
+}
+
+/** MOST_STEPS is how many steps one evaluation may take: about as much as the API server allows in its own units. */
+export const MOST_STEPS = 1_000_000;
+
+/** Frame holds the variables of one evaluation and counts its steps. */
+export class Frame {
+  readonly slots: CelValue[];
+  #steps: number;
+  readonly #most: number;
+
+  constructor(slots: CelValue[], most = MOST_STEPS) {
+    this.slots = slots;
+    this.#steps = most;
+    this.#most = most;
+  }
+
+  /** spend counts steps. */
+  spend(steps: number): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new CelBudgetError(this.#most);
+  }
+
+  /** spendOn counts steps for the size of a value that a function took or made. */
+  spendOn(value: CelValue | undefined): void {
+    if (typeof value === 'string') this.spend(value.length >> 4);
+    else if (value instanceof ListValue) this.spend(value.items.length >> 2);
+    else if (value instanceof MapValue) this.spend(value.size >> 2);
+  }
+
+  /** spent is how many steps were taken. */
+  get spent(): number {
+    return this.#most - this.#steps;
+  }
+}

@@ -1,0 +1,59 @@
+import { parseDurationNs } from '../duration/duration.ts';
+import { isObject } from '../patch/json.ts';
+import { formatDurationSeconds } from './library/conversions.ts';
+import { isOfType, typeName } from './overloads.ts';
+import { ObjectValue, OpaqueValue } from './schema-values.ts';
+import { formatTimestamp, parseTimestamp } from './time-text.ts';
+import { type CelType, formatType } from './types.ts';
+import {
+  CelFailure,
+  type CelValue,
+  DurationValue,
+  ListValue,
+  MapValue,
+  OptionalValue,
+  TimestampValue,
+  TypeValue,
+} from './values.ts';
+
+/** fromJson makes the CEL value of JSON for a variable of some type. Whole numbers are integers unless doubles are asked for. */
+export function fromJson(json: unknown, type: CelType): CelValue {
+  const value = convert(json, type);
+  if (!isOfType(value, type))
+    throw new CelFailure(`expected a value of type ${formatType(type)}, not ${typeName(value)}`);
+  return value;
+}
+
+function convert(json: unknown, type: CelType): CelValue {
+  if (json === null || json === undefined) return null;
+  if (typeof json === 'number') return type.kind !== 'double' && Number.isInteger(json) ? BigInt(json) : json;
+  if (typeof json === 'string') {
+    if (type.kind === 'duration') return new DurationValue(parseDurationNs(json));
+    return type.kind === 'timestamp' ? parseTimestamp(json) : json;
+  }
+  if (typeof json === 'boolean' || typeof json === 'bigint' || json instanceof Uint8Array) return json;
+  if (Array.isArray(json)) {
+    const element: CelType = type.kind === 'list' ? type.element : { kind: 'dyn' };
+    return new ListValue(json.map((item) => fromJson(item, element)));
+  }
+  if (!isObject(json)) throw new CelFailure(`a value of JavaScript type ${typeof json} is no JSON`);
+  const value: CelType = type.kind === 'map' ? type.value : { kind: 'dyn' };
+  const members = Object.entries(json).filter(([, item]) => item !== undefined);
+  return new MapValue(members.map(([key, item]) => [key, fromJson(item, value)] as const));
+}
+
+/** toJson makes JSON of a CEL value. An absent optional value is undefined. */
+export function toJson(value: CelValue): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (value === null || typeof value !== 'object') return value;
+  if (value instanceof ListValue) return value.items.map(toJson);
+  if (value instanceof MapValue)
+    return Object.fromEntries(value.entries().map(([key, item]) => [String(key), toJson(item)]));
+  if (value instanceof ObjectValue || value instanceof OpaqueValue) return value.json;
+  if (value instanceof OptionalValue) return value.value === undefined ? undefined : toJson(value.value);
+  if (value instanceof TimestampValue) return formatTimestamp(value);
+  if (value instanceof DurationValue) return formatDurationSeconds(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof TypeValue) return value.name;
+  throw new CelFailure(`a value of type ${typeName(value)} has no JSON form; convert it with string()`);
+}

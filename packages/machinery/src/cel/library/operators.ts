@@ -1,0 +1,118 @@
+import { compareValues, isEqual } from '../equality.ts';
+import { overload } from '../overloads.ts';
+import { CelFailure, type CelValue, DurationValue, ListValue, type MapValue, TimestampValue } from '../values.ts';
+
+const LEAST = -(2n ** 63n);
+const MOST = 2n ** 63n - 1n;
+
+/** int64 fails for what does not fit into 64 bits. */
+export function int64(value: bigint): bigint {
+  if (value < LEAST || value > MOST) throw new CelFailure('integer overflow');
+  return value;
+}
+
+function divide(a: bigint, b: bigint): bigint {
+  if (b === 0n) throw new CelFailure('division by zero');
+  return int64(a / b);
+}
+
+function modulo(a: bigint, b: bigint): bigint {
+  if (b === 0n) throw new CelFailure('modulus by zero');
+  return a % b;
+}
+
+/** A set keeps one of each, a list-map takes the newer item of a key; other lists are put together. */
+function concatenate(a: ListValue, b: ListValue): ListValue {
+  if (a.kind === 'set') {
+    const items = [...a.items];
+    for (const item of b.items) if (!items.some((own) => isEqual(own, item))) items.push(item);
+    return new ListValue(items, 'set');
+  }
+  const { keyOf } = a;
+  if (keyOf === undefined) return new ListValue([...a.items, ...b.items]);
+  const merged = new Map(a.items.map((item) => [keyOf(item), item]));
+  for (const item of b.items) merged.set(keyOf(item), item);
+  return new ListValue([...merged.values()], 'map', keyOf);
+}
+
+const ORDERED = ['bool', 'int', 'double', 'string', 'bytes', 'timestamp', 'duration'];
+const CROSSED = [
+  ['int', 'double'],
+  ['double', 'int'],
+];
+
+const comparisons = (
+  [
+    ['_<_', (order: number) => order < 0],
+    ['_<=_', (order: number) => order <= 0],
+    ['_>_', (order: number) => order > 0],
+    ['_>=_', (order: number) => order >= 0],
+  ] as const
+).flatMap(([name, holds]) => {
+  return [...ORDERED.map((type) => [type, type]), ...CROSSED].map(([left, right]) => {
+    return {
+      ...overload(`op(${left}, ${right}): bool`, (a: CelValue, b: CelValue) => holds(compareValues(a, b))),
+      name,
+    };
+  });
+});
+
+function operator(name: string, signature: string, run: (...values: never[]) => CelValue) {
+  return { ...overload(`op${signature}`, run), name };
+}
+
+/** operators are the overloads behind the operators of the language, named as in cel-go. */
+export const operators = [
+  ...comparisons,
+  operator('_==_', '(A, A): bool', (a: CelValue, b: CelValue) => isEqual(a, b)),
+  operator('_!=_', '(A, A): bool', (a: CelValue, b: CelValue) => !isEqual(a, b)),
+  operator('!_', '(bool): bool', (a: boolean) => !a),
+  operator('-_', '(int): int', (a: bigint) => int64(-a)),
+  operator('-_', '(double): double', (a: number) => -a),
+  operator('_+_', '(int, int): int', (a: bigint, b: bigint) => int64(a + b)),
+  operator('_+_', '(double, double): double', (a: number, b: number) => a + b),
+  operator('_+_', '(string, string): string', (a: string, b: string) => a + b),
+  operator('_+_', '(bytes, bytes): bytes', (a: Uint8Array, b: Uint8Array) => Uint8Array.from([...a, ...b])),
+  operator('_+_', '(list<A>, list<A>): list<A>', concatenate),
+  operator(
+    '_+_',
+    '(timestamp, duration): timestamp',
+    (a: TimestampValue, b: DurationValue) => new TimestampValue(a.nanoseconds + b.nanoseconds),
+  ),
+  operator(
+    '_+_',
+    '(duration, timestamp): timestamp',
+    (a: DurationValue, b: TimestampValue) => new TimestampValue(a.nanoseconds + b.nanoseconds),
+  ),
+  operator(
+    '_+_',
+    '(duration, duration): duration',
+    (a: DurationValue, b: DurationValue) => new DurationValue(a.nanoseconds + b.nanoseconds),
+  ),
+  operator('_-_', '(int, int): int', (a: bigint, b: bigint) => int64(a - b)),
+  operator('_-_', '(double, double): double', (a: number, b: number) => a - b),
+  operator(
+    '_-_',
+    '(timestamp, duration): timestamp',
+    (a: TimestampValue, b: DurationValue) => new TimestampValue(a.nanoseconds - b.nanoseconds),
+  ),
+  operator(
+    '_-_',
+    '(timestamp, timestamp): duration',
+    (a: TimestampValue, b: TimestampValue) => new DurationValue(a.nanoseconds - b.nanoseconds),
+  ),
+  operator(
+    '_-_',
+    '(duration, duration): duration',
+    (a: DurationValue, b: DurationValue) => new DurationValue(a.nanoseconds - b.nanoseconds),
+  ),
+  operator('_*_', '(int, int): int', (a: bigint, b: bigint) => int64(a * b)),
+  operator('_*_', '(double, double): double', (a: number, b: number) => a * b),
+  operator('_/_', '(int, int): int', divide),
+  operator('_/_', '(double, double): double', (a: number, b: number) => a / b),
+  operator('_%_', '(int, int): int', modulo),
+  operator('@in', '(A, list<A>): bool', (item: CelValue, list: ListValue) =>
+    list.items.some((own) => isEqual(own, item)),
+  ),
+  operator('@in', '(A, map<A, B>): bool', (key: CelValue, map: MapValue) => map.find(key) !== undefined),
+];

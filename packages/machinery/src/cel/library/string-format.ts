@@ -1,0 +1,119 @@
+import { formatFloat, quoteText } from '../../schema/go-text.ts';
+import { kindOf, typeName } from '../overloads.ts';
+import { formatTimestamp } from '../time-text.ts';
+import { type CelType, formatType, isUnknown } from '../types.ts';
+import {
+  CelFailure,
+  type CelValue,
+  DurationValue,
+  ListValue as List,
+  type ListValue,
+  MapValue,
+  TimestampValue,
+  TypeValue,
+} from '../values.ts';
+import { formatDurationSeconds } from './conversions.ts';
+
+const CLAUSE = /%(?:%|(\.([0-9]{1,3}))?(.))/gs;
+
+/** formatText replaces the clauses of a text: `%s`, `%d`, `%f`, `%.2f`, `%b`, `%o`, `%x`, `%X` and `%%`. */
+export function formatText(text: string, values: ListValue): string {
+  let next = 0;
+  return text.replace(CLAUSE, (clause: string, _: unknown, precision: string | undefined, verb: string | undefined) => {
+    if (clause === '%%') return '%';
+    const value = values.items[next];
+    if (value === undefined) throw new CelFailure(`index ${next} out of range`);
+    next++;
+    return clauseOf(verb ?? '', value, precision === undefined ? 6 : Number(precision));
+  });
+}
+
+const TAKES: ReadonlyMap<string, readonly CelType['kind'][]> = new Map([
+  ['s', []],
+  ['d', ['int']],
+  ['f', ['double']],
+  ['b', ['int', 'bool']],
+  ['o', ['int']],
+  ['x', ['int', 'string', 'bytes']],
+  ['X', ['int', 'string', 'bytes']],
+]);
+
+/** formatProblem is what is wrong with the clauses of a literal text for arguments of these types, or undefined. */
+export function formatProblem(text: string, types: readonly CelType[] | undefined): string | undefined {
+  let next = 0;
+  for (const [clause, , , verb = ''] of text.matchAll(CLAUSE)) {
+    if (clause === '%%') continue;
+    const kinds = TAKES.get(verb);
+    if (kinds === undefined) return `the clause ${clause} is not supported; use %s, %d, %f, %b, %o, %x or %X`;
+    if (types === undefined) continue;
+    const type = types[next++];
+    if (type === undefined) return `there is no argument for the clause ${clause}`;
+    if (kinds.length > 0 && !isUnknown(type) && !kinds.includes(type.kind))
+      return `the clause ${clause} does not take a value of type ${formatType(type)}`;
+  }
+  return undefined;
+}
+
+function clauseOf(verb: string, value: CelValue, precision: number): string {
+  switch (verb) {
+    case 's':
+      return plain(value);
+    case 'd':
+      if (typeof value === 'bigint') return value.toString();
+      break;
+    case 'f':
+      // The API server groups thousands, as English does.
+      if (typeof value === 'number' && Number.isFinite(value))
+        return value.toLocaleString('en-US', {
+          minimumFractionDigits: precision,
+          maximumFractionDigits: precision,
+          roundingMode: 'halfEven',
+        });
+      break;
+    case 'b':
+      if (typeof value === 'boolean') return value ? '1' : '0';
+      if (typeof value === 'bigint') return value.toString(2);
+      break;
+    case 'o':
+      if (typeof value === 'bigint') return value.toString(8);
+      break;
+    case 'x':
+    case 'X': {
+      const hex = hexOf(value);
+      if (hex !== undefined) return verb === 'X' ? hex.toUpperCase() : hex;
+    }
+  }
+  throw new CelFailure(`the format clause %${verb} does not take a value of type ${typeName(value)}`);
+}
+
+function hexOf(value: CelValue): string | undefined {
+  if (typeof value === 'bigint') return value.toString(16);
+  if (typeof value === 'string') return Buffer.from(value).toString('hex');
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : undefined;
+}
+
+function plain(value: CelValue): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return formatFloat(value);
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (value instanceof DurationValue) return formatDurationSeconds(value);
+  if (value instanceof TimestampValue) return formatTimestamp(value);
+  if (value instanceof TypeValue) return value.name;
+  if (value instanceof List) return `[${value.items.map(nested).join(', ')}]`;
+  if (value instanceof MapValue) {
+    const pairs = value.entries().map(([key, item]) => `${nested(key)}:${nested(item)}`);
+    return `{${pairs.sort().join(', ')}}`;
+  }
+  throw new CelFailure(`the format clause %s does not take a value of type ${kindOf(value)}`);
+}
+
+function nested(value: CelValue): string {
+  if (typeof value === 'string') return quoteText(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value.toFixed(6) : quoteText(formatFloat(value));
+  if (value instanceof TimestampValue) return `timestamp(${quoteText(plain(value))})`;
+  if (value instanceof DurationValue) return `duration(${quoteText(plain(value))})`;
+  if (value instanceof TypeValue) return `type(${value.name})`;
+  return plain(value);
+}

@@ -1,0 +1,179 @@
+import { ObjectValue, OpaqueValue } from './schema-values.ts';
+import { type Bindings, type CelType, DYN, fits, formatType, isUnknown, parseType, substitute } from './types.ts';
+import {
+  CelFailure,
+  type CelValue,
+  CidrValue,
+  DurationValue,
+  FormatValue,
+  IpValue,
+  ListValue,
+  MapValue,
+  OptionalValue,
+  QuantityValue,
+  TimestampValue,
+  TypeValue,
+  UrlValue,
+} from './values.ts';
+
+/** Overload is one signature of a function and what it does. A method's first argument is its receiver. */
+export interface Overload {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly parameters: readonly CelType[];
+  readonly result: CelType;
+  readonly run: (...values: never[]) => CelValue;
+}
+
+/**
+ * overload declares a function: `string.startsWith(string): bool` is a method, `size(string): int` a function, and
+ * `sets.contains::(list<A>, list<A>): bool` a function with a dotted name. The arguments have the types of the signature,
+ * checked before the call.
+ */
+export function overload(signature: string, run: (...values: never[]) => CelValue): Overload {
+  const match = /^(?:([\w<>, ]+)\.)?(\w+)(::)?\((.*)\): (.+)$/.exec(signature);
+  if (match === null) throw new TypeError(`not a signature: ${signature}`);
+  const [, receiver, name = '', dotted, parameters = '', result = ''] = match;
+  const isMethod = receiver !== undefined && dotted === undefined;
+  const types = splitParameters(parameters).map(parseType);
+  return {
+    name: isMethod || receiver === undefined ? name : `${receiver}.${name}`,
+    isMethod,
+    parameters: isMethod ? [parseType(receiver), ...types] : types,
+    result: parseType(result),
+    run,
+  };
+}
+
+function splitParameters(text: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let part = '';
+  for (const character of text) {
+    if (character === '<') depth++;
+    if (character === '>') depth--;
+    if (character === ',' && depth === 0) {
+      parts.push(part);
+      part = '';
+    } else {
+      part += character;
+    }
+  }
+  return part.trim() === '' ? parts : [...parts, part];
+}
+
+/** Resolved is a call whose overloads are known. */
+export interface Resolved {
+  readonly type: CelType;
+  readonly run: (values: readonly CelValue[]) => CelValue;
+}
+
+/** resolveCall finds the overloads that fit some argument types, or undefined. What is dynamic is decided at run time. */
+export function resolveCall(candidates: readonly Overload[], given: readonly CelType[]): Resolved | undefined {
+  const fitting: { overload: Overload; result: CelType }[] = [];
+  for (const candidate of candidates) {
+    if (candidate.parameters.length !== given.length) continue;
+    const bindings: Bindings = new Map();
+    const isFit = candidate.parameters.every((parameter, index) => {
+      const type = given[index];
+      return type !== undefined && fits(parameter, type, bindings);
+    });
+    if (isFit) fitting.push({ overload: candidate, result: substitute(candidate.result, bindings) });
+  }
+  const [first] = fitting;
+  if (first === undefined) return undefined;
+  const isStatic = fitting.length === 1 && given.every((type) => !hasUnknown(type));
+  const run = isStatic ? first.overload.run : dispatch(fitting.map((each) => each.overload));
+  const isOneType = fitting.every((each) => formatType(each.result) === formatType(first.result));
+  return { type: isOneType ? first.result : DYN, run: (values) => run(...(values as never[])) };
+}
+
+function hasUnknown(type: CelType): boolean {
+  if (type.kind === 'list') return hasUnknown(type.element);
+  if (type.kind === 'map') return hasUnknown(type.key) || hasUnknown(type.value);
+  return isUnknown(type) || (type.kind === 'optional' && hasUnknown(type.value));
+}
+
+function dispatch(overloads: readonly Overload[]): (...values: never[]) => CelValue {
+  return (...values: readonly CelValue[]) => {
+    const chosen = overloads.find((each) =>
+      each.parameters.every((type, index) => isOfType(values[index] ?? null, type)),
+    );
+    if (chosen === undefined) throw new CelFailure('no such overload');
+    return chosen.run(...(values as never[]));
+  };
+}
+
+/** isOfType tells whether a value has a type; only the first item of a list or map is looked at. */
+export function isOfType(value: CelValue, type: CelType): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'free':
+    case 'parameter':
+      return true;
+    case 'list': {
+      const first = value instanceof ListValue ? value.items[0] : undefined;
+      return value instanceof ListValue && (first === undefined || isOfType(first, type.element));
+    }
+    case 'map':
+      return value instanceof MapValue;
+    case 'optional':
+      return value instanceof OptionalValue;
+    case 'object':
+      return value instanceof ObjectValue;
+    default:
+      return kindOf(value) === type.kind;
+  }
+}
+
+/** kindOf is the kind of a value's type. */
+export function kindOf(value: CelValue): CelType['kind'] | 'opaque' {
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'int';
+    case 'number':
+      return 'double';
+    case 'string':
+      return 'string';
+    default:
+      return kindOfObject(value);
+  }
+}
+
+function kindOfObject(value: Exclude<CelValue, boolean | bigint | number | string>): CelType['kind'] | 'opaque' {
+  if (value === null) return 'null';
+  if (value instanceof Uint8Array) return 'bytes';
+  if (value instanceof ListValue) return 'list';
+  if (value instanceof MapValue || value instanceof ObjectValue) return 'map';
+  if (value instanceof DurationValue) return 'duration';
+  if (value instanceof TimestampValue) return 'timestamp';
+  if (value instanceof OptionalValue) return 'optional';
+  if (value instanceof TypeValue) return 'type';
+  if (value instanceof QuantityValue) return 'quantity';
+  if (value instanceof IpValue) return 'ip';
+  if (value instanceof CidrValue) return 'cidr';
+  if (value instanceof UrlValue) return 'url';
+  if (value instanceof FormatValue) return 'format';
+  if (value instanceof OpaqueValue) return 'opaque';
+  return 'dyn';
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+  optional: 'optional_type',
+  quantity: 'kubernetes.Quantity',
+  ip: 'net.IP',
+  cidr: 'net.CIDR',
+  url: 'kubernetes.URL',
+  format: 'kubernetes.NamedFormat',
+};
+
+/** typeName is the name of a value's type, as `type(x)` shows it. */
+export function typeName(value: CelValue): string {
+  const kind = kindOf(value);
+  return TYPE_NAMES[kind] ?? kind;
+}

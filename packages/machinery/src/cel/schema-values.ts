@@ -1,0 +1,168 @@
+import { parseDurationNs } from '../duration/duration.ts';
+import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import { isInt64 } from '../schema/go-text.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
+import { escapeFieldName } from './field-names.ts';
+import { parseLooseDuration, parseTimestamp } from './time-text.ts';
+import { CelFailure, type CelValue, DurationValue, ListValue, MapValue } from './values.ts';
+
+/** OpaqueValue is data without a schema: it can be compared, nothing else. */
+export class OpaqueValue {
+  readonly json: unknown;
+
+  constructor(json: unknown) {
+    this.json = json;
+  }
+}
+
+/** ObjectValue is an object of a schema. Its fields become CEL values when an expression reads them, and only once. */
+export class ObjectValue {
+  readonly json: JsonObject;
+  readonly schema: StructuralSchema;
+  readonly #fields = new Map<string, CelValue>();
+
+  constructor(json: JsonObject, schema: StructuralSchema) {
+    this.json = json;
+    this.schema = schema;
+  }
+
+  /** find is the value of a field by its escaped name. Null counts as absent. */
+  find(escaped: string): CelValue | undefined {
+    const known = this.#fields.get(escaped);
+    if (known !== undefined) return known;
+    const field = fieldsOf(this.schema).get(escaped);
+    if (field === undefined) return undefined;
+    const json = member(this.json, field.name);
+    if (json === undefined || json === null) return undefined;
+    const value = toValue(json, field.schema);
+    this.#fields.set(escaped, value);
+    return value;
+  }
+
+  /** isSame compares two objects; what the schema does not describe is compared as JSON. */
+  isSame(other: ObjectValue, equal: (a: CelValue, b: CelValue) => boolean): boolean {
+    const keys = Object.keys(this.json);
+    if (keys.length !== Object.keys(other.json).length) return false;
+    return keys.every((key) => {
+      const schema = ownSchema(this.schema.properties, key);
+      const mine = member(this.json, key);
+      const theirs = member(other.json, key);
+      if (schema === undefined) return theirs === undefined || isSameJson(mine, theirs);
+      const isAbsent = mine === undefined || mine === null;
+      if (isAbsent || theirs === undefined || theirs === null)
+        return isAbsent && (theirs === undefined || theirs === null);
+      return equal(toValue(mine, schema), toValue(theirs, schema));
+    });
+  }
+}
+
+type Fields = ReadonlyMap<string, { readonly name: string; readonly schema: StructuralSchema }>;
+const knownFields = new WeakMap<StructuralSchema, Fields>();
+
+/** fieldsOf are the fields of a schema by their escaped names. */
+export function fieldsOf(schema: StructuralSchema): Fields {
+  const known = knownFields.get(schema);
+  if (known !== undefined) return known;
+  const fields = new Map<string, { name: string; schema: StructuralSchema }>();
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const escaped = escapeFieldName(name);
+    if (escaped === undefined) continue;
+    fields.set(escaped, { name, schema: field });
+    // Since 1.32 a reserved word may also be written as it is.
+    if (escaped === `__${name}__`) fields.set(name, { name, schema: field });
+  }
+  knownFields.set(schema, fields);
+  return fields;
+}
+
+const TEXT: StructuralSchema = Object.freeze({ type: 'string' });
+const METADATA: StructuralSchema = Object.freeze({ type: 'object', properties: { name: TEXT, generateName: TEXT } });
+const resources = new WeakMap<StructuralSchema, StructuralSchema>();
+
+/** asResource is the schema of a whole object as rules see it: with apiVersion, kind, metadata.name and generateName. */
+export function asResource(schema: StructuralSchema): StructuralSchema {
+  const known = resources.get(schema);
+  if (known !== undefined) return known;
+  const properties = { ...schema.properties, kind: TEXT, apiVersion: TEXT, metadata: METADATA };
+  const resource = { ...schema, properties };
+  resources.set(schema, resource);
+  return resource;
+}
+
+/** toValue makes the CEL value of JSON that fits a schema; where it does not fit, reading it fails. */
+export function toValue(json: unknown, schema: StructuralSchema): CelValue {
+  if (json === null || json === undefined) {
+    if (schema.nullable === true) return null;
+    throw new CelFailure('invalid data, got null for schema with nullable=false');
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    if (typeof json === 'string') return json;
+    if (typeof json === 'number' && isInt64(json)) return BigInt(json);
+    throw new CelFailure('invalid data, expected XIntOrString value to be either a string or integer');
+  }
+  switch (schema.type) {
+    case 'object':
+      return objectValue(json, schema);
+    case 'array':
+      return listValue(json, schema);
+    case 'string':
+      return textValue(json, schema);
+    case 'number':
+      if (typeof json === 'number') return json;
+      break;
+    case 'integer':
+      if (typeof json === 'number' && isInt64(json)) return BigInt(json);
+      break;
+    case 'boolean':
+      if (typeof json === 'boolean') return json;
+      break;
+    default:
+      return new OpaqueValue(json);
+  }
+  throw new CelFailure(`invalid data, expected ${schema.type}`);
+}
+
+function objectValue(json: unknown, schema: StructuralSchema): CelValue {
+  if (!isObject(json)) throw new CelFailure('invalid data, expected a map for the provided schema with type=object');
+  const additional = additionalSchema(schema);
+  if (schema['x-kubernetes-embedded-resource'] === true) return new ObjectValue(json, asResource(schema));
+  if (schema.properties !== undefined || additional === undefined) return new ObjectValue(json, schema);
+  return new MapValue(Object.entries(json).map(([key, value]) => [key, toValue(value, additional)] as const));
+}
+
+function listValue(json: unknown, schema: StructuralSchema): CelValue {
+  const items = schema.items;
+  if (!Array.isArray(json) || items === undefined)
+    throw new CelFailure('invalid data, expected an array for the provided schema with type=array');
+  const values = json.map((item) => toValue(item, items));
+  const kind = schema['x-kubernetes-list-type'] ?? 'atomic';
+  if (kind !== 'map') return new ListValue(values, kind);
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  return new ListValue(values, 'map', (item) => {
+    return JSON.stringify(keys.map((key) => (item instanceof ObjectValue ? member(item.json, key) : undefined)));
+  });
+}
+
+function textValue(json: unknown, schema: StructuralSchema): CelValue {
+  if (typeof json !== 'string') throw new CelFailure(`invalid data, expected string, got ${typeof json}`);
+  switch (schema.format) {
+    case 'duration':
+      return new DurationValue(durationOf(json));
+    case 'date':
+      return parseTimestamp(`${json}T00:00:00Z`);
+    case 'date-time':
+      return parseTimestamp(json);
+    case 'byte':
+      return Uint8Array.from(Buffer.from(json, 'base64url'));
+    default:
+      return json;
+  }
+}
+
+function durationOf(text: string): bigint {
+  try {
+    return parseDurationNs(text);
+  } catch {
+    return parseLooseDuration(text);
+  }
+}

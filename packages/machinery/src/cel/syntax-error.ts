@@ -1,0 +1,18 @@
+/** CelSyntaxError is an expression that does not parse or whose types do not fit; the message says where. */
+export class CelSyntaxError extends Error {
+  /** What is wrong, without the place. */
+  readonly problem: string;
+  readonly line: number;
+  readonly column: number;
+
+  constructor(problem: string, source: string, position: number) {
+    const before = source.slice(0, position).split('\n');
+    const line = before.length;
+    const column = (before.at(-1) ?? '').length + 1;
+    super(`${problem} (line ${line}, column ${column})`);
+    this.name = 'CelSyntaxError';
+    this.problem = problem;
+    this.line = line;
+    this.column = column;
+  }
+}

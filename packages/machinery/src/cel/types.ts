@@ -1,0 +1,196 @@
+/** SimpleKind is a CEL type without parts. The last row are those that Kubernetes adds. */
+export type SimpleKind =
+  | 'bool'
+  | 'int'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'null'
+  | 'timestamp'
+  | 'duration'
+  | 'type'
+  | 'dyn'
+  | 'quantity'
+  | 'ip'
+  | 'cidr'
+  | 'url'
+  | 'format';
+
+/** ObjectType is an object with known fields; two are the same only if they are the same schema. */
+export interface ObjectType {
+  readonly kind: 'object';
+  readonly name: string;
+  /** By the names that expressions use, which are escaped. */
+  readonly fields: ReadonlyMap<string, CelType>;
+}
+
+/** CelType is the static type of an expression. */
+export type CelType =
+  | { readonly kind: SimpleKind }
+  | { readonly kind: 'list'; readonly element: CelType }
+  | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
+  | { readonly kind: 'optional'; readonly value: CelType }
+  | ObjectType
+  /** A placeholder in a function's signature. */
+  | { readonly kind: 'parameter'; readonly name: string }
+  /** What nothing is known of yet: the items of `[]`. It fits everything. */
+  | { readonly kind: 'free' };
+
+const SIMPLE = new Map<string, CelType>(
+  (
+    [
+      'bool',
+      'int',
+      'double',
+      'string',
+      'bytes',
+      'null',
+      'timestamp',
+      'duration',
+      'type',
+      'dyn',
+      'quantity',
+      'ip',
+      'cidr',
+      'url',
+      'format',
+    ] as const
+  ).map((kind) => [kind, Object.freeze({ kind })]),
+);
+
+/** simple is a type without parts. */
+export function simple(kind: SimpleKind): CelType {
+  return SIMPLE.get(kind) ?? { kind };
+}
+
+export const BOOL = simple('bool');
+export const INT = simple('int');
+export const DOUBLE = simple('double');
+export const STRING = simple('string');
+export const BYTES = simple('bytes');
+export const NULL = simple('null');
+export const DYN = simple('dyn');
+export const TYPE = simple('type');
+export const FREE: CelType = Object.freeze({ kind: 'free' });
+
+/** listOf is the type of a list. */
+export function listOf(element: CelType): CelType {
+  return { kind: 'list', element };
+}
+
+/** mapOf is the type of a map. */
+export function mapOf(key: CelType, value: CelType): CelType {
+  return { kind: 'map', key, value };
+}
+
+/** optionalOf is the type of a value that may be absent. */
+export function optionalOf(value: CelType): CelType {
+  return { kind: 'optional', value };
+}
+
+/** formatType writes a type as error messages show it. */
+export function formatType(type: CelType): string {
+  switch (type.kind) {
+    case 'list':
+      return `list(${formatType(type.element)})`;
+    case 'map':
+      return `map(${formatType(type.key)}, ${formatType(type.value)})`;
+    case 'optional':
+      return `optional_type(${formatType(type.value)})`;
+    case 'object':
+      return type.name;
+    case 'parameter':
+      return type.name;
+    case 'free':
+      return 'dyn';
+    default:
+      return type.kind;
+  }
+}
+
+/** parseType reads a type from a function's signature: `list<A>`, `map<string, dyn>`, `optional<int>`. */
+export function parseType(text: string): CelType {
+  const composite = /^(list|map|optional)<(.+)>$/.exec(text.trim());
+  if (composite === null) return SIMPLE.get(text.trim()) ?? { kind: 'parameter', name: text.trim() };
+  const [, kind, inside = ''] = composite;
+  if (kind === 'list') return listOf(parseType(inside));
+  if (kind === 'optional') return optionalOf(parseType(inside));
+  const comma = inside.indexOf(',');
+  return mapOf(parseType(inside.slice(0, comma)), parseType(inside.slice(comma + 1)));
+}
+
+/** Bindings are what the placeholders of a signature stand for in one call. */
+export type Bindings = Map<string, CelType>;
+
+const NULLABLE = new Set([
+  'object',
+  'timestamp',
+  'duration',
+  'null',
+  'optional',
+  'quantity',
+  'ip',
+  'cidr',
+  'url',
+  'format',
+]);
+
+/** fits tells whether a value of type `given` can stand where `wanted` is asked for, and binds placeholders on the way. */
+export function fits(wanted: CelType, given: CelType, bindings: Bindings): boolean {
+  if (wanted.kind === 'parameter') {
+    const bound = bindings.get(wanted.name);
+    if (bound === undefined) {
+      bindings.set(wanted.name, given);
+      return true;
+    }
+    if (isUnknown(bound) && !isUnknown(given)) {
+      bindings.set(wanted.name, given);
+      return true;
+    }
+    const joined = fits(bound, given, bindings);
+    if (joined) bindings.set(wanted.name, moreSpecific(bound, given));
+    return joined;
+  }
+  if (isUnknown(wanted) || isUnknown(given)) return true;
+  if (wanted.kind === 'null') return NULLABLE.has(given.kind);
+  if (given.kind === 'null') return NULLABLE.has(wanted.kind);
+  if (wanted.kind === 'list') return given.kind === 'list' && fits(wanted.element, given.element, bindings);
+  if (wanted.kind === 'optional') return given.kind === 'optional' && fits(wanted.value, given.value, bindings);
+  if (wanted.kind === 'map')
+    return given.kind === 'map' && fits(wanted.key, given.key, bindings) && fits(wanted.value, given.value, bindings);
+  if (wanted.kind === 'object') return given === wanted;
+  return wanted.kind === given.kind;
+}
+
+/** isUnknown is true of types that leave everything to the run time. */
+export function isUnknown(type: CelType): boolean {
+  return type.kind === 'dyn' || type.kind === 'free';
+}
+
+/** moreSpecific is the one of two types that fit each other that says more. */
+export function moreSpecific(a: CelType, b: CelType): CelType {
+  if (a.kind === 'free') return b;
+  if (b.kind === 'free' || a.kind === 'dyn') return a;
+  if (b.kind === 'dyn') return b;
+  if (a.kind === 'null') return b;
+  if (a.kind === 'list' && b.kind === 'list') return listOf(moreSpecific(a.element, b.element));
+  if (a.kind === 'optional' && b.kind === 'optional') return optionalOf(moreSpecific(a.value, b.value));
+  if (a.kind === 'map' && b.kind === 'map') return mapOf(moreSpecific(a.key, b.key), moreSpecific(a.value, b.value));
+  return a;
+}
+
+/** substitute replaces the placeholders of a type. What was never bound is free. */
+export function substitute(type: CelType, bindings: Bindings): CelType {
+  switch (type.kind) {
+    case 'parameter':
+      return bindings.get(type.name) ?? FREE;
+    case 'list':
+      return listOf(substitute(type.element, bindings));
+    case 'optional':
+      return optionalOf(substitute(type.value, bindings));
+    case 'map':
+      return mapOf(substitute(type.key, bindings), substitute(type.value, bindings));
+    default:
+      return type;
+  }
+}

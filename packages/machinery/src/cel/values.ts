@@ -1,0 +1,185 @@
+import type { Quantity } from '../quantity/quantity.ts';
+import type { ObjectValue, OpaqueValue } from './schema-values.ts';
+
+/** CelFailure is an expression that cannot be evaluated for these values: a missing key, an overflow, a wrong type. */
+export class CelFailure extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CelFailure';
+  }
+}
+
+/** CelValue is a value while an expression is evaluated. Integers are bigints, doubles are numbers. */
+export type CelValue =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | Uint8Array
+  | ListValue
+  | MapValue
+  | ObjectValue
+  | OpaqueValue
+  | DurationValue
+  | TimestampValue
+  | OptionalValue
+  | TypeValue
+  | QuantityValue
+  | IpValue
+  | CidrValue
+  | UrlValue
+  | FormatValue;
+
+/** ListValue is a list. Sets and list-maps of a schema compare without regard to order. */
+export class ListValue {
+  readonly items: readonly CelValue[];
+  readonly kind: 'atomic' | 'set' | 'map';
+  /** What identifies an item of a list-map. */
+  readonly keyOf: ((item: CelValue) => string) | undefined;
+
+  constructor(
+    items: readonly CelValue[],
+    kind: 'atomic' | 'set' | 'map' = 'atomic',
+    keyOf?: (item: CelValue) => string,
+  ) {
+    this.items = items;
+    this.kind = kind;
+    this.keyOf = keyOf;
+  }
+}
+
+/** MapValue is a map. Numbers that are equal are the same key, whatever their type. */
+export class MapValue {
+  readonly #entries = new Map<string, readonly [CelValue, CelValue]>();
+
+  constructor(entries: Iterable<readonly [CelValue, CelValue]> = []) {
+    for (const [key, value] of entries) this.#entries.set(keyText(key), [key, value]);
+  }
+
+  /** find is the value of a key, or undefined. */
+  find(key: CelValue): CelValue | undefined {
+    return this.#entries.get(keyText(key))?.[1];
+  }
+
+  /** entries are the pairs in the order of their making. */
+  entries(): readonly (readonly [CelValue, CelValue])[] {
+    return [...this.#entries.values()];
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+}
+
+function keyText(key: CelValue): string {
+  if (typeof key === 'number') return Number.isInteger(key) ? `n${BigInt(key)}` : `n${key}`;
+  if (typeof key === 'bigint') return `n${key}`;
+  return `${typeof key}${String(key)}`;
+}
+
+/** DurationValue is a length of time. */
+export class DurationValue {
+  readonly nanoseconds: bigint;
+
+  constructor(nanoseconds: bigint) {
+    if (nanoseconds < -(2n ** 63n) || nanoseconds >= 2n ** 63n) throw new CelFailure('duration overflow');
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+
+/** TimestampValue is a point in time between the years 1 and 9999. */
+export class TimestampValue {
+  /** Nanoseconds since 1970. */
+  readonly nanoseconds: bigint;
+  /** The zone it was written in; only its text shows it. */
+  readonly zoneMinutes: number;
+
+  constructor(nanoseconds: bigint, zoneMinutes = 0) {
+    if (nanoseconds < FIRST_SECOND * 1_000_000_000n || nanoseconds >= (LAST_SECOND + 1n) * 1_000_000_000n)
+      throw new CelFailure('timestamp overflow');
+    this.nanoseconds = nanoseconds;
+    this.zoneMinutes = zoneMinutes;
+  }
+}
+
+/** OptionalValue is a value or none. */
+export class OptionalValue {
+  readonly value: CelValue | undefined;
+
+  constructor(value?: CelValue) {
+    this.value = value;
+  }
+}
+
+/** NONE is the absent value. */
+export const NONE = new OptionalValue();
+
+/** TypeValue is a type as a value: what `type(x)` gives. */
+export class TypeValue {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** QuantityValue is an amount of a resource. */
+export class QuantityValue {
+  readonly quantity: Quantity;
+
+  constructor(quantity: Quantity) {
+    this.quantity = quantity;
+  }
+}
+
+/** IpValue is an IP address of 4 or 16 bytes. */
+export class IpValue {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+}
+
+/** CidrValue is an address with the length of its network part. */
+export class CidrValue {
+  readonly bytes: Uint8Array;
+  readonly prefix: number;
+
+  constructor(bytes: Uint8Array, prefix: number) {
+    this.bytes = bytes;
+    this.prefix = prefix;
+  }
+}
+
+/** UrlValue is the parts of a URL. */
+export class UrlValue {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly text: string;
+
+  constructor(text: string, parts: { scheme: string; host: string; path: string; query: string }) {
+    this.text = text;
+    this.scheme = parts.scheme;
+    this.host = parts.host;
+    this.path = parts.path;
+    this.query = parts.query;
+  }
+}
+
+/** FormatValue is a named check of text. */
+export class FormatValue {
+  readonly name: string;
+  readonly problems: (text: string) => readonly string[];
+
+  constructor(name: string, problems: (text: string) => readonly string[]) {
+    this.name = name;
+    this.problems = problems;
+  }
+}
