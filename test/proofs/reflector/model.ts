@@ -21,6 +21,8 @@ const CALM_MS = 240_000;
 /** Tamper spoils a part on purpose, to show that the model notices. */
 export interface Tamper {
   readonly transport?: (transport: Transport) => Transport;
+  /** Answers of own writes do not reach the cache. */
+  readonly forgetOwnWrites?: boolean;
   readonly client?: (client: Client) => Pick<Client, 'list' | 'watch'>;
 }
 
@@ -39,6 +41,7 @@ interface Watched {
   readonly informer: Informer<unknown>;
   readonly checker: InvariantChecker<unknown>;
   readonly inScope: (object: StoredObject) => boolean;
+  readonly version: (value: unknown) => string | undefined;
   readonly index: { readonly name: string; readonly valuesOf: (value: unknown) => readonly string[] };
 }
 
@@ -58,10 +61,12 @@ class World {
   readonly #watched: Watched[] = [];
   readonly #violations: string[] = [];
   readonly #stop = new AbortController();
+  readonly #forgetOwnWrites: boolean;
   #writes = 0;
   #rewinds = 0;
 
   constructor(seed: number, tamper: Tamper) {
+    this.#forgetOwnWrites = tamper.forgetOwnWrites ?? false;
     this.#random = seededRandom(seed);
     this.#server = new WatchServer({ wire: this.#clock, random: this.#random });
     this.#faults = new FaultPlan(this.#server, this.#clock, this.#random, () => this.#step());
@@ -133,7 +138,8 @@ class World {
       serverRewinds: () => this.#rewinds,
     });
     // Kept without their type: from here on a value is only handed back to the functions above.
-    this.#watched.push({ informer, checker, inScope, index } as unknown as Watched);
+    const version = (value: V): string | undefined => metadata(value).resourceVersion;
+    this.#watched.push({ informer, checker, inScope, index, version } as unknown as Watched);
   }
 
   #pause(): number {
@@ -173,11 +179,36 @@ class World {
     const record = (): void => {
       // The answer of a write that a restored server has forgotten belongs to no history any more.
       if (era !== this.#rewinds || !this.#server.served) return;
-      if (deleted) this.#cache.recordDelete(ConfigMap, { namespace, name }, { uid, resourceVersion });
-      else this.#cache.recordWrite(ConfigMap, structuredClone(object));
+      if (!this.#forgetOwnWrites) {
+        if (deleted) this.#cache.recordDelete(ConfigMap, { namespace, name }, { uid, resourceVersion });
+        else this.#cache.recordWrite(ConfigMap, structuredClone(object));
+      }
+      this.#checkOwnWrite(object, deleted);
     };
     if (this.#random.next() < 0.5) record();
     else this.#clock.setTimer(between(this.#random, 0, 2_000), record);
+  }
+
+  /** Unless somebody has written since, a read shows an own write from the moment of its answer. */
+  #checkOwnWrite({ metadata }: StoredObject, deleted: boolean): void {
+    const key = keyString(metadata);
+    const last = this.#server.history.since(0).findLast(({ after }) => keyString(after.metadata) === key);
+    const isLast = last && last.deleted === deleted && last.after.metadata.uid === metadata.uid;
+    // An informer that has yet to notice that the history went back cannot place a write of the new one.
+    if (this.#rewinds > 0 || !isLast) return;
+    const now = this.#server.history.get(metadata)?.metadata.resourceVersion;
+    if (!deleted && now !== metadata.resourceVersion) return;
+    for (const { informer, inScope, version } of this.#watched) {
+      const shown = informer.get(metadata);
+      const state = this.#server.history.get(metadata);
+      const expected = state && inScope(state) ? now : undefined;
+      const read = shown === undefined ? undefined : version(shown);
+      if (read !== expected) {
+        this.#violations.push(
+          `own ${deleted ? 'deletion' : 'write'} of ${keyString(metadata)} is read as ${read}, not ${expected}`,
+        );
+      }
+    }
   }
 
   #step(): number {

@@ -14,6 +14,7 @@ export const tampering: Readonly<Record<string, Tamper>> = {
       return onEvents(client, (events) => events.filter(({ type }) => type === 'BOOKMARK' || ++count % 7 !== 0));
     },
   },
+  'own writes are not shown': { forgetOwnWrites: true },
   'objects that are gone stay in the lists': { client: neverForgetting },
   'every version is taken to be still there': {
     client: (client) => ({

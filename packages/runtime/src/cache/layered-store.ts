@@ -150,7 +150,9 @@ export class LayeredStore<E> {
     const known = this.#pending(key);
     const shown = this.visible.get(key);
     const metadata = shown === undefined ? undefined : this.#metadata(shown);
-    if (known?.deletion || (metadata && metadata.uid !== uid)) return;
+    if (known?.deletion && (known.uid === uid || !isOlder(known.version, version))) return;
+    // Another object of that name is hidden only when it is surely a predecessor.
+    if (metadata && metadata.uid !== uid && !isOlder(metadata.resourceVersion, version)) return;
     // Nothing is shown, and nothing says that the stream has yet to show it: out of scope, or its end has been seen already.
     if (!metadata && !known && (version === undefined || reaches(streamVersion, version))) return;
     const newest = newerOf(version, metadata?.resourceVersion);
