@@ -10,7 +10,7 @@ import {
   type View,
   type ViewOf,
 } from '@bowline/runtime';
-import { WatchServer, type WatchServerOptions } from './watch-server.ts';
+import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.ts';
 
 /** HarnessOptions configures a harness. */
 export interface HarnessOptions
@@ -80,4 +80,18 @@ export function described(event: InformerEvent<unknown>): string {
   const notes = [event.initial ? 'initial' : '', event.stale ? 'stale' : ''].filter((note) => note !== '');
   const key = event.key.namespace ? `${event.key.namespace}/${event.key.name}` : event.key.name;
   return `${event.type} ${key}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+}
+
+/** summary is what a request was about: `watch list rv=1001`, `list rv=0 limit=500`, `watch rv=1001`. */
+export function summary({ verb, query }: Seen): string {
+  const parts = [query.sendInitialEvents === 'true' ? 'watch list' : verb];
+  if (query.resourceVersion !== undefined) parts.push(`rv=${query.resourceVersion}`);
+  if (query.limit !== undefined) parts.push(`limit=${query.limit}`);
+  if (query.continue !== undefined) parts.push('continue');
+  return parts.join(' ');
+}
+
+/** summaries are the requests but for the question where the server's history stands, which follows every resumed watch. */
+export function summaries(harness: Harness): string[] {
+  return harness.server.requests.map(summary).filter((each) => each !== 'list limit=1');
 }
