@@ -27,8 +27,3 @@ export async function bundleSubjects(sources: readonly URL[], folder: string): P
   });
   return (name) => ({ file: process.execPath, args: [join(folder, `${name}.mjs`)] });
 }
-
-/** withNodeFlags is the same subject under V8 or Node flags. */
-export function withNodeFlags(command: Command, flags: readonly string[]): Command {
-  return { file: command.file, args: [...flags, ...command.args] };
-}

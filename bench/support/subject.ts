@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import type { Connection } from './connection.ts';
 
 /** SubjectInput is a subject's only argument, as JSON. */
@@ -10,9 +11,17 @@ export interface SubjectInput {
   readonly options: Readonly<Record<string, number | string>>;
 }
 
-/** subjectInput reads what the harness asks of this process. */
+/** smallHeapArgument, after the input, asks a subject to keep V8's nursery small from its start. */
+export const smallHeapArgument = 'small-heap';
+
+/**
+ * subjectInput reads what the harness asks of this process. The nursery is bounded here for every subject alike, with the
+ * setting of the runtime's `preferSmallHeap`: importing the runtime for it would weigh on the bare loop.
+ */
 export function subjectInput(): SubjectInput {
-  return JSON.parse(process.argv[2] ?? '') as SubjectInput;
+  const [, , input = '', heap] = process.argv;
+  if (heap === smallHeapArgument) setFlagsFromString('--semi-space-growth-factor=1');
+  return JSON.parse(input) as SubjectInput;
 }
 
 /** readConnection reads the address and credentials of the API server. */

@@ -1,7 +1,7 @@
 import type { Measure } from '../../result.ts';
-import { withNodeFlags } from '../../support/bundle.ts';
+import { smallHeapArgument } from '../../support/subject.ts';
 import { type Candidate, judgedMeasure, peerCandidate, runRounds } from './rounds.ts';
-import { numberIn, runSubject, type Scene, type Subject, smallNursery, subjectArguments } from './scene.ts';
+import { numberIn, runSubject, type Scene, type Subject, subjectArguments } from './scene.ts';
 
 /** Long enough for what a sync leaves behind to show in the peak. */
 const restMs = 500;
@@ -88,9 +88,9 @@ function candidates(scene: Scene, bare: Subject): readonly Candidate[] {
   };
   return [
     bowline,
-    withSmallNursery(bowline),
+    withSmallHeap(bowline),
     bare,
-    withSmallNursery(bare),
+    withSmallHeap(bare),
     peerCandidate('controller-runtime', 'controller-runtime cache', scene.controllerRuntime, [
       '-kubeconfig',
       scene.kubeconfig,
@@ -99,12 +99,12 @@ function candidates(scene: Scene, bare: Subject): readonly Candidate[] {
   ];
 }
 
-/** withSmallNursery is the same subject under the flags that bound V8's nursery. */
-export function withSmallNursery(subject: Subject): Subject {
+/** withSmallHeap is the same subject as `runUntilSignal` runs it: with V8's nursery kept small. */
+export function withSmallHeap(subject: Subject): Subject {
   return {
     ...subject,
     id: `${subject.id}-small`,
-    label: `${subject.label}, ${smallNursery.join(' ')}`,
-    command: withNodeFlags(subject.command, smallNursery),
+    label: `${subject.label}, small heap`,
+    args: [...subject.args, smallHeapArgument],
   };
 }

@@ -1,5 +1,5 @@
 import type { Measure } from '../../result.ts';
-import { withSmallNursery } from './cold-sync.ts';
+import { withSmallHeap } from './cold-sync.ts';
 import { judgedMeasure, runRounds } from './rounds.ts';
 import { type Scene, type Subject, subjectArguments } from './scene.ts';
 
@@ -9,7 +9,7 @@ export async function idleMemory(scene: Scene): Promise<readonly Measure[]> {
   const args = subjectArguments(scene);
   const bowline: Subject = { id: 'bowline', label: 'Bowline manager', command: scene.command('bowline-idle'), args };
   const node: Subject = { id: 'node', label: 'Node that does nothing', command: scene.command('nothing'), args };
-  const outcomes = await runRounds([bowline, withSmallNursery(bowline), node], {
+  const outcomes = await runRounds([bowline, withSmallHeap(bowline), node], {
     rounds: idleRounds,
     restMs: settleMs,
     announce: (round) => scene.log(`idle memory with ten informers, round ${round + 1} of ${idleRounds}`),

@@ -1,5 +1,5 @@
 import type { Measure } from '../../result.ts';
-import { withSmallNursery } from './cold-sync.ts';
+import { withSmallHeap } from './cold-sync.ts';
 import { type Candidate, judgedMeasure, peerCandidate, runRounds } from './rounds.ts';
 import { numberIn, type Scene, type Subject, subjectArguments } from './scene.ts';
 
@@ -16,7 +16,7 @@ export async function wholeOperator(scene: Scene): Promise<readonly Measure[]> {
   };
   const candidates: readonly Candidate[] = [
     bowline,
-    withSmallNursery(bowline),
+    withSmallHeap(bowline),
     peerCandidate('controller-runtime', 'controller-runtime operator', scene.controllerRuntime, [
       '-kubeconfig',
       scene.kubeconfig,

@@ -37,12 +37,6 @@ export interface Outcome {
   readonly memory: Memory;
 }
 
-/**
- * smallNursery bounds the space in which V8 makes new objects. By default it grows to 16 MB, twice, while a cache fills;
- * most of what is made then stays, so a large nursery buys little.
- */
-export const smallNursery: readonly string[] = ['--max-semi-space-size=1'];
-
 const reportTimeoutMs = 120_000;
 
 /** subjectArguments is the command line of a subject that takes a `SubjectInput`. */

@@ -106,6 +106,11 @@ export class LayeredStore<E> {
     return previous === undefined && entry === undefined ? undefined : { key, previous, current: entry };
   }
 
+  /** adopt takes over a first complete state as it is. False when there is anything it would have to be compared with. */
+  adopt(state: Store<E>): boolean {
+    return this.#unconfirmed.size === 0 && this.visible.adopt(state);
+  }
+
   /** advance says how far the stream of a namespace has come: own writes up to there give way to what it has shown. */
   advance(namespace: string | undefined, version: string | undefined): void {
     if (this.#unconfirmed.size === 0) return;

@@ -83,6 +83,7 @@ export class SharedInformer<V> implements Informer<V> {
         namespace,
         store: this.#store,
         codec: this.#codec,
+        hasSubscribers: () => !this.#subscribers.isEmpty,
         queue: (event) => this.#subscribers.queue(event),
         deliver: () => this.#subscribers.deliver(),
         onProjectionError: (key, error) => {

@@ -11,6 +11,8 @@ export interface StoreTargetOptions<E, V> {
   readonly namespace: string | undefined;
   readonly store: LayeredStore<E>;
   readonly codec: ViewCodec<E, V>;
+  /** Whether anybody would get an event: else none need be made. */
+  readonly hasSubscribers: () => boolean;
   /** Puts an event in line. */
   readonly queue: (event: InformerEvent<V>) => void;
   /** Hands out what is in line. */
@@ -42,13 +44,26 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     const listed = (snapshot as StoreSnapshot<E>).entries;
     if (rewound) this.#store.forgetWrites(this.#namespace);
     else if (newestSince !== undefined) this.proven(version, newestSince);
+    // The first state is by far the largest step of an informer's life: nothing is copied and no event made for nobody.
+    if (this.#store.adopt(listed)) this.#tellAll();
+    else this.#replace(listed, rewound);
+    this.#store.advance(this.#namespace, version);
+    await this.#options.deliver();
+  }
+
+  #tellAll(): void {
+    if (!this.#options.hasSubscribers()) return;
+    for (const [key, current] of this.#store.observedIn(this.#namespace)) {
+      this.#tell({ key, previous: undefined, current }, true);
+    }
+  }
+
+  #replace(listed: Store<E>, rewound: boolean): void {
     const missing = [...this.#store.observedIn(this.#namespace)].filter(([key]) => listed.get(key) === undefined);
     for (const [key, entry] of missing) this.#lose(key, this.#codec.metadata(entry));
     for (const [key, entry] of listed.entries()) {
       this.#tell(this.#store.observe(key, entry, this.#codec.metadata(entry), rewound), true);
     }
-    this.#store.advance(this.#namespace, version);
-    await this.#options.deliver();
   }
 
   proven(version: string, since: number): void {
@@ -89,7 +104,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 
   #tell(change: Change<E> | undefined, initial: boolean, last?: ObjectMeta): void {
-    if (!change) return;
+    if (!change || !this.#options.hasSubscribers()) return;
     const { key } = change;
     const before = change.previous === undefined ? undefined : this.#codec.metadata(change.previous);
     const after = change.current === undefined ? undefined : this.#codec.metadata(change.current);

@@ -47,3 +47,21 @@ describe('store', () => {
     expect(store.byIndex('size', 'x')).toBeUndefined();
   });
 });
+
+it('adopts another store whole, with indexes, but only while it is empty', () => {
+  const entry = { colour: 'red' };
+  const first = new Store<typeof entry>();
+  first.set({ namespace: 'a', name: 'x' }, entry);
+  const store = new Store<typeof entry>();
+  store.addIndex('colour', ({ colour }) => [colour]);
+
+  expect(store.adopt(first)).toBe(true);
+  expect(store.get({ namespace: 'a', name: 'x' })).toBe(entry);
+  expect([...(store.byIndex('colour', 'red') ?? [])]).toEqual([entry]);
+  expect([store.size, first.size]).toEqual([1, 0]);
+
+  const second = new Store<typeof entry>();
+  second.set({ namespace: 'b', name: 'y' }, entry);
+  expect(store.adopt(second)).toBe(false);
+  expect([store.size, second.size]).toEqual([1, 1]);
+});

@@ -60,6 +60,19 @@ export class Store<E> {
     return previous;
   }
 
+  /** adopt takes over everything that another store holds, which is empty afterwards. Only an empty store can: answers whether it did. */
+  adopt(other: Store<E>): boolean {
+    if (this.#size > 0) return false;
+    this.#namespaces = other.#namespaces;
+    this.#size = other.#size;
+    other.#namespaces = new Map();
+    other.#size = 0;
+    for (const index of this.#indexes.values()) {
+      for (const entry of this.values()) link(index, entry);
+    }
+    return true;
+  }
+
   /** entries gives key and entry of one namespace, or of all. */
   *entries(namespace?: string): Generator<[ObjectKey, E]> {
     if (namespace !== undefined) {
