@@ -23,19 +23,28 @@ describe.each([
   ['rules', recorded.rules, ruleOf],
   ['message expressions', recorded.texts, textOf],
 ] as const)('%s', (_, expressions, rule) => {
-  const schemaOf = (source: string): StructuralSchema => ({ ...sampleSchema, 'x-kubernetes-validations': [rule(source)] });
+  const schemaOf = (source: string): StructuralSchema => ({
+    ...sampleSchema,
+    'x-kubernetes-validations': [rule(source)],
+  });
   const accepted = expressions.filter(({ source, isAccepted }) => isAccepted && !UNSUPPORTED.includes(source));
   const refused = expressions.filter(({ isAccepted }) => !isAccepted);
 
-  it.each(accepted.map((each) => [each.source, each] as const))('answers as the API server: %s', (source, { message }) => {
-    const schema = schemaOf(source);
-    expect(compileRules(schema, { isResource: false }).problems).toEqual([]);
-    expect(validate(sample, schema, { path: 'spec' })[0]?.message).toBe(message);
-  });
+  it.each(accepted.map((each) => [each.source, each] as const))(
+    'answers as the API server: %s',
+    (source, { message }) => {
+      const schema = schemaOf(source);
+      expect(compileRules(schema, { isResource: false }).problems).toEqual([]);
+      expect(validate(sample, schema, { path: 'spec' })[0]?.message).toBe(message);
+    },
+  );
 
-  it.runIf(refused.length > 0).each(refused.map(({ source }) => [source]))('refuses as the API server: %s', (source) => {
-    expect(compileRules(schemaOf(source), { isResource: false }).problems).toHaveLength(1);
-  });
+  it.runIf(refused.length > 0).each(refused.map(({ source }) => [source]))(
+    'refuses as the API server: %s',
+    (source) => {
+      expect(compileRules(schemaOf(source), { isResource: false }).problems).toHaveLength(1);
+    },
+  );
 });
 
 describe('unsupported expressions', () => {

@@ -2,6 +2,7 @@ import { compileRules } from '../cel/compile-rules.ts';
 import { isSameJson } from '../patch/json.ts';
 import { describeProblems } from '../validation/field-problem.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { checkOldSelf } from './check-old-self.ts';
 import { checkSense } from './check-sense.ts';
 import { checkStructure } from './check-structure.ts';
 import { prune } from './prune.ts';
@@ -18,7 +19,7 @@ export function admitSchema(schema: StructuralSchema): StructuralSchema {
   refuse(what, [...checkStructure(schema), ...checkSense(schema)]);
   // Rules are compiled against a schema that is sound, values are held against rules that compile.
   refuse(what, compileRules(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true }).problems);
-  refuse(what, [...checkDefault(schema), ...checkExample(schema)]);
+  refuse(what, [...checkOldSelf(schema), ...checkDefault(schema), ...checkExample(schema)]);
   return schema;
 }
 

@@ -97,8 +97,8 @@ export class ArraySchema<I extends Typed> extends Schema<readonly Read<I>[], rea
   }
 }
 
-/** UnknownSchema is any JSON value; nothing about it is checked. */
-export class UnknownSchema extends Schema<unknown> {}
+/** UnknownSchema is any JSON value, or any object; nothing about it is checked. The type is the author's promise. */
+export class UnknownSchema<T = unknown> extends Schema<T> {}
 
 /** EmbeddedResource is a whole Kubernetes object inside another. */
 export interface EmbeddedResource {

@@ -21,6 +21,8 @@ export type FieldSchemas = Readonly<Record<string, AnySchema>>;
 const GO_DURATION = '^(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$';
 const QUANTITY = '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$';
 
+const DNS_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+
 const INT_OR_STRING: StructuralSchema = {
   anyOf: Object.freeze([Object.freeze({ type: 'integer' as const }), Object.freeze({ type: 'string' as const })]),
   'x-kubernetes-int-or-string': true,
@@ -95,6 +97,21 @@ export function duration(): DurationSchema {
   return new DurationSchema({ type: 'string', format: 'duration', pattern: GO_DURATION });
 }
 
+/** dnsLabel is a name as namespaces and Services have it: lower case letters, digits and dashes, at most 63. */
+export function dnsLabel(): StringSchema {
+  return new StringSchema({ type: 'string', minLength: 1, maxLength: 63, pattern: `^${DNS_LABEL}$` });
+}
+
+/** dnsSubdomain is a name as most objects have it: DNS labels with dots between them, at most 253 characters. */
+export function dnsSubdomain(): StringSchema {
+  return new StringSchema({
+    type: 'string',
+    minLength: 1,
+    maxLength: 253,
+    pattern: `^${DNS_LABEL}([.]${DNS_LABEL})*$`,
+  });
+}
+
 /** dateTime is an RFC 3339 time. In rules it is a CEL timestamp. */
 export function dateTime(): StringSchema {
   return new StringSchema({ type: 'string', format: 'date-time' });
@@ -109,7 +126,12 @@ export function embedded(): EmbeddedSchema {
   });
 }
 
-/** unknown is any JSON value, unchecked. */
-export function unknown(): UnknownSchema {
-  return new UnknownSchema({ 'x-kubernetes-preserve-unknown-fields': true });
+/** unknown is any JSON value, unchecked. Rules cannot read it. */
+export function unknown<T = unknown>(): UnknownSchema<T> {
+  return new UnknownSchema<T>({ 'x-kubernetes-preserve-unknown-fields': true });
+}
+
+/** unknownObject is any object, unchecked: for types of Kubernetes that are too large to describe, such as an affinity. */
+export function unknownObject<T = { readonly [key: string]: unknown }>(): UnknownSchema<T> {
+  return new UnknownSchema<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 }

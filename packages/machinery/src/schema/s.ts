@@ -2,6 +2,8 @@ import {
   array,
   boolean,
   dateTime,
+  dnsLabel,
+  dnsSubdomain,
   duration,
   embedded,
   enumeration,
@@ -13,6 +15,7 @@ import {
   quantity,
   string,
   unknown,
+  unknownObject,
 } from './primitives.ts';
 import { conditions, labelSelector } from './well-known.ts';
 
@@ -43,8 +46,11 @@ export const s = {
   quantity,
   duration,
   dateTime,
+  dnsLabel,
+  dnsSubdomain,
   labelSelector,
   conditions,
   embedded,
   unknown,
+  unknownObject,
 } as const;

@@ -22,8 +22,8 @@ export class StringSchema<T extends string = string> extends Schema<T> {
 
   /**
    * format is one of those that the API server checks: `date-time`, `duration`, `ipv4`, `ipv6`, `cidr`, `uri`, `email`,
-   * `hostname`, `uuid`, `byte`, `date`, `mac`, `k8s-short-name`, `k8s-long-name`, … Formats that it does not know are
-   * refused, because it would ignore them.
+   * `hostname`, `uuid`, `byte`, `date`, `mac`, … Formats that it does not know are refused, because it would ignore them.
+   * `k8s-short-name` and `k8s-long-name` are checked since 1.34 only; `dnsLabel` and `dnsSubdomain` work everywhere.
    */
   format(format: string): this {
     return this.with({ format });

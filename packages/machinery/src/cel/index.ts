@@ -1,0 +1,8 @@
+// The entry of `@bowline/machinery/cel`: apart from the main one, because it loads the CEL and RE2 engines.
+export {
+  compileExpression,
+  type Expression,
+  type ExpressionOptions,
+  type VariableDeclaration,
+} from './compile-expression.ts';
+export { escapeFieldName } from './field-names.ts';

@@ -1,0 +1,47 @@
+// The entry of `@bowline/machinery/schema`: apart from the main one, because it loads the CEL and RE2 engines.
+export type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
+export { describeProblems } from '../validation/field-problem.ts';
+export { applyDefaults } from './apply-defaults.ts';
+export {
+  ArraySchema,
+  type EmbeddedResource,
+  EmbeddedSchema,
+  MapSchema,
+  ObjectSchema,
+  UnknownSchema,
+} from './composite-schemas.ts';
+export { FORMAT_NAMES } from './formats.ts';
+export type { DefaultedField, NullableField, OptionalField, Read, Shape, Typed, Written } from './infer.ts';
+export type { AnySchema, FieldSchemas } from './primitives.ts';
+export { describeUnknownFields, type PruneOptions, prune, unknownFields } from './prune.ts';
+export { renderCustomResourceDefinition } from './render-crd.ts';
+export { renderKindPage } from './render-kind-page.ts';
+export {
+  type Column,
+  pluralOf,
+  type ResourceDefinition,
+  type ResourceNames,
+  resourceSchema,
+  type Scale,
+  type VersionDefinition,
+  versionsOf,
+} from './resource-definition.ts';
+export { s } from './s.ts';
+export {
+  BooleanSchema,
+  DurationSchema,
+  EnumSchema,
+  IntOrStringSchema,
+  NumberSchema,
+  StringSchema,
+} from './scalar-schemas.ts';
+export { type RuleOptions, Schema } from './schema.ts';
+export type {
+  NestedValidation,
+  RuleReason,
+  SchemaType,
+  StructuralSchema,
+  ValidationRule,
+  ValueValidation,
+} from './structural-schema.ts';
+export { type ValidateOptions, validate } from './validate.ts';

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { applyDefaults } from './apply-defaults.ts';
+import { describeUnknownFields, prune, unknownFields } from './prune.ts';
+import { s } from './s.ts';
+
+const schema = s.object({
+  known: s.string().optional(),
+  list: s.array(s.object({ a: s.string().optional() })).optional(),
+  map: s.map(s.object({ a: s.string().optional() })).optional(),
+  open: s
+    .object({ a: s.object({ b: s.string().optional() }).optional() })
+    .preserveUnknown()
+    .optional(),
+  any: s.unknown().optional(),
+  template: s.embedded().optional(),
+}).json;
+
+const value = {
+  known: 'x',
+  extra: 1,
+  list: [{ a: 'x', b: 1 }, { a: 'y' }],
+  map: { 'k.1': { a: 'x', c: 1 } },
+  open: { more: { deep: 1 }, a: { b: 'x', c: 1 } },
+  any: { what: ['ever'] },
+  template: { apiVersion: 'v1', kind: 'X', metadata: { odd: 1 }, spec: { a: 1 } },
+};
+
+describe('prune', () => {
+  it('drops what the schema does not know, at every level, and keeps what it preserves', () => {
+    expect(prune(value, schema)).toEqual({
+      known: 'x',
+      list: [{ a: 'x' }, { a: 'y' }],
+      map: { 'k.1': { a: 'x' } },
+      open: { more: { deep: 1 }, a: { b: 'x' } },
+      any: { what: ['ever'] },
+      template: { apiVersion: 'v1', kind: 'X', metadata: { odd: 1 }, spec: { a: 1 } },
+    });
+  });
+
+  it('shares what does not change', () => {
+    const clean = { known: 'x', any: { a: 1 } };
+    expect(prune(clean, schema)).toBe(clean);
+    expect((prune(value, schema) as typeof value).any).toBe(value.any);
+  });
+
+  it('leaves the fields of a whole object alone', () => {
+    const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, extra: 1 };
+    expect(prune(object, schema, { isResource: true })).toEqual({
+      apiVersion: 'v1',
+      kind: 'X',
+      metadata: { name: 'a' },
+    });
+  });
+
+  it('keeps a field called __proto__ as data', () => {
+    const json = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}');
+    expect(prune(json, schema)).toEqual({});
+    expect(unknownFields(json, schema)).toEqual(['__proto__', 'constructor']);
+  });
+});
+
+describe('unknownFields', () => {
+  it('names the fields that prune drops as the API server does', () => {
+    expect(unknownFields(value, schema)).toEqual(['extra', 'list[0].b', 'map.k.1.c', 'open.a.c']);
+    expect(describeUnknownFields(['spec.x'])).toEqual(['unknown field "spec.x"']);
+  });
+});
+
+describe('applyDefaults', () => {
+  const defaults = s.object({
+    a: s.integer().default(1),
+    inner: s.object({ b: s.string().default('x') }).optional(),
+    whole: s.object({ c: s.string().default('y') }).default({}),
+    list: s.array(s.object({ d: s.boolean().default(true) })).optional(),
+    map: s.map(s.object({ e: s.integer().default(2) })).optional(),
+    nothing: s.string().nullable().default('z'),
+  }).json;
+
+  it('fills in what is absent, and inside of what is there, but makes no objects', () => {
+    expect(applyDefaults({ list: [{}], map: { k: {} } }, defaults)).toEqual({
+      a: 1,
+      whole: { c: 'y' },
+      list: [{ d: true }],
+      map: { k: { e: 2 } },
+      nothing: 'z',
+    });
+    expect(applyDefaults({ inner: {} }, defaults)).toMatchObject({ inner: { b: 'x' } });
+  });
+
+  it('takes a null for an absent field unless the field is nullable', () => {
+    expect(applyDefaults({ a: null, inner: null, nothing: null }, defaults)).toEqual({
+      a: 1,
+      whole: { c: 'y' },
+      nothing: null,
+    });
+  });
+
+  it('shares a value that has everything', () => {
+    const full = { a: 2, whole: { c: 'q' }, nothing: null };
+    expect(applyDefaults(full, defaults)).toBe(full);
+  });
+});
