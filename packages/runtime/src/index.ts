@@ -112,3 +112,83 @@ export { connect, type TransportOptions } from './transport/connect.ts';
 export type * from './transport/connection-config.ts';
 export type * from './transport/transport.ts';
 export { TransportError, type TransportErrorCode } from './transport/transport-error.ts';
+export type * from './webhook/admission-request.ts';
+export type { GroupVersionKind, GroupVersionResource, Operation } from './webhook/admission-review.ts';
+export {
+  type Allowed,
+  type AnswerOptions,
+  allow,
+  type Changed,
+  change,
+  type Denied,
+  type DenyOptions,
+  deny,
+  type MutatingAnswer,
+  type Patched,
+  patch,
+  type ValidatingAnswer,
+} from './webhook/answer.ts';
+export {
+  type ConfigurationOptions,
+  checkWebhooks,
+  type ServiceAddress,
+  type WebhookAddress,
+  type WebhookConfigurations,
+  webhookConfigurations,
+} from './webhook/configurations.ts';
+export { mutating, validating, type WebhookStart, type WebhookStep } from './webhook/declare.ts';
+export { startWebhooks } from './webhook/start-webhooks.ts';
+export {
+  type MutatingOptions,
+  type Webhook,
+  type WebhookOptions,
+  webhookFullName,
+  webhookPath,
+} from './webhook/webhook.ts';
+export { type WebhookRules, type WebhookRulesOptions, webhookRules } from './webhook/webhook-rules.ts';
+export type * from './webhook/webhooks-options.ts';
+export { appliedView } from './writing/applied-view.ts';
+export { type BackupOptions, saveBackup } from './writing/backup.ts';
+export {
+  type CleanupOptions,
+  type CleanupProgress,
+  type CleanupTier,
+  cleanUpTiers,
+  type Leftover,
+  type Waiting,
+} from './writing/cleanup-tiers.ts';
+export { type ConditionStatus, type ConditionUpdate, findCondition, mergeConditions } from './writing/conditions.ts';
+export { type Deletion, type DeletionMode, deletionOf } from './writing/deletion.ts';
+export type { EventMessage } from './writing/event.ts';
+export { EventRecorder, type EventRecorderOptions } from './writing/event-recorder.ts';
+export { fieldManagerOf, MANAGED_BY } from './writing/field-manager.ts';
+export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from './writing/finalizers.ts';
+export type { Written } from './writing/guarded-apply.ts';
+export type { Removed } from './writing/guarded-delete.ts';
+export { informerLookup, type LookupSource } from './writing/informer-lookup.ts';
+export {
+  assertCanOwn,
+  canOwn,
+  type Owner,
+  type OwnerReferenceOptions,
+  type OwnerRelation,
+  ownerReference,
+  ownerReferencesWith,
+  relationTo,
+} from './writing/owner-reference.ts';
+export { type OwnerWriteOptions, setOwner } from './writing/owner-writes.ts';
+export type { Marks, OwnershipGuard } from './writing/ownership.ts';
+export { type ReleaseOptions, release } from './writing/release.ts';
+export { SettledWrites, type SettledWritesOptions } from './writing/settled-writes.ts';
+export { type StatusCollector, StatusDraft, type StatusLike } from './writing/status-collector.ts';
+export { type ReconcileOutcome, summarize } from './writing/summary.ts';
+export type { CachedObject, Lookup, WriteClient } from './writing/write-client.ts';
+export { type StatusWriteOptions, writeStatus } from './writing/write-status.ts';
+export {
+  type ApplyOptions,
+  createWriter,
+  type EnsureOptions,
+  type RemoveOptions,
+  type Writer,
+  type WriterOptions,
+} from './writing/writer.ts';

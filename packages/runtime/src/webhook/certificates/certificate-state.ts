@@ -1,0 +1,159 @@
+import type { ObjectMeta, Secret } from '@bowline/kubernetes';
+import { OPERATOR_LABEL } from '../configurations.ts';
+import { type Authority, isIssuedBy, type Leaf, readAuthorities, readAuthority, readKey, readLeaf } from './pem.ts';
+
+/** Until when authorities of earlier days stay trusted. A time in the past ends that at once. */
+export const PREVIOUS_UNTIL = 'webhook.bowline.dev/previous-ca-until';
+
+/** CertificateState is everything that replicas share: all of it is in the Secret. */
+export interface CertificateState {
+  /** What is served. */
+  readonly leaf: Leaf | undefined;
+  /** Issues leaves. Undefined only while `next` is about to take over because the key was lost. */
+  readonly current: Authority | undefined;
+  /** Issues nothing yet: it waits until it is trusted everywhere. */
+  readonly next: Authority | undefined;
+  /** Issue nothing any more, but a leaf of theirs may still be served. */
+  readonly previous: readonly Authority[];
+  /** When the last leaf of a previous authority expires. */
+  readonly previousUntil: number | undefined;
+}
+
+/** StateRead is a state with what was wrong with the Secret it was read from; no text holds anything of a key. */
+export interface StateRead extends CertificateState {
+  readonly damage: readonly string[];
+}
+
+/** SecretView is what is kept of the Secret. */
+export interface SecretView {
+  readonly metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion' | 'labels' | 'annotations'>;
+  readonly data: Readonly<Record<string, string>>;
+  readonly type: string | undefined;
+}
+
+/** viewSecret keeps what the state is read from. */
+export function viewSecret({ metadata = {}, data = {}, type }: Secret): SecretView {
+  const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
+  return { metadata: { name, namespace, uid, resourceVersion, labels, annotations }, data, type };
+}
+
+/** Spare is where damaged parts are taken from: what this replica knew, and what the API server trusts. */
+export interface Spare {
+  readonly known: CertificateState | undefined;
+  readonly trusted: readonly Authority[];
+}
+
+/**
+ * readState reads the Secret. A part that is missing or does not fit is replaced by a spare one where there is one, so
+ * that damage by hand costs as little as possible; `damage` says that the Secret must be written again.
+ */
+export function readState(secret: SecretView | undefined, spare: Spare): StateRead {
+  const damage: string[] = [];
+  const text = (key: string): string | undefined => {
+    const value = secret?.data[key];
+    return value ? Buffer.from(value, 'base64').toString('utf8') : undefined;
+  };
+  const { known } = spare;
+  if (!secret) damage.push('it does not exist');
+  const inBundle = readAuthorities(text('ca.crt') ?? '');
+  if (secret && inBundle.length === 0) damage.push('ca.crt holds no certificate authority');
+  const spareAuthorities = [known?.current, known?.next, ...(known?.previous ?? []), ...spare.trusted].filter(
+    (each) => each !== undefined,
+  );
+  const candidates = unique([...inBundle, ...spareAuthorities]);
+
+  const withKey = (field: string): Authority | undefined => {
+    const keyPem = text(field);
+    const key = readKey(keyPem);
+    const owner = key && candidates.find(({ certificate }) => certificate.checkPrivateKey(key));
+    if (owner) return { ...owner, keyPem };
+    if (secret && keyPem !== undefined) damage.push(`${field} is unreadable or belongs to no authority in ca.crt`);
+    return undefined;
+  };
+  let next = withKey('ca-next.key');
+  let current = withKey('ca.key');
+  if (!current && !next) {
+    if (secret && text('ca.key') === undefined) damage.push('ca.key is missing');
+    current = known?.current;
+    next = known?.next;
+  }
+  const leaf = leafOf(text, candidates, known?.leaf, secret ? damage : []);
+  const issuer = leaf && candidates.find((each) => isIssuedBy(leaf, each));
+  const taken = new Set([current?.fingerprint, next?.fingerprint]);
+  // A damaged bundle may have lost whom others still trust; an intact one decides alone.
+  const trusted = damage.length > 0 ? candidates : inBundle;
+  return {
+    leaf,
+    current,
+    next,
+    previous: unique([...(issuer ? [issuer] : []), ...trusted])
+      .filter(({ fingerprint }) => !taken.has(fingerprint))
+      .map((each) => ({ ...each, keyPem: undefined })),
+    previousUntil:
+      timeOf(secret?.metadata.annotations?.[PREVIOUS_UNTIL]) ?? (secret ? undefined : known?.previousUntil),
+    damage,
+  };
+}
+
+function leafOf(
+  text: (key: string) => string | undefined,
+  authorities: readonly Authority[],
+  known: Leaf | undefined,
+  damage: string[],
+): Leaf | undefined {
+  try {
+    const leaf = readLeaf('the Secret', text('tls.crt'), text('tls.key'));
+    if (authorities.some((authority) => isIssuedBy(leaf, authority))) return leaf;
+    damage.push('tls.crt is issued by no authority in ca.crt');
+  } catch {
+    damage.push('tls.crt and tls.key are not a certificate with its key');
+  }
+  return known;
+}
+
+/** bundleOf is what the API server should trust: the issuing authority first. Equal states give equal texts. */
+export function bundleOf({ current, next, previous }: CertificateState): string {
+  const others = [...previous].sort((a, b) => b.notAfter - a.notAfter || (a.fingerprint < b.fingerprint ? -1 : 1));
+  return [current, next, ...others].map((authority) => authority?.certificatePem ?? '').join('');
+}
+
+/** secretOf writes a state. What others keep in the Secret's metadata stays. */
+export function secretOf(operator: string, state: CertificateState, metadata: ObjectMeta, type?: string): Secret {
+  const { leaf, current, next, previousUntil } = state;
+  const { [PREVIOUS_UNTIL]: _, ...annotations } = metadata.annotations ?? {};
+  const encode = (value: string | undefined): string => Buffer.from(value ?? '').toString('base64');
+  return {
+    metadata: {
+      ...metadata,
+      labels: { 'app.kubernetes.io/managed-by': 'bowline', ...metadata.labels, [OPERATOR_LABEL]: operator },
+      annotations: {
+        ...annotations,
+        ...(previousUntil === undefined ? {} : { [PREVIOUS_UNTIL]: new Date(previousUntil).toISOString() }),
+      },
+    },
+    type: type ?? 'kubernetes.io/tls',
+    data: {
+      'tls.crt': encode(leaf?.certificatePem),
+      'tls.key': encode(leaf?.keyPem),
+      'ca.crt': encode(bundleOf(state)),
+      ...(current?.keyPem ? { 'ca.key': encode(current.keyPem) } : {}),
+      ...(next?.keyPem ? { 'ca-next.key': encode(next.keyPem) } : {}),
+    },
+  };
+}
+
+/** authorityFrom is a fresh authority. */
+export function authorityFrom(made: { readonly certificatePem: string; readonly keyPem: string }): Authority {
+  const authority = readAuthority(made.certificatePem, made.keyPem);
+  if (!authority) throw new TypeError('a certificate authority that was just made cannot be read');
+  return authority;
+}
+
+function unique(authorities: readonly Authority[]): Authority[] {
+  return [...new Map(authorities.map((each) => [each.fingerprint, each])).values()];
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}

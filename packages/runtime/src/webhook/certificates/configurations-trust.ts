@@ -1,0 +1,141 @@
+import { MutatingWebhookConfiguration, type Resource, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import type { Cache } from '../../cache/cache.ts';
+import type { Informer } from '../../cache/informer.ts';
+import { project } from '../../cache/view.ts';
+import type { Client, WriteOptions } from '../../client/client.ts';
+import { BowlineError } from '../../errors/bowline-error.ts';
+import type { Log } from '../../observability/log.ts';
+import {
+  differsFrom,
+  OPERATOR_LABEL,
+  type WebhookConfiguration,
+  type WebhookConfigurations,
+} from '../configurations.ts';
+import type { Trust } from './trust.ts';
+
+/** ConfigurationsTrustOptions says which configurations there are, and who owns them. */
+export interface ConfigurationsTrustOptions {
+  readonly client: Pick<Client, 'find' | 'create' | 'update' | 'patch'>;
+  readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
+  readonly operator: string;
+  /** What the configurations should be, without a bundle. */
+  readonly wanted: WebhookConfigurations;
+  /** Whether they are made and kept here. Otherwise only `caBundle` of those that exist is written. */
+  readonly own: boolean;
+  readonly log: Log;
+}
+
+/** What is kept of a configuration in the cache. */
+type View = Pick<WebhookConfiguration, 'webhooks'>;
+const view = project(({ webhooks }: WebhookConfiguration): View => ({ webhooks }));
+
+interface Part {
+  readonly resource: Resource<WebhookConfiguration>;
+  readonly name: string;
+  readonly wanted: WebhookConfiguration;
+  readonly informer: Informer<View>;
+}
+
+/** ConfigurationsTrust is the Validating- and MutatingWebhookConfiguration of one operator. */
+export class ConfigurationsTrust implements Trust {
+  readonly #options: ConfigurationsTrustOptions;
+  readonly #parts: readonly Part[];
+
+  constructor(options: ConfigurationsTrustOptions) {
+    this.#options = options;
+    const part = (resource: Resource<WebhookConfiguration>, wanted: WebhookConfiguration): Part => {
+      const name = wanted.metadata?.name ?? '';
+      const informer = options.cache.informer(resource, { view, fieldSelector: `metadata.name=${name}` });
+      return { resource, name, wanted, informer };
+    };
+    const { validating, mutating } = options.wanted;
+    this.#parts = [
+      ...(validating ? [part(ValidatingWebhookConfiguration, validating)] : []),
+      ...(mutating ? [part(MutatingWebhookConfiguration, mutating)] : []),
+    ];
+  }
+
+  bundles(): readonly string[] {
+    return this.#parts.flatMap(({ informer, name }) => (informer.get({ name })?.webhooks ?? []).map(bundleIn));
+  }
+
+  isCurrent(bundle: string): boolean {
+    const { own } = this.#options;
+    return this.#parts.every(({ informer, name, wanted }) => {
+      const found = informer.get({ name });
+      if (!found) return !own;
+      return own ? !differsFrom(found, withBundle(wanted, bundle)) : holds(found, bundle);
+    });
+  }
+
+  async spread(bundleNow: () => Promise<string | undefined>, signal: AbortSignal): Promise<void> {
+    const options = { signal, fieldManager: `bowline-${this.#options.operator}-webhooks` };
+    for (const part of this.#parts) {
+      const found = await this.#options.client.find(part.resource, { name: part.name }, { signal });
+      if (!found && !this.#options.own) continue;
+      const bundle = await bundleNow();
+      if (bundle === undefined) return;
+      const written = await (this.#options.own
+        ? this.#keep(part, found, bundle, options)
+        : this.#inject(part, found, bundle, options));
+      if (!written) continue;
+      this.#options.cache.recordWrite(part.resource, written);
+      this.#options.log.info('wrote the webhook configuration', { kind: part.resource.kind, name: part.name });
+    }
+  }
+
+  async #inject(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
+    if (!found || holds(found, bundle)) return undefined;
+    const { resourceVersion } = found.metadata ?? {};
+    const webhooks = found.webhooks?.map(({ name }) => ({ name, clientConfig: { caBundle: encode(bundle) } }));
+    const body = { metadata: { resourceVersion }, webhooks };
+    return await this.#options.client.patch(part.resource, { name: part.name }, { type: 'strategic', body }, options);
+  }
+
+  async #keep(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
+    const { client, operator } = this.#options;
+    const wanted = withBundle(part.wanted, bundle);
+    if (!found) return await client.create(part.resource, wanted, options);
+    if (found.metadata?.labels?.[OPERATOR_LABEL] !== operator) {
+      throw new BowlineError(
+        'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
+        `cannot write the ${part.resource.kind} ${part.name}: it lacks the label ${OPERATOR_LABEL}=${operator}, so somebody else made it; delete it, or choose another name`,
+      );
+    }
+    if (!differsFrom(found, wanted)) return undefined;
+    return await client.update(part.resource, { ...found, webhooks: wanted.webhooks ?? [] }, options);
+  }
+
+  subscribe(listener: () => void): Disposable {
+    const subscriptions = this.#parts.map(({ informer }) => informer.subscribe(listener));
+    return {
+      [Symbol.dispose]() {
+        for (const each of subscriptions) each[Symbol.dispose]();
+      },
+    };
+  }
+
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#parts.map(({ informer }) => informer.synced(signal)));
+  }
+}
+
+type ClientConfigured = NonNullable<WebhookConfiguration['webhooks']>[number];
+
+function bundleIn({ clientConfig }: ClientConfigured): string {
+  return Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8');
+}
+
+function holds({ webhooks = [] }: View, bundle: string): boolean {
+  return webhooks.every((each) => bundleIn(each) === bundle);
+}
+
+function encode(bundle: string): string {
+  return Buffer.from(bundle).toString('base64');
+}
+
+function withBundle(wanted: WebhookConfiguration, bundle: string): WebhookConfiguration {
+  const caBundle = encode(bundle);
+  const webhooks = wanted.webhooks?.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } }));
+  return { ...wanted, webhooks };
+}

@@ -1,0 +1,78 @@
+import { isIP } from 'node:net';
+import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
+import { authorityFrom, type CertificateState } from './certificate-state.ts';
+import { type Authority, type Leaf, readLeaf } from './pem.ts';
+import type { CertificatePolicy, Step } from './plan.ts';
+
+/** StepOptions is what a step needs besides the state. */
+export interface StepOptions {
+  readonly operator: string;
+  readonly policy: CertificatePolicy;
+  readonly now: number;
+}
+
+/** Enough for two rotations one after the other; more would only make every handshake of the API server slower. */
+const MOST_PREVIOUS = 4;
+
+/** takeStep gives the state after a step; what is new in it is issued here. */
+export async function takeStep(step: Step, state: CertificateState, options: StepOptions): Promise<CertificateState> {
+  const { now, policy } = options;
+  const alive = state.previous.filter(({ notAfter }) => notAfter > now).slice(0, MOST_PREVIOUS);
+  const tidy = { ...state, previous: alive, previousUntil: alive.length > 0 ? state.previousUntil : undefined };
+  switch (step) {
+    case 'repair':
+      return tidy;
+    case 'retire':
+      return { ...tidy, previous: [], previousUntil: undefined };
+    case 'introduce':
+      return { ...tidy, next: await newAuthority(options) };
+    case 'renew':
+      return state.current ? { ...tidy, leaf: await newLeaf(state.current, options) } : tidy;
+    case 'promote':
+      return state.next ? await handOver(tidy, state.next, state.leaf?.notAfter ?? now, options) : tidy;
+    case 'start': {
+      const next = state.next && state.next.notAfter > now ? state.next : await newAuthority(options);
+      // Whatever other replicas serve now was issued by one that is trusted now: at the latest in a leaf's life it is over.
+      return await handOver(tidy, next, now + policy.leafValidForMs, options);
+    }
+  }
+}
+
+/** The old authority loses its key and stays trusted until the last leaf of it, that of `lastLeafUntil`, has expired. */
+async function handOver(
+  state: CertificateState,
+  next: Authority,
+  lastLeafUntil: number,
+  options: StepOptions,
+): Promise<CertificateState> {
+  const { current } = state;
+  const retired = current && current.notAfter > options.now ? [{ ...current, keyPem: undefined }] : [];
+  const previous = [...retired, ...state.previous].slice(0, MOST_PREVIOUS);
+  return {
+    leaf: await newLeaf(next, options),
+    current: next,
+    next: undefined,
+    previous,
+    previousUntil: previous.length > 0 ? Math.max(state.previousUntil ?? 0, lastLeafUntil) : undefined,
+  };
+}
+
+async function newAuthority({ operator, policy, now }: StepOptions): Promise<Authority> {
+  const commonName = `bowline-${operator}-webhook-ca`;
+  return authorityFrom(await createCertificateAuthority({ commonName, validForMs: policy.authorityValidForMs, now }));
+}
+
+async function newLeaf(authority: Authority, { operator, policy, now }: StepOptions): Promise<Leaf> {
+  const { certificatePem, keyPem } = authority;
+  if (keyPem === undefined) throw new TypeError('an authority without its key cannot issue');
+  const issued = await issueCertificate({
+    authority: { certificatePem, keyPem },
+    commonName: `${operator}-webhook`.slice(0, 64),
+    dnsNames: policy.names.filter((name) => isIP(name) === 0),
+    ipAddresses: policy.names.filter((name) => isIP(name) !== 0),
+    usages: ['server'],
+    validForMs: policy.leafValidForMs,
+    now,
+  });
+  return readLeaf('memory', issued.certificatePem, issued.keyPem);
+}

@@ -1,0 +1,164 @@
+import type {
+  LabelSelector,
+  LabelSelectorRequirement,
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  Resource,
+  ValidatingWebhookConfiguration,
+  WebhookClientConfig,
+} from '@bowline/kubernetes';
+import { diffJsonPatch } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { type Webhook, webhookFullName, webhookPath } from './webhook.ts';
+
+/** The label that marks what belongs to an operator's webhooks. */
+export const OPERATOR_LABEL = 'webhook.bowline.dev/operator';
+
+/** ServiceAddress is a Service in front of the replicas. */
+export interface ServiceAddress {
+  readonly namespace: string;
+  readonly name: string;
+  /** Defaults to 443. */
+  readonly port?: number | undefined;
+}
+
+/** WebhookAddress is where the API server reaches the webhooks: through a Service, or at `https://host:port`. */
+export type WebhookAddress = { readonly service: ServiceAddress } | { readonly url: string };
+
+/** ConfigurationOptions says for whom and where configurations are made. */
+export interface ConfigurationOptions {
+  readonly operator: string;
+  readonly webhooks: readonly Webhook[];
+  readonly address: WebhookAddress;
+  /** The operator's own namespace. It is never asked about: an operator that is down must not keep itself from starting. */
+  readonly ownNamespace: string;
+  /** The operator's own kinds: the only ones that may have failurePolicy Fail. Defaults to any kind that is not Kubernetes' own. */
+  readonly ownKinds?: readonly Resource[] | undefined;
+  /** The configurations' name. Defaults to `bowline-<operator>`. */
+  readonly name?: string | undefined;
+  /** Only these namespaces are asked about, for instance those of a test. Defaults to all but the own one. */
+  readonly onlyNamespaces?: readonly string[] | undefined;
+  /** Further labels of the configurations. Defaults to none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** WebhookConfiguration is either configuration: they differ in one optional field only. */
+export type WebhookConfiguration = MutatingWebhookConfiguration;
+
+/** WebhookConfigurations are the objects that make the API server ask; a type of which there is no webhook has none. */
+export interface WebhookConfigurations {
+  readonly validating: ValidatingWebhookConfiguration | undefined;
+  readonly mutating: MutatingWebhookConfiguration | undefined;
+}
+
+/**
+ * webhookConfigurations renders the configurations of an operator's webhooks. Every field that the API server would default
+ * is there, so what is stored can be compared; `caBundle` is not, because the runtime writes it. The same declarations give
+ * the same objects.
+ */
+export function webhookConfigurations(options: ConfigurationOptions): WebhookConfigurations {
+  checkWebhooks(options);
+  const { operator, webhooks, name = `bowline-${operator}` } = options;
+  const metadata = {
+    name,
+    labels: { 'app.kubernetes.io/managed-by': 'bowline', ...options.labels, [OPERATOR_LABEL]: operator },
+  };
+  const entries = (type: Webhook['type']): MutatingWebhook[] =>
+    webhooks
+      .filter((webhook) => webhook.type === type)
+      .map((webhook) => entry(webhook, options))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const mutating = entries('mutating');
+  const validating = entries('validating').map(({ reinvocationPolicy: _, ...each }) => each);
+  const group = { apiVersion: 'admissionregistration.k8s.io/v1' } as const;
+  return {
+    validating:
+      validating.length > 0
+        ? { ...group, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validating }
+        : undefined,
+    mutating:
+      mutating.length > 0
+        ? { ...group, kind: 'MutatingWebhookConfiguration', metadata, webhooks: mutating }
+        : undefined,
+  };
+}
+
+/** checkWebhooks refuses webhooks that cannot be served or configured together. */
+export function checkWebhooks(options: Pick<ConfigurationOptions, 'operator' | 'webhooks' | 'ownKinds'>): void {
+  const refuse = (problem: string): never => {
+    throw new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot use the webhooks of ${options.operator}: ${problem}`);
+  };
+  const names = new Set<string>();
+  const paths = new Map<string, string>();
+  for (const webhook of options.webhooks) {
+    const path = webhookPath(options.operator, webhook);
+    if (names.has(webhook.name))
+      refuse(`the name "${webhook.name}" is used twice; names tell their metrics and paths apart`);
+    if (paths.has(path))
+      refuse(`"${paths.get(path)}" and "${webhook.name}" are both at ${path}; give one another path`);
+    names.add(webhook.name);
+    paths.set(path, webhook.name);
+    const isOwn = options.ownKinds?.some(({ id }) => id === webhook.kind.id) ?? true;
+    if (webhook.failurePolicy === 'Fail' && !isOwn) {
+      refuse(
+        `"${webhook.name}" has failurePolicy Fail on ${webhook.kind.kind}, which is not a kind of this operator; use Ignore`,
+      );
+    }
+  }
+}
+
+function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook {
+  const { kind, subresources, matchConditions } = webhook;
+  return {
+    name: webhookFullName(options.operator, webhook),
+    admissionReviewVersions: ['v1'],
+    clientConfig: clientConfig(options.address, webhookPath(options.operator, webhook)),
+    rules: [
+      {
+        apiGroups: [kind.group],
+        apiVersions: [kind.version],
+        resources: [kind.plural, ...subresources.map((each) => `${kind.plural}/${each}`)],
+        operations: webhook.operations,
+        scope: kind.scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+      },
+    ],
+    failurePolicy: webhook.failurePolicy,
+    // A request for another version of the kind is converted and asked about too: a rule that it could slip past is none.
+    matchPolicy: 'Equivalent',
+    namespaceSelector: namespaceSelector(webhook.namespaceSelector, options),
+    objectSelector: webhook.objectSelector,
+    sideEffects: webhook.sideEffects,
+    timeoutSeconds: webhook.timeoutSeconds,
+    ...(matchConditions.length > 0 ? { matchConditions } : {}),
+    reinvocationPolicy: webhook.reinvocationPolicy,
+  };
+}
+
+/** The label that every namespace has, set by the API server to its name. */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+
+function namespaceSelector(declared: LabelSelector, options: ConfigurationOptions): LabelSelector {
+  const { onlyNamespaces, ownNamespace } = options;
+  const only: LabelSelectorRequirement[] = onlyNamespaces
+    ? [{ key: NAMESPACE_NAME, operator: 'In', values: [...onlyNamespaces].sort() }]
+    : [];
+  const notOwn: LabelSelectorRequirement = { key: NAMESPACE_NAME, operator: 'NotIn', values: [ownNamespace] };
+  return { ...declared, matchExpressions: [...(declared.matchExpressions ?? []), ...only, notOwn] };
+}
+
+function clientConfig(address: WebhookAddress, path: string): WebhookClientConfig {
+  if ('url' in address) return { url: new URL(path, address.url).href };
+  const { namespace, name, port = 443 } = address.service;
+  return { service: { namespace, name, port, path } };
+}
+
+/** serverNames is what a certificate must be for so that the API server accepts it at this address. */
+export function serverNames(address: WebhookAddress): readonly string[] {
+  if ('service' in address) return [`${address.service.name}.${address.service.namespace}.svc`];
+  return [new URL(address.url).hostname.replace(/^\[|\]$/g, '')];
+}
+
+/** differsFrom says whether a stored configuration has other webhooks than the wanted one. */
+export function differsFrom(stored: WebhookConfiguration, wanted: WebhookConfiguration): boolean {
+  return diffJsonPatch(stored.webhooks ?? [], wanted.webhooks ?? []).length > 0;
+}

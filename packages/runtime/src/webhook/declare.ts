@@ -1,0 +1,165 @@
+import type { KubernetesObject, Resource } from '@bowline/kubernetes';
+import { describeProblems, validateLabelSelector } from '@bowline/machinery';
+import type { View } from '../cache/view.ts';
+import type { NotYetDeclared, Source, SourceOf, SourceOptions } from '../controller/sources.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { AdmissionRequest, LiveFor, SideEffects } from './admission-request.ts';
+import type { Operation } from './admission-review.ts';
+import type { MutatingAnswer, ValidatingAnswer } from './answer.ts';
+import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
+
+/** WebhookStep adds what the handler reads, and ends the sentence. Each method gives a new builder and leaves the old one as it was. */
+export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S, Deps> {
+  /** reads lets the handler read a kind from the cache, which every replica keeps warm. */
+  reads<
+    U extends KubernetesObject,
+    Id extends string,
+    V extends View<U> = 'full',
+    I extends string = never,
+    N extends string = Id,
+  >(
+    kind: Resource<U, Id> & NotYetDeclared<S, N>,
+    options?: SourceOptions<U, V, I> & { readonly as?: N | undefined },
+  ): WebhookStep<T, O, E, A, S & { readonly [K in N]: SourceOf<Resource<U, Id>, V, I> }, Deps>;
+
+  /**
+   * handle says what is answered. What it throws is logged and becomes a failed call, for which `failurePolicy` decides;
+   * to refuse a request, return `deny(…)`.
+   */
+  handle(fn: (request: AdmissionRequest<T, O, S, Deps, LiveFor<E>>) => A | Promise<A>): Webhook<Deps>;
+}
+
+/** WebhookStart is the first step: it may also say what the handler needs. */
+export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
+  extends WebhookStep<T, O, E, A, unknown, unknown> {
+  /** using names the type of `request.deps`; the operator's `setup` must return it. */
+  using<Deps>(): WebhookStep<T, O, E, A, unknown, Deps>;
+}
+
+/**
+ * validating declares a webhook that lets requests pass or refuses them, after every change of their object has been made.
+ *
+ * @example
+ * const names = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
+ *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that begin with tmp- are reserved') : allow()));
+ */
+export function validating<T extends KubernetesObject, const O extends Operation, const E extends SideEffects = 'None'>(
+  kind: Resource<T>,
+  options: WebhookOptions<O, E>,
+): WebhookStart<T, O, E, ValidatingAnswer> {
+  // Which types belong together was checked where the caller named them; inside the builder they are erased.
+  return builder('validating', kind, options, []) as never;
+}
+
+/**
+ * mutating declares a webhook that may change objects before they are validated and stored. It may be asked about its own
+ * result again: an object that is as it should be must come back unchanged.
+ *
+ * @example
+ * const team = mutating(ConfigMap, { name: 'team', operations: ['CREATE'] })
+ *   .handle(({ object }) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'a', ...object.metadata?.labels } } }));
+ */
+export function mutating<
+  T extends KubernetesObject,
+  const O extends 'CREATE' | 'UPDATE',
+  const E extends SideEffects = 'None',
+>(kind: Resource<T>, options: MutatingOptions<O, E>): WebhookStart<T, O, E, MutatingAnswer<T>> {
+  return builder('mutating', kind, options, []) as never;
+}
+
+type AnyOptions = MutatingOptions<Operation, SideEffects>;
+
+/** The builder itself is untyped: the interfaces above are its types, one per step, and nothing else can be reached. */
+function builder(type: Webhook['type'], kind: Resource, options: AnyOptions, sources: readonly Source[]) {
+  check(type, kind, options, sources);
+  return {
+    using: () => builder(type, kind, options, sources),
+    reads: (of: Resource, given: SourceOptions<never, never, string> & { readonly as?: string } = {}) =>
+      builder(type, kind, options, [...sources, source(of, given)]),
+    handle: (handle: Webhook['handle']): Webhook =>
+      Object.freeze({
+        type,
+        name: options.name,
+        kind,
+        operations: options.operations,
+        subresources: options.subresources ?? [],
+        matchConditions: options.matchConditions ?? [],
+        namespaceSelector: options.namespaceSelector ?? {},
+        objectSelector: options.objectSelector ?? {},
+        failurePolicy: options.failurePolicy ?? 'Ignore',
+        timeoutSeconds: options.timeoutSeconds ?? 10,
+        sideEffects: options.sideEffects ?? 'None',
+        reinvocationPolicy: options.reinvocationPolicy ?? 'Never',
+        path: options.path,
+        sources,
+        handle,
+      }),
+  };
+}
+
+function source(kind: Resource, options: SourceOptions<never, never, string> & { readonly as?: string }): Source {
+  const { as, view = 'full', namespaces, labelSelector, fieldSelector, indexes = {} } = options;
+  return {
+    role: 'watches',
+    name: as ?? kind.id,
+    resource: kind,
+    view,
+    namespaces,
+    labelSelector,
+    fieldSelector,
+    // The index functions were checked against the view where the caller named both.
+    indexes: indexes as Source['indexes'],
+    when: () => true,
+    map: undefined,
+  };
+}
+
+/** The groups that Kubernetes itself serves: those without a dot, and those under k8s.io. */
+function isBuiltIn(kind: Resource): boolean {
+  return !kind.group.includes('.') || kind.group.endsWith('.k8s.io');
+}
+
+/** The API server's own limit. */
+const MOST_MATCH_CONDITIONS = 64;
+
+function check(type: Webhook['type'], kind: Resource, options: AnyOptions, sources: readonly Source[]): void {
+  const refuse = (problem: string): never => {
+    throw new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot declare the webhook "${options.name}": ${problem}`);
+  };
+  const { name, operations, matchConditions = [], timeoutSeconds = 10, path } = options;
+  if (!/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
+    refuse('the name must be a DNS label (lower-case letters, digits and dashes, at most 63)');
+  }
+  if (operations.length === 0) refuse('it has no operations; name at least one of CREATE, UPDATE, DELETE, CONNECT');
+  if (new Set(operations).size < operations.length) refuse('an operation is named twice');
+  const unchangeable = operations.find((each) => each === 'DELETE' || each === 'CONNECT');
+  if (type === 'mutating' && unchangeable) refuse(`${unchangeable} has no object that could be changed`);
+  if (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 1 || timeoutSeconds > 30) {
+    refuse('timeoutSeconds must be a whole number from 1 to 30');
+  }
+  if (options.failurePolicy === 'Fail' && isBuiltIn(kind)) {
+    refuse(
+      `failurePolicy Fail on ${kind.kind} would make the whole cluster depend on this operator; use Ignore, or a kind of your own`,
+    );
+  }
+  if (path !== undefined && !/^\/[-a-zA-Z0-9_./]*$/.test(path)) {
+    refuse('the path must begin with a slash and hold letters, digits, dashes, dots, underscores and slashes only');
+  }
+  if (matchConditions.length > MOST_MATCH_CONDITIONS)
+    refuse(`it has more than ${MOST_MATCH_CONDITIONS} matchConditions`);
+  const conditions = new Set<string>();
+  for (const condition of matchConditions) {
+    if (conditions.has(condition.name)) refuse(`the matchCondition "${condition.name}" is there twice`);
+    conditions.add(condition.name);
+    if (condition.expression.trim() === '') refuse(`the matchCondition "${condition.name}" is empty`);
+  }
+  for (const field of ['namespaceSelector', 'objectSelector'] as const) {
+    const problems = validateLabelSelector(options[field] ?? {}, field);
+    if (problems.length > 0) refuse(describeProblems(problems));
+  }
+  const names = new Set<string>();
+  for (const each of sources) {
+    if (names.has(each.name)) refuse(`${each.name} is declared twice; give one of them a name of its own with "as"`);
+    names.add(each.name);
+  }
+}

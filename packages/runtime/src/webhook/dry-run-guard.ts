@@ -1,0 +1,37 @@
+import type { Client, WriteGuard } from '../client/client.ts';
+import { type LiveClient, RecordingClient, type WriteRecorder } from '../controller/live-client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Webhook } from './webhook.ts';
+
+/**
+ * WebhookClients makes the clients that handlers get. What a webhook declares about its side effects is not only a promise
+ * to the API server: a write that it does not cover is refused before it is sent.
+ */
+export class WebhookClients {
+  readonly #client: Client;
+  readonly #readOnly: Client;
+  readonly #recorder: WriteRecorder;
+
+  constructor(client: Client, recorder: WriteRecorder) {
+    this.#client = client;
+    this.#readOnly = client.guarded(noWrites);
+    this.#recorder = recorder;
+  }
+
+  /** for gives the client of one request, tied to its signal. */
+  for(webhook: Pick<Webhook, 'sideEffects'>, dryRun: boolean, signal: AbortSignal): LiveClient {
+    const mayWrite = webhook.sideEffects === 'NoneOnDryRun' && !dryRun;
+    return new RecordingClient(mayWrite ? this.#client : this.#readOnly, this.#recorder, signal);
+  }
+}
+
+const noWrites: WriteGuard = {
+  // Never used: no write starts.
+  writeTimeoutMs: 1,
+  assertMayWrite() {
+    throw new BowlineError(
+      'BOWLINE_WEBHOOK_SIDE_EFFECT',
+      'a webhook may not write now: it declares no side effects, or the request is a dry run; leave writes to a controller',
+    );
+  },
+};

@@ -1,0 +1,72 @@
+import { diffJsonPatch, type JsonPatchOperation } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ReviewResponse } from './admission-review.ts';
+import { type AnyAnswer, type Denied, isAnswer, kindOf } from './answer.ts';
+import type { Webhook } from './webhook.ts';
+
+/** The API server passes on this many characters of all warnings together, and drops the rest. */
+const LONGEST_WARNINGS = 4096;
+
+/**
+ * respond turns what a handler returned into a response. `pristine` gives the object as it came, also when the handler
+ * changed the one that it was given.
+ */
+export function respond(
+  webhook: Pick<Webhook, 'type' | 'name'>,
+  uid: string,
+  returned: unknown,
+  pristine: () => unknown,
+): ReviewResponse {
+  const answer = isAnswer(returned) ? returned : undefined;
+  const warnings = warningsOf(answer);
+  const common = { uid, ...(warnings.length > 0 ? { warnings } : {}) };
+  if (answer && kindOf(answer) === 'deny') return { ...common, allowed: false, status: statusOf(answer as Denied) };
+  if (answer && kindOf(answer) === 'allow') return { ...common, allowed: true };
+  if (webhook.type === 'validating') throw noAnswer(webhook, 'allow() or deny(…)');
+  const operations = operationsOf(webhook, answer ?? returned, pristine);
+  if (operations.length === 0) return { ...common, allowed: true };
+  const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
+  return { ...common, allowed: true, patchType: 'JSONPatch', patch };
+}
+
+function operationsOf(
+  webhook: Pick<Webhook, 'name'>,
+  returned: unknown,
+  pristine: () => unknown,
+): readonly JsonPatchOperation[] {
+  if (isAnswer(returned)) {
+    if ('operations' in returned) return returned.operations;
+    if ('object' in returned) return operationsOf(webhook, returned.object, pristine);
+  }
+  if (typeof returned !== 'object' || returned === null || Array.isArray(returned)) {
+    throw noAnswer(webhook, 'the object as it should be, or allow(), deny(…), change(…) or patch(…)');
+  }
+  return diffJsonPatch(pristine(), returned);
+}
+
+function noAnswer(webhook: Pick<Webhook, 'name'>, wanted: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_WEBHOOK_NO_ANSWER',
+    `the handler of the webhook ${webhook.name} returned no answer; it must return ${wanted}`,
+  );
+}
+
+function statusOf({ code, reason, message, causes }: Denied): NonNullable<ReviewResponse['status']> {
+  return { status: 'Failure', code, reason, message, ...(causes.length > 0 ? { details: { causes } } : {}) };
+}
+
+/** A warning becomes an HTTP header: control characters would make the API server drop it without a word. */
+function warningsOf(answer: AnyAnswer | undefined): readonly string[] {
+  const kept: string[] = [];
+  let left = LONGEST_WARNINGS;
+  for (const warning of answer?.warnings ?? []) {
+    const line = warning
+      .replace(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(0, left);
+    if (line === '') continue;
+    kept.push(line);
+    left -= line.length;
+  }
+  return kept;
+}

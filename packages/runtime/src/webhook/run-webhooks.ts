@@ -1,0 +1,202 @@
+import { setMaxListeners } from 'node:events';
+import { systemClock, systemRandom } from '@bowline/machinery';
+import type { Informer } from '../cache/informer.ts';
+import { cacheReads, indexName } from '../controller/cache-reads.ts';
+import type { CacheReads, SourceTypes } from '../controller/sources.ts';
+import { silentLog } from '../observability/log.ts';
+import { noMetrics } from '../observability/metrics.ts';
+import type { HealthCheck } from '../operations/health.ts';
+import type { CertificateSource } from './certificates/certificate-source.ts';
+import { ConfigurationsTrust } from './certificates/configurations-trust.ts';
+import { GivenCertificates } from './certificates/given-certificates.ts';
+import { folderPlace, secretPlace } from './certificates/given-places.ts';
+import { ManagedCertificates } from './certificates/managed-certificates.ts';
+import { noTrust, type Trust } from './certificates/trust.ts';
+import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations } from './configurations.ts';
+import { WebhookClients } from './dry-run-guard.ts';
+import type { Webhook } from './webhook.ts';
+import { webhookRoute } from './webhook-route.ts';
+import { startWebhookServer } from './webhook-server.ts';
+import type { RunningWebhooks, WebhooksOptions } from './webhooks-options.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** runWebhooks is `startWebhooks` once everything is loaded. */
+export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebhooks> {
+  checkWebhooks(options);
+  const { operator, webhooks, signal: given, deps } = options;
+  const clock = options.clock ?? systemClock;
+  const wire = options.wire ?? systemClock;
+  const log = options.log ?? silentLog;
+  const metrics = options.metrics ?? noMetrics;
+  // Ends everything when a part fails.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([given, failed.signal]);
+  setMaxListeners(0, signal);
+  const sources = new Sources(options);
+  const clients = new WebhookClients(options.client, options.cache);
+  const server = await startWebhookServer({
+    address: options.address ?? ':9443',
+    routes: webhooks.map((webhook) =>
+      webhookRoute(webhook, { operator, clients, cache: sources.readsOf(webhook), deps, clock, log }),
+    ),
+    maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
+    maxInFlight: options.maxInFlight ?? 64,
+    maxRequestsPerConnection: options.maxRequestsPerConnection ?? 1000,
+    drainMs: options.drainMs ?? 10_000,
+    wire,
+    log,
+    metrics,
+    signal,
+  });
+  const certificates = certificateSource(options, addressOf(options, server.port));
+  const running = certificates.run(signal).catch((error: unknown) => failed.abort(error));
+  const ready = (async () => {
+    await sources.synced(signal);
+    // Only now: no handshake succeeds without a certificate, and no handler may answer from half a cache.
+    await firstCertificate(certificates, signal);
+    certificates.subscribe((certificate) => server.use(certificate));
+    if (certificates.current) server.use(certificates.current);
+  })();
+  ready.catch(() => undefined);
+  let isReady = false;
+  void ready.then(
+    () => {
+      isReady = true;
+      log.info('serving webhooks', { operator, port: server.port });
+    },
+    () => undefined,
+  );
+  const stopped = Promise.all([running, server.stopped]).then(() => {
+    if (failed.signal.aborted) throw failed.signal.reason;
+  });
+  return {
+    port: server.port,
+    ready: (limit) => untilAborted(ready, limit),
+    check: () => readiness(isReady, certificates, clock.now()),
+    stopped,
+  };
+}
+
+function addressOf({ reachedAt, operator, namespace }: WebhooksOptions, port: number): WebhookAddress {
+  if (reachedAt === 'loopback') return { url: `https://127.0.0.1:${port}` };
+  return reachedAt ?? { service: { namespace, name: `${operator}-webhook` } };
+}
+
+function certificateSource(options: WebhooksOptions, address: WebhookAddress): CertificateSource {
+  const { operator, namespace, client, cache, certificates = { kind: 'managed' } } = options;
+  const common = {
+    operator,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    log: options.log ?? silentLog,
+    metrics: options.metrics ?? noMetrics,
+  };
+  const own = options.configurations === 'runtime';
+  const trust = (): Trust => {
+    const { webhooks, ownKinds, configurationName: name, onlyNamespaces } = options;
+    const wanted = webhookConfigurations({
+      operator,
+      webhooks,
+      address,
+      ownNamespace: namespace,
+      ownKinds,
+      name,
+      onlyNamespaces,
+    });
+    return new ConfigurationsTrust({ client, cache, operator, wanted, own, log: common.log });
+  };
+  if (certificates.kind === 'managed') {
+    const policy = {
+      names: serverNames(address),
+      leafValidForMs: certificates.leafValidForMs ?? 90 * DAY_MS,
+      authorityValidForMs: certificates.authorityValidForMs ?? 365 * DAY_MS,
+      propagationMs: certificates.propagationMs ?? 120_000,
+    };
+    const secret = { namespace, name: `${operator}-webhook-tls` };
+    return new ManagedCertificates({ ...common, client, cache, secret, policy, trust: trust() });
+  }
+  const place =
+    certificates.kind === 'files'
+      ? folderPlace(certificates.folder)
+      : secretPlace(cache, { namespace, name: certificates.name });
+  // Configurations that are made here have nobody else to learn the authority from.
+  return new GivenCertificates({ ...common, place, trust: certificates.inject || own ? trust() : noTrust });
+}
+
+/** Sources are the informers that handlers read. */
+class Sources {
+  readonly #reads = new Map<Webhook, CacheReads<SourceTypes>>();
+  readonly #informers: Informer<unknown>[] = [];
+
+  constructor({ webhooks, cache }: Pick<WebhooksOptions, 'webhooks' | 'cache'>) {
+    for (const webhook of webhooks) {
+      const informers = new Map<string, Informer<unknown>>();
+      for (const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } of webhook.sources) {
+        // The builder held kind, view and indexes together; here they are erased.
+        const informer: Informer<unknown> = cache.informer(resource as never, {
+          view: view as never,
+          namespaces,
+          labelSelector,
+          fieldSelector,
+        });
+        for (const [index, values] of Object.entries(indexes)) {
+          informer.addIndex(indexName(`webhook/${webhook.name}`, name, index), values);
+        }
+        informers.set(name, informer);
+        this.#informers.push(informer);
+      }
+      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers));
+    }
+  }
+
+  readsOf(webhook: Webhook): CacheReads<SourceTypes> {
+    return this.#reads.get(webhook) ?? cacheReads(`webhook/${webhook.name}`, new Map());
+  }
+
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.synced(signal)));
+  }
+}
+
+async function firstCertificate(certificates: CertificateSource, signal: AbortSignal): Promise<void> {
+  if (certificates.current) return;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      subscription[Symbol.dispose]();
+      reject(signal.reason);
+    };
+    const subscription = certificates.subscribe(() => {
+      subscription[Symbol.dispose]();
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function readiness(isReady: boolean, certificates: CertificateSource, now: number): HealthCheck {
+  const { current } = certificates;
+  const problem = certificates.problem()?.message;
+  const check = (ok: boolean, message: string): HealthCheck => ({
+    name: 'webhooks',
+    ok,
+    message: problem === undefined ? message : `${message}; ${problem}`,
+  });
+  if (!current) return check(false, 'there is no certificate yet');
+  if (current.notAfter <= now)
+    return check(false, `the certificate expired at ${new Date(current.notAfter).toISOString()}`);
+  if (!isReady) return check(false, 'what the handlers read is not complete yet');
+  return check(true, `the certificate is valid until ${new Date(current.notAfter).toISOString()}`);
+}
+
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return await work;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '@bowline/machinery';
+import type { CacheReads, SourceTypes } from '../controller/sources.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Log } from '../observability/log.ts';
+import { decodeReview, encodeReview, type ReviewRequest } from './admission-review.ts';
+import type { WebhookClients } from './dry-run-guard.ts';
+import { HttpProblem } from './http-problem.ts';
+import { respond } from './respond.ts';
+import { type Webhook, webhookFullName, webhookPath } from './webhook.ts';
+
+/** Route is something that the webhook server answers. */
+export interface Route {
+  readonly path: string;
+  /** What it is called in metrics and texts. */
+  readonly name: string;
+  /** How long the caller waits at most. */
+  readonly timeoutMs: number;
+  /** answer reads a body and gives the answer's; throws HttpProblem for what gets a status instead. */
+  answer(body: string, signal: AbortSignal): Promise<object>;
+}
+
+/** RouteOptions is what handlers are given. */
+export interface RouteOptions {
+  readonly operator: string;
+  readonly clients: WebhookClients;
+  readonly cache: CacheReads<SourceTypes>;
+  readonly deps: unknown;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** webhookRoute serves a declared webhook. */
+export function webhookRoute(webhook: Webhook, options: RouteOptions): Route {
+  const name = webhookFullName(options.operator, webhook);
+  return {
+    path: webhookPath(options.operator, webhook),
+    name,
+    timeoutMs: webhook.timeoutSeconds * 1000,
+    async answer(body, signal) {
+      const review = decodeReview(body);
+      const log = options.log.with({
+        webhook: name,
+        operation: review.operation,
+        uid: review.uid,
+        namespace: review.namespace || undefined,
+        name: review.name || undefined,
+      });
+      const request = requestOf(webhook, review, options, log, signal);
+      try {
+        // The builder held the handler and the type of its request together.
+        const returned: unknown = await webhook.handle(request as never);
+        signal.throwIfAborted();
+        // Read once more instead of kept as a copy: most requests are not changed.
+        const response = respond(webhook, review.uid, returned, () => decodeReview(body).object);
+        if (!response.allowed) {
+          log.info('admission denied', { user: review.userInfo.username, code: response.status?.code });
+        }
+        return encodeReview(response);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.error('webhook handler failed', { error });
+        throw new HttpProblem(500, failureText(name, error));
+      }
+    },
+  };
+}
+
+function requestOf(
+  webhook: Webhook,
+  review: ReviewRequest,
+  options: RouteOptions,
+  log: Log,
+  signal: AbortSignal,
+): object {
+  const dryRun = review.dryRun ?? false;
+  return {
+    ...options.cache,
+    uid: review.uid,
+    kind: review.kind,
+    resource: review.resource,
+    subresource: review.subResource || undefined,
+    name: review.name || undefined,
+    namespace: review.namespace || undefined,
+    operation: review.operation,
+    object: review.object ?? undefined,
+    oldObject: review.oldObject ?? undefined,
+    userInfo: review.userInfo,
+    dryRun,
+    signal,
+    log,
+    clock: options.clock,
+    deps: options.deps,
+    live: options.clients.for(webhook, dryRun, signal),
+  };
+}
+
+/** The API server shows this text to its user: the code is safe, the message of an unexpected error may not be. */
+function failureText(name: string, error: unknown): string {
+  const code = error instanceof BowlineError ? ` (${error.code})` : '';
+  return `the webhook ${name} failed${code}; see the operator's log`;
+}
+
+/** describeRoutes lists what is served, for the text of a 404. */
+export function describeRoutes(routes: readonly Pick<Route, 'path'>[]): string {
+  return routes.map(({ path }) => path).join(', ') || 'nothing';
+}
+
+/** routesByPath indexes routes and refuses two at the same path. */
+export function routesByPath(routes: readonly Route[]): ReadonlyMap<string, Route> {
+  const byPath = new Map<string, Route>();
+  for (const route of routes) {
+    const other = byPath.get(route.path);
+    if (other) {
+      throw new BowlineError(
+        'BOWLINE_WEBHOOK_INVALID',
+        `cannot serve the webhooks ${other.name} and ${route.name}: both are at ${route.path}; give one another path`,
+      );
+    }
+    byPath.set(route.path, route);
+  }
+  return byPath;
+}

@@ -1,0 +1,59 @@
+import type { PolicyRule } from '@bowline/kubernetes';
+import type { Webhook } from './webhook.ts';
+import type { CertificateOptions } from './webhooks-options.ts';
+
+/** WebhookRulesOptions says what the runtime does for an operator's webhooks. */
+export interface WebhookRulesOptions {
+  readonly operator: string;
+  readonly webhooks: readonly Pick<Webhook, 'type'>[];
+  /** Defaults to `{ kind: 'managed' }`. */
+  readonly certificates?: CertificateOptions | undefined;
+  /** Defaults to `chart`. */
+  readonly configurations?: 'chart' | 'runtime' | undefined;
+  /** Defaults to `bowline-<operator>`. */
+  readonly configurationName?: string | undefined;
+}
+
+/** WebhookRules are the permissions that the runtime's own work for webhooks needs: not those of the handlers. */
+export interface WebhookRules {
+  /** In the operator's own namespace. */
+  readonly namespaced: readonly PolicyRule[];
+  readonly cluster: readonly PolicyRule[];
+}
+
+/** webhookRules are the RBAC rules for certificates and configurations, by name wherever RBAC can express that. */
+export function webhookRules(options: WebhookRulesOptions): WebhookRules {
+  const { operator, certificates = { kind: 'managed' }, configurations = 'chart' } = options;
+  const name = options.configurationName ?? `bowline-${operator}`;
+  const own = configurations === 'runtime';
+  const reads = ['get', 'list', 'watch'];
+  const secret = (secretName: string, verbs: readonly string[]): PolicyRule => ({
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [secretName],
+    verbs,
+  });
+  const writesConfigurations = certificates.kind === 'managed' || certificates.inject || own;
+  const resources = (['validating', 'mutating'] as const)
+    .filter((type) => options.webhooks.some((webhook) => webhook.type === type))
+    .map((type) => `${type}webhookconfigurations`);
+  const configuration = { apiGroups: ['admissionregistration.k8s.io'], resources };
+  return {
+    namespaced: [
+      ...(certificates.kind === 'managed'
+        ? [
+            secret(`${operator}-webhook-tls`, [...reads, 'update']),
+            // RBAC cannot bind a creation to a name: the name comes with the body.
+            { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+          ]
+        : []),
+      ...(certificates.kind === 'secret' ? [secret(certificates.name, reads)] : []),
+    ],
+    cluster: writesConfigurations
+      ? [
+          { ...configuration, resourceNames: [name], verbs: [...reads, own ? 'update' : 'patch'] },
+          ...(own ? [{ ...configuration, verbs: ['create'] }] : []),
+        ]
+      : [],
+  };
+}

@@ -1,0 +1,380 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  type KubernetesObject,
+  MutatingWebhookConfiguration,
+  type Resource,
+  resource,
+  Secret,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { expect, it, vi } from 'vitest';
+import { Cache } from '../cache/cache.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import type { AdmissionRequest } from './admission-request.ts';
+import { allow, change, deny, patch } from './answer.ts';
+import { webhookConfigurations } from './configurations.ts';
+import { mutating, validating } from './declare.ts';
+import { startWebhooks } from './start-webhooks.ts';
+import type { Webhook } from './webhook.ts';
+import { webhookRules } from './webhook-rules.ts';
+import type { WebhooksOptions } from './webhooks-options.ts';
+
+/** The rig plays the chart: as admin it makes the configurations; the operator, with exactly its rules, writes `caBundle` only. */
+async function serve(c: Cluster, webhooks: readonly Webhook[], options: Partial<WebhooksOptions> = {}) {
+  const operator = options.operator ?? c.uniqueName('op');
+  const namespace = options.namespace ?? (await c.createNamespace('manager'));
+  const common = { operator, webhooks, ...options };
+  const rules = webhookRules(common);
+  const { client } = await c.serviceAccount({ namespace, rules: rules.namespaced, clusterRules: rules.cluster });
+  const cache = new Cache({ client });
+  const stop = new AbortController();
+  const caching = cache.run(stop.signal);
+  const running = await startWebhooks({
+    ...common,
+    namespace,
+    client,
+    cache,
+    address: '127.0.0.1:0',
+    reachedAt: 'loopback',
+    signal: stop.signal,
+  });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await Promise.all([caching, running.stopped]);
+  };
+  c.onDispose(end);
+  const { validating, mutating } = webhookConfigurations({
+    operator,
+    webhooks,
+    ownNamespace: namespace,
+    onlyNamespaces: [c.namespace, namespace],
+    address: { url: `https://127.0.0.1:${running.port}` },
+  });
+  const name = `bowline-${operator}`;
+  const install = async <T extends KubernetesObject>(kind: Resource<T>, wanted: T | undefined): Promise<void> => {
+    if (!wanted) return;
+    c.onDispose(() => c.admin.delete(kind, { name }));
+    if (options.configurations !== 'runtime') await c.admin.create(kind, wanted);
+  };
+  await install(ValidatingWebhookConfiguration, validating);
+  await install(MutatingWebhookConfiguration, mutating);
+  await running.ready();
+  return { ...running, operator, namespace, name, end, validating, mutating };
+}
+
+/** Waits until the API server asks the webhooks: it learns of a configuration by a watch of its own. */
+async function untilAsked(refused: () => Promise<unknown>): Promise<ApiError> {
+  return await vi.waitFor(
+    async () => {
+      const error = await refused().then(
+        () => undefined,
+        (reason: unknown) => reason as ApiError,
+      );
+      expect(error?.message ?? 'it was admitted').toContain('denied the request');
+      return error as ApiError;
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+}
+
+const configMap = (c: Cluster, name: string, more: ConfigMap = {}): ConfigMap => ({
+  ...more,
+  metadata: { namespace: c.namespace, name, ...more.metadata },
+});
+
+it('denies with code, reason, causes and message, and never asks about its own namespace', async () => {
+  await using c = await cluster();
+  const seen: AdmissionRequest<ConfigMap, 'CREATE' | 'UPDATE' | 'DELETE'>[] = [];
+  const guard = validating(ConfigMap, { name: 'guard', operations: ['CREATE', 'UPDATE', 'DELETE'] }).handle(
+    (request) => {
+      seen.push(request);
+      if (request.operation === 'DELETE') return allow({ warnings: ['it will be missed'] });
+      if (request.object.data?.bad === undefined) return allow();
+      return deny({
+        message: 'data.bad is reserved; choose another key',
+        causes: [{ reason: 'FieldValueInvalid', field: 'data.bad', message: 'reserved' }],
+      });
+    },
+  );
+  const { namespace, operator } = await serve(c, [guard]);
+  const error = await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { bad: 'x' } })));
+  expect(error).toMatchObject({ status: 422, reason: 'Invalid', causes: [{ field: 'data.bad', message: 'reserved' }] });
+  expect(error.message).toContain(
+    `admission webhook "guard.${operator}.bowline.dev" denied the request: data.bad is reserved; choose another key`,
+  );
+
+  await c.admin.create(ConfigMap, configMap(c, 'b', { data: { good: '1' } }));
+  await c.admin.patch(
+    ConfigMap,
+    { namespace: c.namespace, name: 'b' },
+    { type: 'merge', body: { data: { good: '2' } } },
+  );
+  await c.admin.delete(ConfigMap, { namespace: c.namespace, name: 'b' });
+  const [created, updated, deleted] = seen.filter(({ name }) => name === 'b');
+  expect(created).toMatchObject({ operation: 'CREATE', object: { data: { good: '1' } }, namespace: c.namespace });
+  expect(created?.oldObject).toBeUndefined();
+  expect(created?.userInfo.groups).toContain('system:masters');
+  expect(updated).toMatchObject({
+    operation: 'UPDATE',
+    object: { data: { good: '2' } },
+    oldObject: { data: { good: '1' } },
+  });
+  expect(deleted).toMatchObject({ operation: 'DELETE', oldObject: { data: { good: '2' } }, dryRun: false });
+
+  await c.admin.create(ConfigMap, { metadata: { namespace, name: 'own' }, data: { bad: 'x' } });
+  expect(seen.some((request) => request.namespace === namespace)).toBe(false);
+});
+
+it('mutates by object and by patch, in order, and passes warnings on', async () => {
+  await using c = await cluster();
+  const label = mutating(ConfigMap, { name: 'a-label', operations: ['CREATE'] }).handle(({ object }) =>
+    change(
+      { ...object, metadata: { ...object.metadata, labels: { team: 'a' } } },
+      { warnings: ['a team was\nchosen'] },
+    ),
+  );
+  const note = mutating(ConfigMap, { name: 'b-note', operations: ['CREATE'] }).handle(({ object }) =>
+    patch([{ op: 'add', path: '/data', value: { ...object.data, saw: object.metadata?.labels?.team ?? 'nobody' } }]),
+  );
+  const nothing = mutating(ConfigMap, { name: 'c-nothing', operations: ['CREATE'] }).handle(({ object }) => object);
+  const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(({ object }) =>
+    object.data?.saw === 'a' ? allow() : deny('the validating webhook must see the changed object'),
+  );
+  const { mutating: wanted } = await serve(c, [label, note, nothing, gate]);
+  expect(wanted?.webhooks?.map(({ name }) => name.split('.')[0])).toEqual(['a-label', 'b-note', 'c-nothing']);
+  const stored = await vi.waitFor(
+    async () => {
+      const created = await c.admin.create(ConfigMap, configMap(c, c.uniqueName(), { data: { x: '1' } }));
+      expect(created.metadata?.labels).toEqual({ team: 'a' });
+      return created;
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  expect(stored.data).toEqual({ x: '1', saw: 'a' });
+});
+
+it('is asked about dry runs, and its client refuses to write then', async () => {
+  await using c = await cluster();
+  const refused: string[] = [];
+  const writing = validating(ConfigMap, {
+    name: 'writing',
+    operations: ['CREATE'],
+    sideEffects: 'NoneOnDryRun',
+  }).handle(async ({ dryRun, live, namespace = '', name }) => {
+    if (name !== 'asked') return allow();
+    await live
+      .create(ConfigMap, { metadata: { namespace, name: 'effect' } })
+      .catch((error: { code: string }) => refused.push(`${dryRun} ${error.code}`));
+    return deny('seen');
+  });
+  await serve(c, [writing]);
+  const asked = configMap(c, 'asked');
+  await untilAsked(() => c.admin.create(ConfigMap, asked, { dryRun: true }));
+  expect(new Set(refused)).toEqual(new Set(['true BOWLINE_WEBHOOK_SIDE_EFFECT']));
+  // Not a dry run: the write leaves, and only RBAC, which the webhook's account was given nothing of, stops it.
+  await untilAsked(() => c.admin.create(ConfigMap, asked));
+  expect(refused.at(-1)).toBe('false BOWLINE_API_FORBIDDEN');
+});
+
+it('lets the API server sort out by match conditions and selectors what it is not asked about', async () => {
+  await using c = await cluster();
+  const seen = new Set<string | undefined>();
+  const picky = validating(ConfigMap, {
+    name: 'picky',
+    operations: ['CREATE', 'UPDATE'],
+    objectSelector: { matchLabels: { judged: 'yes' } },
+    matchConditions: [
+      { name: 'changed', expression: "request.operation == 'CREATE' || object.data != oldObject.data" },
+    ],
+  }).handle(({ name, object }) => {
+    seen.add(name);
+    return object.data?.state === 'bad' ? deny('bad') : allow();
+  });
+  await serve(c, [picky]);
+  const judged = (name: string, state: string): ConfigMap =>
+    configMap(c, name, { metadata: { labels: { judged: 'yes' }, namespace: c.namespace, name }, data: { state } });
+  await untilAsked(() => c.admin.create(ConfigMap, judged('bad', 'bad')));
+  await c.admin.create(ConfigMap, configMap(c, 'unlabelled', { data: { state: 'bad' } }));
+  expect(seen.has('unlabelled')).toBe(false);
+  await c.admin.create(ConfigMap, judged('good', 'good'));
+  const key = { namespace: c.namespace, name: 'good' };
+  seen.clear();
+  await c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { annotations: { a: 'b' } } } });
+  expect(seen.has('good')).toBe(false);
+  await c.admin.patch(ConfigMap, key, { type: 'merge', body: { data: { state: 'better' } } });
+  expect(seen.has('good')).toBe(true);
+});
+
+interface Ship extends KubernetesObject {
+  readonly spec?: { readonly mode?: string };
+}
+
+async function shipKind(c: Cluster): Promise<Resource<Ship>> {
+  const group = `${c.uniqueName('g')}.example.com`;
+  const kind = resource<Ship>({
+    group,
+    version: 'v1',
+    kind: 'Ship',
+    plural: 'ships',
+    scope: 'Namespaced',
+    id: `Ship.v1.${group}`,
+  });
+  const name = `ships.${group}`;
+  await c.admin.create(CustomResourceDefinition, {
+    metadata: { name },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind: 'Ship', plural: 'ships' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  });
+  c.onDispose(() => c.admin.delete(CustomResourceDefinition, { name }));
+  await c.until(CustomResourceDefinition, { name }, ({ status }) =>
+    (status?.conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True'),
+  );
+  return kind;
+}
+
+it('leaves failed and late answers to the failure policy', async () => {
+  await using c = await cluster();
+  const Ship = await shipKind(c);
+  const act = async (mode: string | undefined, signal: AbortSignal) => {
+    if (mode === 'deny') return deny('no');
+    if (mode === 'throw') throw new Error('a text that only the log should see');
+    if (mode === 'late') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    return allow();
+  };
+  const options = { operations: ['CREATE'], timeoutSeconds: 1 } as const;
+  const strict = validating(Ship, { ...options, name: 'strict', failurePolicy: 'Fail' }).handle(({ object, signal }) =>
+    act(object.spec?.mode, signal),
+  );
+  const lenient = validating(ConfigMap, { ...options, name: 'lenient' }).handle(({ object, signal }) =>
+    act(object.data?.mode, signal),
+  );
+  const { operator, end } = await serve(c, [strict, lenient]);
+  const ship = (name: string, mode: string) => ({
+    apiVersion: `${Ship.group}/v1`,
+    kind: 'Ship',
+    metadata: { namespace: c.namespace, name },
+    spec: { mode },
+  });
+  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
+  await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a', { data: { mode: 'deny' } })));
+  const failure = (mode: string) =>
+    c.admin.create(Ship, ship('a', mode)).then(
+      () => 'admitted',
+      (error: ApiError) => error,
+    );
+  expect(await failure('throw')).toMatchObject({
+    status: 500,
+    message: expect.stringContaining(`the webhook strict.${operator}.bowline.dev failed; see the operator's log`),
+  });
+  expect(String(await failure('throw'))).not.toContain('only the log');
+  // What it says of the status 504, not of a time that ran out: our answer came before that.
+  expect(String(await failure('late'))).toContain('unable to return a response in the time allotted');
+  await c.admin.create(ConfigMap, configMap(c, 'thrown', { data: { mode: 'throw' } }));
+  await c.admin.create(ConfigMap, configMap(c, 'late', { data: { mode: 'late' } }));
+  await end();
+  await c.admin.create(ConfigMap, configMap(c, 'stopped'));
+  expect(String(await failure('allow'))).toContain('failed calling webhook');
+});
+
+it('owns the configurations where there is no chart, and repairs them', async () => {
+  await using c = await cluster();
+  const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => deny('closed'));
+  const { name } = await serve(c, [gate], { configurations: 'runtime', onlyNamespaces: [c.namespace] });
+  await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'a')));
+  const { metadata, webhooks } = await c.admin.get(ValidatingWebhookConfiguration, { name });
+  expect(webhooks?.[0]?.clientConfig.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/op-/);
+  const version = metadata?.resourceVersion;
+  await c.admin.patch(
+    ValidatingWebhookConfiguration,
+    { name },
+    { type: 'json', body: [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Fail' }] },
+  );
+  const repaired = await c.until(
+    ValidatingWebhookConfiguration,
+    { name },
+    (now) => now.webhooks?.[0]?.failurePolicy === 'Ignore' && now.metadata?.resourceVersion !== version,
+  );
+  await c.admin.delete(ValidatingWebhookConfiguration, { name });
+  await c.until(ValidatingWebhookConfiguration, { name }, (now) => now.metadata?.uid !== repaired.metadata?.uid);
+});
+
+it('swaps the certificate for new ones without a failed admission, and repairs a damaged Secret', async () => {
+  await using c = await cluster();
+  const Ship = await shipKind(c);
+  const gate = validating(Ship, { name: 'gate', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
+    object.spec?.mode === 'deny' ? deny('no') : allow(),
+  );
+  const { operator, namespace } = await serve(c, [gate], {
+    // A third of the leaf is 4 s: enough for a busy machine, and a renewal every 8 s at the latest.
+    certificates: { kind: 'managed', leafValidForMs: 12_000, authorityValidForMs: 36_000, propagationMs: 500 },
+    maxRequestsPerConnection: 1,
+  });
+  const key = { namespace, name: `${operator}-webhook-tls` };
+  const ship = (name: string, mode: string) => ({
+    apiVersion: `${Ship.group}/v1`,
+    kind: 'Ship',
+    metadata: { namespace: c.namespace, name },
+    spec: { mode },
+  });
+  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
+  const load = underLoad((n) => c.admin.create(Ship, ship(`ship-${n}`, 'sail'), { dryRun: true }));
+  const first = await c.admin.get(Secret, key);
+  const renewed = await c.until(Secret, key, ({ data }) => data?.['tls.crt'] !== first.data?.['tls.crt']);
+  expect(renewed.data?.['ca.crt']).toBe(first.data?.['ca.crt']);
+
+  const damaged = { ...renewed.data, 'tls.key': Buffer.from('nonsense').toString('base64') };
+  await c.admin.update(Secret, { ...(await c.admin.get(Secret, key)), data: damaged });
+  await c.until(Secret, key, ({ data }) => data?.['tls.key'] !== damaged['tls.key']);
+
+  await c.admin.delete(Secret, key);
+  // Deleting asks for new keys: both authorities are trusted before the new one issues.
+  const both = await c.until(Secret, key, ({ data }) => data?.['ca-next.key'] !== undefined);
+  const rotated = await c.until(
+    Secret,
+    key,
+    ({ data }) => data?.['ca-next.key'] === undefined && data?.['ca.key'] !== first.data?.['ca.key'],
+  );
+  expect(rotated.data?.['ca.key']).toBe(both.data?.['ca-next.key']);
+  const { webhooks } = await c.admin.get(ValidatingWebhookConfiguration, { name: `bowline-${operator}` });
+  expect(webhooks?.[0]?.clientConfig.caBundle).toBeDefined();
+  const { admitted, failures } = await load.end();
+  expect(failures).toEqual([]);
+  expect(admitted).toBeGreaterThan(20);
+});
+
+/** Two writers, one request after the other each, until told to end. */
+function underLoad(request: (n: number) => Promise<unknown>) {
+  const failures: string[] = [];
+  let admitted = 0;
+  let ending = false;
+  let n = 0;
+  const writer = async (): Promise<void> => {
+    while (!ending) {
+      await request(n++).then(
+        () => void admitted++,
+        (error: unknown) => void failures.push(String(error)),
+      );
+    }
+  };
+  const writers = [writer(), writer()];
+  return {
+    async end() {
+      ending = true;
+      await Promise.all(writers);
+      return { admitted, failures: failures.slice(0, 5) };
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { RequestScope } from '../transport/request-scope.ts';
+import { Slots } from '../transport/slots.ts';
+
+/**
+ * WorkLimit bounds how much work runs at once. Work that outlives its request gives its place to another, so that a few
+ * hanging handlers do not stop the rest, but only as often as there are places: then its place stays taken.
+ */
+export class WorkLimit {
+  readonly #limit: number;
+  readonly #slots: Slots;
+  #overdue = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#slots = new Slots(limit);
+  }
+
+  /** run does the work when there is a place for it; rejects with the scope's reason as soon as that is cancelled. */
+  async run<T>(scope: RequestScope, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    scope.throwIfCancelled();
+    if (!this.#slots.tryTake()) await this.#slots.take(scope);
+    const abort = new AbortController();
+    let ended = false;
+    let overdue = false;
+    const running = work(abort.signal).finally(() => {
+      ended = true;
+      if (overdue) this.#overdue--;
+      else this.#slots.give();
+    });
+    return await new Promise<T>((resolve, reject) => {
+      const forget = scope.onCancel((reason) => {
+        abort.abort(reason);
+        if (!ended && this.#overdue < this.#limit) {
+          overdue = true;
+          this.#overdue++;
+          this.#slots.give();
+        }
+        reject(reason);
+      });
+      void running.then(resolve, reject).finally(forget);
+    });
+  }
+}
