@@ -38,12 +38,12 @@ const UNOWNED_METADATA = new Set([
  * It relies on the server taking a field from our set as soon as somebody else changes it.
  */
 export function findDifference(
-  desired: JsonObject,
-  live: JsonObject,
+  desired: object,
+  live: object,
   owned: FieldsV1,
   shape?: FieldShape,
 ): FieldDifference | undefined {
-  const { apiVersion: _, kind: __, metadata, ...content } = desired;
+  const { apiVersion: _, kind: __, metadata, ...content } = desired as JsonObject;
   const wanted: { [name: string]: unknown } = content;
   const labels = isObject(metadata) ? Object.entries(metadata).filter(([name]) => !UNOWNED_METADATA.has(name)) : [];
   // Metadata that holds nothing but the name owns nothing.

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
+import { isAlreadyExists } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { describeKey } from './describe-object.ts';
+import type { WriteClient } from './write-client.ts';
+
+/** BackupOptions says where the content of an object is kept. */
+export interface BackupOptions<B extends KubernetesObject> {
+  readonly client: Pick<WriteClient, 'create' | 'find'>;
+  readonly fieldManager: string;
+  /** The kind of the backup. */
+  readonly resource: Resource<B>;
+  /** Where, and the name unless that is taken by a backup of other content; cut to 253 characters. */
+  readonly key: ObjectKey;
+  /** What the backup holds; `metadata` may bring labels and annotations. */
+  readonly content: B;
+  /** What tells two backups apart: the part of `content` that is saved. Defaults to all but metadata, kind and apiVersion. */
+  readonly contentOf?: ((backup: B) => unknown) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * saveBackup stores content in an object of its own and answers its key. A backup is never overwritten: the same content is
+ * found again, other content goes to `<name>-<8 hex of its hash>`.
+ */
+export async function saveBackup<B extends KubernetesObject>(options: BackupOptions<B>): Promise<ObjectKey> {
+  const { client, resource, content, fieldManager, signal } = options;
+  const contentOf = options.contentOf ?? withoutMetadata;
+  const hash = hashOf(contentOf(content));
+  for (const suffix of ['', `-${hash.slice(0, 8)}`]) {
+    const key = { ...options.key, name: shorten(options.key.name, suffix) };
+    const backup = { ...content, metadata: { ...content.metadata, ...key } };
+    try {
+      await client.create(resource, backup, { fieldManager, signal });
+      return key;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+    const stored = await client.find(resource, key, { signal });
+    // Gone again: whoever removed it, the next try starts anew.
+    if (stored && hashOf(contentOf(stored)) === hash) return keyOf(stored);
+  }
+  throw new BowlineError(
+    'BOWLINE_BACKUP_TAKEN',
+    `cannot save a backup as ${describeKey(resource, options.key)}: that name and the one with its hash hold other content; move them away`,
+    { retryable: true },
+  );
+}
+
+function shorten(name: string, suffix: string): string {
+  // The API's limit for names; a name may not end in a dot or dash before the suffix, either.
+  return `${name.slice(0, 253 - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
+}
+
+function withoutMetadata({ apiVersion: _, kind: __, metadata: ___, ...content }: KubernetesObject): unknown {
+  return content;
+}
+
+/** The same whatever the order of members; absent and empty maps are the same too, because the server drops empty ones. */
+function hashOf(content: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(content)) ?? '')
+    .digest('hex');
+}
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, each]) => [name, canonical(each)] as const);
+  const kept = members.filter(([, each]) => each !== undefined && !isEmpty(each));
+  return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}

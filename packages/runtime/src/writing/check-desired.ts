@@ -1,0 +1,32 @@
+import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** What only the server says of an object. */
+const SERVER_METADATA = [
+  'creationTimestamp',
+  'deletionTimestamp',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+  'uid',
+] as const;
+
+/** checkDesired refuses what cannot be meant, before anything is sent, and answers the key. */
+export function checkDesired(verb: string, resource: Resource, desired: KubernetesObject): ObjectKey {
+  const { name, namespace, ...metadata } = desired.metadata ?? {};
+  const refuse = (problem: string): never => {
+    throw new BowlineError('BOWLINE_WRITE_INVALID', `cannot ${verb} ${resource.kind} ${name ?? ''}: ${problem}`);
+  };
+  if (!name) refuse('metadata.name is missing; a name that the server makes is another one at every try');
+  if (resource.scope === 'Namespaced' && !namespace) refuse('metadata.namespace is missing: the kind is namespaced');
+  if (resource.scope === 'Cluster' && namespace) refuse('leave out metadata.namespace: the kind is cluster-scoped');
+  const stored = SERVER_METADATA.find((field) => metadata[field] !== undefined);
+  if (stored) refuse(`leave out metadata.${stored}: say what is wanted, not what is stored`);
+  if ('status' in desired && desired.status !== undefined) {
+    refuse('leave out status: it is written by whoever observes the object');
+  }
+  if (resource.kind === 'Secret' && resource.group === '' && 'stringData' in desired) {
+    refuse('write data instead of stringData: the server adds stringData to data and never removes it');
+  }
+  return keyOf(desired);
+}

@@ -1,0 +1,134 @@
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  keyOf,
+  keyString,
+  type ObjectKey,
+  type Resource,
+} from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import { deletionOf } from './deletion.ts';
+import { removeFinalizer } from './finalizers.ts';
+import type { Removed } from './guarded-delete.ts';
+import type { WriteClient } from './write-client.ts';
+
+/** Leftover is an object that a cleanup still has to see gone. */
+export interface Leftover<T extends KubernetesObject = KubernetesObject> {
+  readonly resource: Resource<T>;
+  readonly object: T;
+}
+
+/** CleanupTier is a set of objects that go together, after those of the tiers before it are gone. */
+export interface CleanupTier {
+  /** For messages: `agents`. */
+  readonly name: string;
+  /**
+   * find answers the tier's objects that still exist, ours only, from the cluster. It must throw rather than answer too few:
+   * an empty answer means that the next tier may go.
+   */
+  readonly find: () => Promise<readonly Leftover[]> | readonly Leftover[];
+  /** How long an object may take to go, from its deletionTimestamp. Defaults to the cleanup's. */
+  readonly timeoutMs?: number | undefined;
+  /** A finalizer of ours to take off an object whose time is over. Defaults to none: it is waited for, for ever. */
+  readonly forcedFinalizer?: string | undefined;
+}
+
+/** CleanupOptions configures a cleanup in tiers. */
+export interface CleanupOptions {
+  readonly client: WriteClient;
+  readonly clock: Clock;
+  readonly fieldManager: string;
+  /** remove deletes one object; a writer's `remove` with its uid. */
+  readonly remove: (leftover: Leftover) => Promise<Removed>;
+  /** How long an object may take to go. Defaults to 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** When to look again although no event came. Defaults to 2 s. */
+  readonly pollMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Waiting is an object that a cleanup waits for. */
+export interface Waiting {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly key: ObjectKey;
+  /** Wall time at which its time is over. */
+  readonly deadline: number;
+  readonly isOverdue: boolean;
+  /** The finalizers that hold it. */
+  readonly finalizers: readonly string[];
+  /** Whether our finalizer was taken off because its time was over. */
+  readonly wasForced: boolean;
+}
+
+/** CleanupProgress is where a cleanup stands. Nothing of it has to be kept: the next run finds it in the cluster again. */
+export interface CleanupProgress {
+  readonly isDone: boolean;
+  /** The tier that is waited for. */
+  readonly tier?: string | undefined;
+  readonly waiting: readonly Waiting[];
+  /** Present while it is not done. */
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/**
+ * cleanUpTiers takes the next step of a cleanup: in the first tier that has objects left, those that are not yet being
+ * deleted are, and the rest is waited for. Call it from every reconcile of the object that is being deleted, and remove its
+ * finalizer when it is done. It is safe to stop at any point.
+ */
+export async function cleanUpTiers(tiers: readonly CleanupTier[], options: CleanupOptions): Promise<CleanupProgress> {
+  const { clock, timeoutMs = 30_000, pollMs = 2_000, remove } = options;
+  for (const tier of tiers) {
+    const waiting: Waiting[] = [];
+    for (const leftover of await tier.find()) {
+      const limitMs = tier.timeoutMs ?? timeoutMs;
+      if (leftover.object.metadata?.deletionTimestamp !== undefined) {
+        const state = await lookAt(leftover, limitMs, tier.forcedFinalizer, options);
+        if (state) waiting.push(state);
+        continue;
+      }
+      const { outcome, metadata } = await remove(leftover);
+      if (outcome !== 'terminating') continue;
+      waiting.push(waitingFor(leftover, { ...leftover.object, metadata }, limitMs, clock));
+    }
+    if (waiting.length === 0) continue;
+    const next = waiting.map(({ deadline, isOverdue }) => (isOverdue ? pollMs : deadline - clock.now() + 1));
+    return {
+      isDone: false,
+      tier: tier.name,
+      waiting: waiting.toSorted((a, b) => keyString(a.key).localeCompare(keyString(b.key))),
+      requeueAfterMs: Math.max(1, Math.min(pollMs, ...next)),
+    };
+  }
+  return { isDone: true, waiting: [] };
+}
+
+/** lookAt judges an object that is being deleted; undefined when taking off our finalizer let it go. */
+async function lookAt(
+  leftover: Leftover,
+  limitMs: number,
+  forcedFinalizer: string | undefined,
+  options: CleanupOptions,
+): Promise<Waiting | undefined> {
+  const { client, clock, fieldManager, signal } = options;
+  const state = waitingFor(leftover, leftover.object, limitMs, clock);
+  if (!state.isOverdue || !forcedFinalizer || !state.finalizers.includes(forcedFinalizer)) return state;
+  const { resource, object } = leftover;
+  const freed = await removeFinalizer(client, resource, object, forcedFinalizer, { fieldManager, signal });
+  if (!freed?.metadata?.finalizers?.length) return undefined;
+  return { ...waitingFor(leftover, freed, limitMs, clock), wasForced: true };
+}
+
+function waitingFor(leftover: Leftover, object: KubernetesObject, limitMs: number, clock: Clock): Waiting {
+  const { resource } = leftover;
+  const deadline = (deletionOf(object)?.at ?? clock.now()) + limitMs;
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    key: keyOf(leftover.object),
+    deadline,
+    isOverdue: clock.now() > deadline,
+    finalizers: object.metadata?.finalizers ?? [],
+    wasForced: false,
+  };
+}

@@ -1,0 +1,93 @@
+import type { Condition } from '@bowline/kubernetes/meta-v1';
+import { formatTime } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** ConditionStatus is what a condition may say; a boolean stands for True or False. */
+export type ConditionStatus = boolean | 'True' | 'False' | 'Unknown';
+
+/** ConditionUpdate is what a reconcile says of one condition; `undefined` as status takes the condition away. */
+export interface ConditionUpdate {
+  readonly type: string;
+  readonly status: ConditionStatus | undefined;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The API's own limits for conditions. */
+const LONGEST_MESSAGE = 32_768;
+const LONGEST_REASON = 1024;
+
+/**
+ * mergeConditions is the conditions after some updates: merged by type, others untouched and in place, new ones at the end.
+ * `lastTransitionTime` moves only when the status does. The same list when nothing changes.
+ */
+export function mergeConditions(
+  previous: readonly Condition[],
+  updates: readonly ConditionUpdate[],
+  at: { readonly now: number; readonly generation?: number | undefined },
+): readonly Condition[] {
+  const next = [...previous];
+  let isChanged = false;
+  for (const update of updates) {
+    const place = next.findIndex(({ type }) => type === update.type);
+    const before = next[place];
+    if (update.status === undefined) {
+      if (before) next.splice(place, 1);
+      isChanged ||= before !== undefined;
+      continue;
+    }
+    const after = conditionOf(update, update.status, before, at);
+    if (before && isSame(before, after)) continue;
+    isChanged = true;
+    if (before) next[place] = after;
+    else next.push(after);
+  }
+  return isChanged ? next : previous;
+}
+
+function conditionOf(
+  update: ConditionUpdate,
+  given: ConditionStatus,
+  before: Condition | undefined,
+  { now, generation }: { readonly now: number; readonly generation?: number | undefined },
+): Condition {
+  const { type, reason, message } = update;
+  assertReason(type, reason);
+  const status = typeof given === 'boolean' ? (given ? 'True' : 'False') : given;
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(now);
+  return {
+    type,
+    status,
+    reason,
+    message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message,
+    lastTransitionTime,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+}
+
+/** The API server refuses such a condition with a message that helps nobody. */
+function assertReason(type: string, reason: string): void {
+  if (reason.length <= LONGEST_REASON && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return;
+  throw new BowlineError(
+    'BOWLINE_CONDITION_INVALID',
+    `cannot give the condition ${type} the reason ${JSON.stringify(reason.slice(0, 100))}: write one CamelCase word`,
+  );
+}
+
+function isSame(a: Condition, b: Condition): boolean {
+  return (
+    a.status === b.status &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.observedGeneration === b.observedGeneration &&
+    a.lastTransitionTime === b.lastTransitionTime
+  );
+}
+
+/** findCondition is an object's condition of a type. */
+export function findCondition(
+  object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },
+  type: string,
+): Condition | undefined {
+  return object.status?.conditions?.find((condition) => condition.type === type);
+}

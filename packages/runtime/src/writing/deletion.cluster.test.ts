@@ -1,0 +1,172 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, type KubernetesObject, keyOf } from '@bowline/kubernetes';
+import { type Clock, systemClock, VirtualClock } from '@bowline/machinery';
+import { describe, expect, test } from 'vitest';
+import { type CleanupTier, cleanUpTiers, type Leftover } from './cleanup-tiers.ts';
+import { deletionOf } from './deletion.ts';
+import { addFinalizer, removeFinalizer } from './finalizers.ts';
+import { ObservedClient } from './observed-client.test-support.ts';
+import { createWriter } from './writer.ts';
+
+const MANAGER = 'bowline-test-deletion';
+const FINALIZER = 'test.bowline.dev/cleanup';
+const OTHER = 'test.bowline.dev/other';
+const options = { fieldManager: MANAGER };
+
+function create(c: Cluster, name: string, metadata: KubernetesObject['metadata'] = {}): Promise<ConfigMap> {
+  return c.admin.create(ConfigMap, { metadata: { ...metadata, namespace: c.namespace, name } });
+}
+
+describe('finalizers', () => {
+  test('are added once, keep those of others that come meanwhile, and are removed alone', async () => {
+    await using c = await cluster();
+    const client = new ObservedClient(c.admin);
+    const object = await create(c, 'a');
+    const key = keyOf(object);
+    const theirs = { type: 'merge', body: { metadata: { finalizers: [OTHER] } } } as const;
+    client.before('patch', () => c.admin.patch(ConfigMap, key, theirs));
+    const guarded = await addFinalizer(client, ConfigMap, object, FINALIZER, options);
+    expect(guarded?.metadata?.finalizers).toEqual([OTHER, FINALIZER]);
+    expect(client.verbs()).toBe('merge find merge');
+    await addFinalizer(client, ConfigMap, guarded ?? object, FINALIZER, options);
+    expect(client.verbs()).toBe('');
+
+    await c.admin.delete(ConfigMap, key);
+    const freed = await removeFinalizer(client, ConfigMap, guarded ?? object, FINALIZER, options);
+    expect(freed?.metadata?.finalizers).toEqual([OTHER]);
+    expect(
+      await c.admin.patch(ConfigMap, key, { type: 'merge', body: { metadata: { finalizers: [] } } }),
+    ).toBeDefined();
+    expect(await removeFinalizer(client, ConfigMap, guarded ?? object, FINALIZER, options)).toBeUndefined();
+  });
+
+  test('are never added to an object that is being deleted, even when the cache does not know yet', async () => {
+    await using c = await cluster();
+    const client = new ObservedClient(c.admin);
+    const object = await create(c, 'a', { finalizers: [OTHER] });
+    await c.admin.delete(ConfigMap, keyOf(object));
+    const live = await addFinalizer(client, ConfigMap, object, FINALIZER, options);
+    expect(live?.metadata).toMatchObject({ finalizers: [OTHER] });
+    expect(live?.metadata?.deletionTimestamp).toBeDefined();
+    expect(client.verbs()).toBe('merge find');
+    await c.admin.patch(ConfigMap, keyOf(object), { type: 'merge', body: { metadata: { finalizers: [] } } });
+  });
+
+  test('are not given to an object that has taken the place of the one that was meant', async () => {
+    await using c = await cluster();
+    const object = await create(c, 'a');
+    await c.admin.delete(ConfigMap, keyOf(object));
+    const next = await create(c, 'a');
+    expect(await addFinalizer(c.admin, ConfigMap, object, FINALIZER, options)).toBeUndefined();
+    expect((await c.admin.get(ConfigMap, keyOf(next))).metadata?.finalizers).toBeUndefined();
+  });
+
+  test('tell how an object is being deleted', async () => {
+    await using c = await cluster();
+    for (const [policy, mode] of [
+      ['Foreground', 'foreground'],
+      ['Orphan', 'orphan'],
+      ['Background', 'background'],
+    ] as const) {
+      const object = await create(c, mode, { finalizers: [OTHER] });
+      expect(deletionOf(object)).toBeUndefined();
+      const answer = await c.admin.delete(ConfigMap, keyOf(object), { propagationPolicy: policy });
+      expect(deletionOf(answer as ConfigMap)?.mode).toBe(mode);
+      await c.admin.patch(ConfigMap, keyOf(object), { type: 'merge', body: { metadata: { finalizers: [] } } });
+    }
+  });
+});
+
+describe('cleanUpTiers', () => {
+  const labels = { 'test.bowline.dev/of': 'parent' };
+
+  /** step is one reconcile of a process that remembers nothing. */
+  function step(c: Cluster, clock: Clock, client = new ObservedClient(c.admin), more: Partial<CleanupTier> = {}) {
+    const writer = createWriter({ client, fieldManager: MANAGER });
+    const tier = (name: string): CleanupTier => ({
+      name,
+      async find() {
+        const labelSelector = `test.bowline.dev/tier=${name}`;
+        const { items } = await c.admin.list(ConfigMap, { namespace: c.namespace, labelSelector });
+        return items.map((object): Leftover => ({ resource: ConfigMap, object }));
+      },
+      ...more,
+    });
+    return cleanUpTiers([tier('first'), tier('second')], {
+      client,
+      clock,
+      fieldManager: MANAGER,
+      remove: ({ resource, object }) => writer.remove(resource, keyOf(object), { labels, uid: object.metadata?.uid }),
+    });
+  }
+
+  function child(c: Cluster, name: string, tier: string, finalizers: string[] = []): Promise<ConfigMap> {
+    return create(c, name, { labels: { ...labels, 'test.bowline.dev/tier': tier }, finalizers });
+  }
+
+  const free = (c: Cluster, name: string): Promise<ConfigMap> =>
+    c.admin.patch(
+      ConfigMap,
+      { namespace: c.namespace, name },
+      { type: 'merge', body: { metadata: { finalizers: [] } } },
+    );
+
+  test('goes tier by tier, each step from what the cluster says, and leaves the foreign alone', async () => {
+    await using c = await cluster();
+    await child(c, 'a', 'first', [OTHER]);
+    await child(c, 'b', 'first');
+    await child(c, 'c', 'second', [OTHER]);
+    await create(c, 'foreign', { labels: { 'test.bowline.dev/tier': 'second' } });
+    const first = await step(c, systemClock);
+    expect(first).toMatchObject({
+      isDone: false,
+      tier: 'first',
+      waiting: [{ key: { name: 'a' }, finalizers: [OTHER] }],
+    });
+    expect(await c.admin.find(ConfigMap, { namespace: c.namespace, name: 'b' })).toBeUndefined();
+    expect(
+      (await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'c' })).metadata?.deletionTimestamp,
+    ).toBeUndefined();
+    expect(await step(c, systemClock)).toMatchObject({ isDone: false, tier: 'first' });
+    await free(c, 'a');
+    expect(await step(c, systemClock)).toMatchObject({
+      isDone: false,
+      tier: 'second',
+      waiting: [{ key: { name: 'c' } }],
+    });
+    await free(c, 'c');
+    expect(await step(c, systemClock)).toEqual({ isDone: true, waiting: [] });
+    expect(await c.admin.find(ConfigMap, { namespace: c.namespace, name: 'foreign' })).toBeDefined();
+  });
+
+  test('counts the time from the deletion, also across restarts, and forces only our own finalizer', async () => {
+    await using c = await cluster();
+    const object = await child(c, 'a', 'first', [FINALIZER, OTHER]);
+    await c.admin.delete(ConfigMap, keyOf(object));
+    const { metadata } = await c.admin.get(ConfigMap, keyOf(object));
+    const deletedAt = Date.parse(metadata?.deletionTimestamp ?? '');
+    const at = (seconds: number): Clock => new VirtualClock({ startMs: deletedAt + seconds * 1000 });
+    const forced = { forcedFinalizer: FINALIZER };
+    expect(await step(c, at(30), undefined, forced)).toMatchObject({
+      waiting: [{ deadline: deletedAt + 30_000, isOverdue: false, wasForced: false }],
+      requeueAfterMs: 1,
+    });
+    const client = new ObservedClient(c.admin);
+    expect(await step(c, at(31), client)).toMatchObject({ waiting: [{ isOverdue: true, wasForced: false }] });
+    expect(client.verbs()).toBe('');
+    expect(await step(c, at(31), client, forced)).toMatchObject({
+      waiting: [{ isOverdue: true, wasForced: true, finalizers: [OTHER] }],
+      requeueAfterMs: 2_000,
+    });
+    await free(c, 'a');
+  });
+
+  test('never takes a failed list for an empty one', async () => {
+    await using c = await cluster();
+    await child(c, 'c', 'second');
+    const broken: CleanupTier = { name: 'first', find: () => Promise.reject(new Error('no list today')) };
+    const remove = () => Promise.reject(new Error('must not be asked'));
+    const run = cleanUpTiers([broken], { client: c.admin, clock: systemClock, fieldManager: MANAGER, remove });
+    await expect(run).rejects.toThrow('no list today');
+  });
+});

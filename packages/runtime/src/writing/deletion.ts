@@ -1,0 +1,29 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+import { parseTime } from '@bowline/machinery';
+
+/**
+ * DeletionMode is what was asked for the dependents of an object that is being deleted:
+ * - `background`: they go after it, by the garbage collector;
+ * - `foreground`: they go first; the garbage collector has marked them already, so wait for them;
+ * - `orphan`: they stay; take nothing with it.
+ */
+export type DeletionMode = 'background' | 'foreground' | 'orphan';
+
+/** Deletion is the state of an object that is being deleted. */
+export interface Deletion {
+  /** Wall time of the deletionTimestamp: when it was asked for, or when the grace period ends. */
+  readonly at: number;
+  readonly mode: DeletionMode;
+}
+
+/** deletionOf is how an object is being deleted; undefined when it is not. */
+export function deletionOf(object: KubernetesObject): Deletion | undefined {
+  const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
+  if (deletionTimestamp === undefined) return undefined;
+  const mode = finalizers.includes('orphan')
+    ? 'orphan'
+    : finalizers.includes('foregroundDeletion')
+      ? 'foreground'
+      : 'background';
+  return { at: parseTime(deletionTimestamp), mode };
+}

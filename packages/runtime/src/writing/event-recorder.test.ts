@@ -1,0 +1,139 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import type { Event } from '@bowline/kubernetes/events-v1';
+import { seededRandom, VirtualClock } from '@bowline/machinery';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/create-client.ts';
+import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import type { EventMessage } from './event.ts';
+import { EventRecorder, type EventRecorderOptions } from './event-recorder.ts';
+
+const object = { metadata: { namespace: 'default', name: 'a', uid: 'u' } };
+const other = { metadata: { namespace: 'default', name: 'b', uid: 'v' } };
+const ready: EventMessage = { type: 'Normal', reason: 'Ready', note: 'it is ready' };
+const broken: EventMessage = { type: 'Warning', reason: 'Broken', note: 'it is broken' };
+
+function setUp(answers: readonly ScriptedAnswer[] = [], options: Partial<EventRecorderOptions> = {}) {
+  const transport = new ScriptedTransport(...answers, ...Array.from({ length: 50 }, () => ({ body: {} })));
+  const clock = new VirtualClock();
+  const recorder = new EventRecorder({
+    client: createClient({ transport }),
+    controller: 'bowline-test',
+    instance: 'test-0',
+    clock,
+    random: seededRandom(1),
+    ...options,
+  });
+  /** sent runs the recorder until it is empty and answers what went out. */
+  const sent = async (): Promise<string[]> => {
+    const before = transport.requests.length;
+    await recorder.run(AbortSignal.abort());
+    return transport.requests.slice(before).map(({ method }, index) => {
+      const body = transport.sent(before + index) as Event;
+      return method === 'POST' ? `new ${body.reason}` : `count ${body.series?.count}`;
+    });
+  };
+  return { transport, clock, recorder, sent };
+}
+
+describe('EventRecorder', () => {
+  it('records a state when it begins, not while it lasts, and counts it up when it comes back', async () => {
+    const { recorder, sent } = setUp();
+    const look = async (...messages: EventMessage[]): Promise<string[]> => {
+      recorder.transitions(ConfigMap, object, messages);
+      return sent();
+    };
+    expect(await look(broken)).toEqual(['new Broken']);
+    expect(await look(broken)).toEqual([]);
+    expect(await look(broken, ready)).toEqual(['new Ready']);
+    expect(await look(ready)).toEqual([]);
+    expect(await look(broken)).toEqual(['count 2']);
+    expect(await look()).toEqual([]);
+    expect(await look(broken, broken)).toEqual(['count 3']);
+  });
+
+  it('makes a new event when the last one is long ago or no longer there', async () => {
+    const gone: ScriptedAnswer = { status: 404, body: { kind: 'Status', reason: 'NotFound', details: { name: 'x' } } };
+    const { recorder, sent, clock } = setUp([{ body: {} }, { body: {} }, gone]);
+    recorder.record(ConfigMap, object, ready);
+    expect(await sent()).toEqual(['new Ready']);
+    await clock.advance(360_001);
+    recorder.record(ConfigMap, object, ready);
+    expect(await sent()).toEqual(['new Ready']);
+    recorder.record(ConfigMap, object, ready);
+    expect(await sent()).toEqual(['count 2', 'new Ready']);
+  });
+
+  it('bounds the events of one object without touching another’s', async () => {
+    const { recorder, sent, clock } = setUp([], { burst: 2, refillMs: 1_000 });
+    const say = (text: string, about = object) => recorder.record(ConfigMap, about, { ...ready, reason: text });
+    for (const text of ['A', 'B', 'C']) say(text);
+    say('D', other);
+    expect(await sent()).toEqual(['new A', 'new B', 'new D']);
+    await clock.advance(1_000);
+    for (const text of ['E', 'F']) say(text);
+    expect(await sent()).toEqual(['new E']);
+  });
+
+  it('drops what does not fit instead of growing', async () => {
+    const { recorder, sent } = setUp([], { queueLimit: 2, burst: 100 });
+    for (const reason of ['A', 'B', 'C']) recorder.record(ConfigMap, object, { ...ready, reason });
+    expect(await sent()).toEqual(['new A', 'new B']);
+  });
+
+  it('goes on after a failure, and says once that it may not', async () => {
+    const forbidden: ScriptedAnswer = { status: 403, body: { kind: 'Status', reason: 'Forbidden' } };
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
+    const { recorder, sent } = setUp([forbidden, { error: new Error('cut off') }, forbidden], { log });
+    for (const reason of ['A', 'B', 'C', 'D']) recorder.record(ConfigMap, object, { ...ready, reason });
+    expect(await sent()).toEqual(['new A', 'new B', 'new C', 'new D']);
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('fits notes into the API’s bytes and names events after their object', async () => {
+    const { recorder, sent, transport } = setUp();
+    const long = { metadata: { ...object.metadata, name: `${'n'.repeat(240)}.${'m'.repeat(12)}` } };
+    recorder.record(ConfigMap, long, { ...ready, note: 'ü'.repeat(1_000), action: 'A'.repeat(200) });
+    await sent();
+    const event = transport.sent(0) as Event;
+    expect(Buffer.byteLength(event.note ?? '')).toBeLessThanOrEqual(1024);
+    expect(event.note).toMatch(/^ü+…$/);
+    expect(event.action).toHaveLength(128);
+    expect(event.metadata?.name?.length).toBeLessThanOrEqual(253);
+    expect(event.metadata?.name).toMatch(/^n+\.[0-9a-f]+$/);
+  });
+
+  it('stops waiting for a server that does not answer when the drain is over', async () => {
+    const clock = new VirtualClock();
+    const never = createClient({
+      transport: {
+        host: 'silent',
+        request: ({ signal }) =>
+          new Promise((_, reject) => {
+            signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+          }),
+        close: () => Promise.resolve(),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      },
+    });
+    const recorder = new EventRecorder({ client: never, controller: 'c', instance: 'i', clock, drainMs: 500 });
+    const stop = new AbortController();
+    for (const reason of ['A', 'B']) recorder.record(ConfigMap, object, { ...ready, reason });
+    const running = recorder.run(stop.signal);
+    stop.abort();
+    await clock.advance(500);
+    await running;
+  });
+
+  it('sends while it runs, without being asked to', async () => {
+    const { recorder, transport } = setUp();
+    const stop = new AbortController();
+    const running = recorder.run(stop.signal);
+    recorder.record(ConfigMap, object, ready);
+    recorder.record(ConfigMap, object, broken);
+    stop.abort();
+    await running;
+    expect(transport.requests).toHaveLength(2);
+  });
+});

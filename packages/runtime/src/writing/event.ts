@@ -1,0 +1,43 @@
+import { apiVersionOf, type KubernetesObject, type Resource } from '@bowline/kubernetes';
+import type { ObjectReference } from '@bowline/kubernetes/core-v1';
+
+/** EventMessage is something that happened to an object and that people should see with `kubectl describe`. */
+export interface EventMessage {
+  readonly type: 'Normal' | 'Warning';
+  /** One CamelCase word: why. At most 128 characters. */
+  readonly reason: string;
+  /** What happened, for people. Free of ids and numbers that change each time, or nothing can be aggregated. Cut to 1,024 bytes. */
+  readonly note: string;
+  /** One CamelCase word: what was done. Defaults to `Reconcile`. */
+  readonly action?: string | undefined;
+}
+
+/** The API's limits. */
+const LONGEST_NOTE = 1024;
+const LONGEST_WORD = 128;
+
+/** referenceTo is how an event names the object that it is about. */
+export function referenceTo(resource: Resource, object: KubernetesObject): ObjectReference {
+  const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, namespace, uid, resourceVersion };
+}
+
+/** boundedMessage is a message that the API server accepts. */
+export function boundedMessage(message: EventMessage): Required<EventMessage> {
+  const { type, reason, note, action = 'Reconcile' } = message;
+  return { type, reason: reason.slice(0, LONGEST_WORD), note: cut(note), action: action.slice(0, LONGEST_WORD) };
+}
+
+/** The limit counts bytes; a character that would be cut in two is left out. */
+function cut(note: string): string {
+  const bytes = Buffer.from(note);
+  if (bytes.length <= LONGEST_NOTE) return note;
+  const ellipsis = '…';
+  const kept = bytes.subarray(0, LONGEST_NOTE - Buffer.byteLength(ellipsis)).toString('utf8');
+  return `${kept.replace(/�+$/, '')}${ellipsis}`;
+}
+
+/** signatureOf is the same for messages that say the same. */
+export function signatureOf({ type, reason, note, action }: Required<EventMessage>): string {
+  return JSON.stringify([type, reason, note, action]);
+}

@@ -1,0 +1,59 @@
+import type { KubernetesObject, Resource } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { guardedMerge } from './guarded-merge.ts';
+import type { WriteClient } from './write-client.ts';
+
+/** FinalizerOptions says who writes. */
+export interface FinalizerOptions {
+  readonly fieldManager: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** hasFinalizer says whether an object waits for this finalizer. */
+export function hasFinalizer(object: KubernetesObject, finalizer: string): boolean {
+  return object.metadata?.finalizers?.includes(finalizer) ?? false;
+}
+
+/**
+ * addFinalizer makes sure that an object cannot go before its cleanup. Call it before the first side effect. No request when
+ * it is there already; never added to an object that is being deleted. Answers the object as stored, or undefined when it is
+ * gone: then do nothing for it.
+ *
+ * The patch carries uid and resourceVersion, so that a finalizer which somebody else adds or removes meanwhile is not lost.
+ */
+export async function addFinalizer<T extends KubernetesObject>(
+  client: WriteClient,
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+  options: FinalizerOptions,
+): Promise<T | undefined> {
+  assertQualified(finalizer);
+  return guardedMerge(client, resource, object, options, (current) => {
+    if (current.metadata?.deletionTimestamp !== undefined || hasFinalizer(current, finalizer)) return undefined;
+    return { metadata: { finalizers: [...(current.metadata?.finalizers ?? []), finalizer] } };
+  });
+}
+
+/** removeFinalizer lets an object go as far as this finalizer is concerned. Others' finalizers stay. No request when it is not there. */
+export async function removeFinalizer<T extends KubernetesObject>(
+  client: WriteClient,
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+  options: FinalizerOptions,
+): Promise<T | undefined> {
+  return guardedMerge(client, resource, object, options, (current) => {
+    if (!hasFinalizer(current, finalizer)) return undefined;
+    return { metadata: { finalizers: current.metadata?.finalizers?.filter((name) => name !== finalizer) } };
+  });
+}
+
+/** The API server warns about names without a group; two tools might mean different things by them. */
+function assertQualified(finalizer: string): void {
+  if (/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?\/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$/.test(finalizer)) return;
+  throw new BowlineError(
+    'BOWLINE_FINALIZER_INVALID',
+    `cannot use ${JSON.stringify(finalizer)} as a finalizer: write a domain, a slash and a name, such as example.com/cleanup`,
+  );
+}

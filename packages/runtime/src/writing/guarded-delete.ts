@@ -1,0 +1,76 @@
+import type { KubernetesObject, ObjectKey, Resource, Status } from '@bowline/kubernetes';
+import type { DeleteOptions } from '../client/client.ts';
+import { isConflict, isNotFound } from '../errors/api-error.ts';
+import type { Lookup, WriteClient } from './write-client.ts';
+import { MOST_ATTEMPTS } from './write-client.ts';
+
+/** Removed is what became of a removal. */
+export interface Removed {
+  /**
+   * - `deleted`: a request removed the object;
+   * - `terminating`: it is being deleted, by us or by somebody else, and waits for finalizers or its grace period;
+   * - `absent`: it was gone already, or what has its name now is another object;
+   * - `foreign`: it is not ours and was not touched.
+   */
+  readonly outcome: 'deleted' | 'terminating' | 'absent' | 'foreign';
+  /** The metadata of the object that is still there. */
+  readonly metadata?: NonNullable<KubernetesObject['metadata']> | undefined;
+}
+
+/** DeletePlan is one removal, decided but for what is stored. */
+export interface DeletePlan<T extends KubernetesObject>
+  extends Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'> {
+  readonly resource: Resource<T>;
+  readonly key: ObjectKey;
+  readonly isOurs: (object: KubernetesObject) => boolean;
+  /** Only the object with this uid is meant. Defaults to the one that is seen first. */
+  readonly uid: string | undefined;
+}
+
+/** DeleteTools are what the removals of one writer share. */
+export interface DeleteTools {
+  readonly client: WriteClient;
+  readonly lookup: Lookup | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** guardedDelete removes one object if it is ours, in exactly the state in which it was found to be ours. */
+export async function guardedDelete<T extends KubernetesObject>(
+  tools: DeleteTools,
+  plan: DeletePlan<T>,
+): Promise<Removed> {
+  const { client, signal } = tools;
+  const { resource, key, propagationPolicy = 'Background', gracePeriodSeconds } = plan;
+  const cached = tools.lookup?.(resource, key);
+  let object: KubernetesObject | undefined = cached ? cached.object : await client.find(resource, key, { signal });
+  const uid = plan.uid ?? object?.metadata?.uid;
+  for (let attempt = 1; ; attempt++) {
+    const { metadata } = object ?? {};
+    if (!object || !metadata || metadata.uid !== uid) return { outcome: 'absent' };
+    if (!plan.isOurs(object)) return { outcome: 'foreign', metadata };
+    if (metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', metadata };
+    try {
+      const answer = await client.delete(resource, key, {
+        preconditions: { uid: uid ?? '', resourceVersion: metadata.resourceVersion ?? '' },
+        propagationPolicy,
+        gracePeriodSeconds,
+        signal,
+      });
+      return removal(answer);
+    } catch (error) {
+      if (isNotFound(error)) return { outcome: 'absent' };
+      if (!isConflict(error) || attempt >= MOST_ATTEMPTS) throw error;
+    }
+    object = await client.find(resource, key, { signal });
+  }
+}
+
+function removal(answer: KubernetesObject | Status): Removed {
+  if (answer.kind === 'Status' && answer.apiVersion === 'v1') return { outcome: 'deleted' };
+  const metadata: KubernetesObject['metadata'] = answer.metadata ?? {};
+  // Some kinds answer with the object although it is gone. A Namespace has its finalizers in its spec.
+  const { spec } = answer as { readonly spec?: { readonly finalizers?: readonly string[] } };
+  const finalizers = [...(metadata.finalizers ?? []), ...(spec?.finalizers ?? [])];
+  const waits = finalizers.length > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0;
+  return waits ? { outcome: 'terminating', metadata } : { outcome: 'deleted' };
+}

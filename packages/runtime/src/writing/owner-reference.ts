@@ -1,0 +1,123 @@
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  keyOf,
+  type ObjectKey,
+  type OwnerReference,
+  type Resource,
+} from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { describeKey } from './describe-object.ts';
+
+/** Owner is the object that others belong to: when it goes, the garbage collector removes them. */
+export interface Owner {
+  readonly resource: Resource;
+  readonly object: KubernetesObject;
+}
+
+/** OwnerReferenceOptions shapes an owner reference. */
+export interface OwnerReferenceOptions {
+  /** Whether the owner controls the object; an object has one controller at most. Defaults to true. */
+  readonly controller?: boolean | undefined;
+  /** Whether a foreground deletion of the owner waits for the object. Defaults to true. */
+  readonly blockOwnerDeletion?: boolean | undefined;
+}
+
+/** ownerReference is the reference to an owner. The owner must be stored: without uid the garbage collector would remove the object. */
+export function ownerReference(owner: Owner, options: OwnerReferenceOptions = {}): OwnerReference {
+  const { resource, object } = owner;
+  const { name, uid } = object.metadata ?? {};
+  if (!name || !uid) {
+    throw new BowlineError(
+      'BOWLINE_OWNER_INVALID',
+      `cannot refer to ${resource.kind} ${name ?? '(without name)'} as owner: it has no ${name ? 'uid' : 'name'}; use the object as the server stored it`,
+    );
+  }
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    name,
+    uid,
+    controller: options.controller ?? true,
+    blockOwnerDeletion: options.blockOwnerDeletion ?? true,
+  };
+}
+
+/** canOwn says whether the garbage collector would understand the ownership: an owner is in the same namespace or in none. */
+export function canOwn(owner: Owner, namespace: string | undefined): boolean {
+  return owner.resource.scope === 'Cluster' || owner.object.metadata?.namespace === namespace;
+}
+
+/** assertCanOwn refuses an ownership that the garbage collector would take for a lost owner, and delete the object. */
+export function assertCanOwn(owner: Owner, resource: Resource, key: ObjectKey): void {
+  if (canOwn(owner, key.namespace)) return;
+  const where = key.namespace === undefined ? 'cluster-scoped' : `in namespace ${key.namespace}`;
+  throw new BowlineError(
+    'BOWLINE_OWNER_SCOPE',
+    `cannot make ${describeKey(owner.resource, keyOf(owner.object))} the owner of ${describeKey(resource, key)}, which is ${where}: the garbage collector would delete it; mark it with labels and remove it in cleanup`,
+  );
+}
+
+/**
+ * OwnerRelation is how an object stands to an owner:
+ * - `ours`: it refers to the owner;
+ * - `stale`: it refers to an object of the owner's name that no longer exists, or to one that we do not know of yet;
+ * - `foreign`: something else controls it;
+ * - `none`: nothing controls it.
+ */
+export type OwnerRelation = 'ours' | 'stale' | 'foreign' | 'none';
+
+/** relationTo says how an object stands to an owner. */
+export function relationTo(owner: Owner, object: KubernetesObject): OwnerRelation {
+  const references = object.metadata?.ownerReferences ?? [];
+  const { uid } = ownerReference(owner);
+  if (references.some((reference) => reference.uid === uid)) return 'ours';
+  if (references.some((reference) => isSameName(reference, owner))) return 'stale';
+  return references.some((reference) => reference.controller) ? 'foreign' : 'none';
+}
+
+/** Versions come and go; an owner is the same in each of them. */
+function isSameName(reference: OwnerReference, { resource, object }: Owner): boolean {
+  const group = reference.apiVersion.includes('/')
+    ? reference.apiVersion.slice(0, reference.apiVersion.indexOf('/'))
+    : '';
+  return group === resource.group && reference.kind === resource.kind && reference.name === object.metadata?.name;
+}
+
+/**
+ * ownerReferencesWith are an object's owner references with a right one to this owner: added, or repaired when it had an
+ * outdated uid or version. The same list when nothing has to change. Refuses a second controller.
+ */
+export function ownerReferencesWith(
+  owner: Owner,
+  object: KubernetesObject,
+  options: OwnerReferenceOptions = {},
+): readonly OwnerReference[] {
+  const references = object.metadata?.ownerReferences ?? [];
+  const wanted = ownerReference(owner, options);
+  const others = references.filter((reference) => reference.uid !== wanted.uid && !isSameName(reference, owner));
+  const controller = others.find((reference) => reference.controller);
+  if (wanted.controller && controller) {
+    throw new BowlineError(
+      'BOWLINE_OWNER_CONFLICT',
+      `cannot make ${owner.resource.kind} ${wanted.name} the controller of ${object.kind ?? 'object'} ${object.metadata?.name ?? ''}: ${controller.kind} ${controller.name} controls it; remove that reference first`,
+    );
+  }
+  const current = references.filter((reference) => !others.includes(reference));
+  const [only] = current;
+  if (only && current.length === 1 && isSame(only, wanted)) return references;
+  // In its old place, so that nothing else moves.
+  const at = only ? references.indexOf(only) : others.length;
+  return [...others.slice(0, at), wanted, ...others.slice(at)];
+}
+
+function isSame(a: OwnerReference, b: OwnerReference): boolean {
+  return (
+    a.uid === b.uid &&
+    a.apiVersion === b.apiVersion &&
+    a.kind === b.kind &&
+    a.name === b.name &&
+    (a.controller ?? false) === (b.controller ?? false) &&
+    (a.blockOwnerDeletion ?? false) === (b.blockOwnerDeletion ?? false)
+  );
+}

@@ -1,0 +1,62 @@
+import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { describeHolder, describeKey } from './describe-object.ts';
+import { assertCanOwn, type Owner, ownerReference, relationTo } from './owner-reference.ts';
+
+/** Marks are how we tell our objects from others': by their owner, or by labels. */
+export interface Marks {
+  /** The object that the written one belongs to. */
+  readonly owner?: Owner | undefined;
+  /** Labels that only we set. An object that carries all of them is ours. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** OwnershipGuard says whether a stored object is ours, by its metadata alone. */
+export type OwnershipGuard = (metadata: NonNullable<KubernetesObject['metadata']>) => boolean;
+
+/** isMarked says whether an object carries our owner reference, also an outdated one, or our labels. */
+export function isMarked(object: KubernetesObject, marks: Marks): boolean {
+  const relation = marks.owner ? relationTo(marks.owner, object) : 'none';
+  if (relation === 'ours' || relation === 'stale') return true;
+  // Two controllers would fight over it, whatever its labels say.
+  if (relation === 'foreign') return false;
+  return hasLabels(object, marks.labels);
+}
+
+function hasLabels(object: KubernetesObject, labels: Marks['labels']): boolean {
+  const wanted = Object.entries(labels ?? {});
+  return wanted.length > 0 && wanted.every(([name, value]) => object.metadata?.labels?.[name] === value);
+}
+
+/** marked is a desired object with our marks on it. */
+export function marked<T extends KubernetesObject>(resource: Resource<T>, desired: T, marks: Marks): T {
+  const { owner, labels } = marks;
+  if (!owner && !labels) return desired;
+  const metadata: { [name: string]: unknown } = { ...desired.metadata };
+  if (labels) metadata.labels = { ...desired.metadata?.labels, ...labels };
+  if (owner) {
+    assertCanOwn(owner, resource, keyOf(desired));
+    const reference = ownerReference(owner);
+    const others = (desired.metadata?.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
+    metadata.ownerReferences = [...others, reference];
+  }
+  return { ...desired, metadata };
+}
+
+/** foreignObject is the refusal to touch an object that is not ours. */
+export function foreignObject(
+  verb: string,
+  resource: Resource,
+  key: ObjectKey,
+  object: KubernetesObject,
+  marks: Marks | undefined,
+): BowlineError {
+  const label = Object.entries(marks?.labels ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+  const handOver = label ? `, or hand it over with the label ${label}` : '';
+  return new BowlineError(
+    'BOWLINE_FOREIGN_OBJECT',
+    `cannot ${verb} ${describeKey(resource, key)}: it exists and is not ours (${describeHolder(object)}); delete or rename it${handOver}`,
+  );
+}

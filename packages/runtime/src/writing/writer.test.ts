@@ -1,0 +1,203 @@
+import { ConfigMap, type KubernetesObject, Namespace, type Resource, Secret } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/create-client.ts';
+import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { SettledWrites } from './settled-writes.ts';
+import type { CachedObject } from './write-client.ts';
+import { createWriter, type WriterOptions } from './writer.ts';
+
+const labels = { mine: 'yes' };
+const key = { namespace: 'default', name: 'a' };
+const desired: ConfigMap = { metadata: key, data: { a: '1' } };
+
+const answer: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    ...key,
+    uid: 'u',
+    resourceVersion: '7',
+    labels,
+    managedFields: [
+      {
+        manager: 'm',
+        operation: 'Apply',
+        apiVersion: 'v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { 'f:mine': {} } } },
+      },
+    ],
+  },
+  data: { a: '1' },
+};
+
+const conflict: ScriptedAnswer = { status: 409, body: { kind: 'Status', reason: 'Conflict', code: 409 } };
+const absent: ScriptedAnswer = {
+  status: 404,
+  body: { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'a' } },
+};
+
+function setUp(answers: readonly ScriptedAnswer[], options: Partial<WriterOptions> = {}) {
+  const transport = new ScriptedTransport(...answers);
+  const client = createClient({ transport });
+  const writer = createWriter({ client, fieldManager: 'm', marks: { labels }, ...options });
+  return { transport, writer, methods: () => transport.requests.map(({ method }) => method).join(' ') };
+}
+
+const cached = (object: KubernetesObject | undefined, isComplete = true): Partial<WriterOptions> => ({
+  lookup: (): CachedObject => ({ object, isComplete }),
+});
+
+describe('what is refused before anything is sent', () => {
+  const owner = { resource: ConfigMap, object: { metadata: { ...key, name: 'owner', uid: 'o' } } };
+  it.each<[what: string, resource: Resource<KubernetesObject>, object: object, message: string]>([
+    ['no name', ConfigMap, { metadata: { namespace: 'default' } }, 'metadata.name is missing'],
+    [
+      'a generated name',
+      ConfigMap,
+      { metadata: { namespace: 'default', generateName: 'a-' } },
+      'metadata.name is missing',
+    ],
+    ['no namespace', ConfigMap, { metadata: { name: 'a' } }, 'metadata.namespace is missing'],
+    ['a namespace too many', Namespace, { metadata: key }, 'leave out metadata.namespace'],
+    ['a status', ConfigMap, { metadata: key, status: {} }, 'leave out status'],
+    ['what only the server says', ConfigMap, answer, 'leave out metadata.managedFields'],
+    ['write-only fields', Secret, { metadata: key, stringData: {} }, 'write data instead of stringData'],
+  ])('is %s', async (_, resource, object, message) => {
+    const { writer } = setUp([]);
+    for (const write of [writer.apply(resource, object), writer.ensure(resource, object, { labels })]) {
+      await expect(write).rejects.toMatchObject({
+        code: 'BOWLINE_WRITE_INVALID',
+        message: expect.stringContaining(message) as unknown,
+      });
+    }
+  });
+
+  it('is what nothing marks as ours', async () => {
+    const { writer } = setUp([], { marks: undefined });
+    for (const write of [
+      writer.apply(ConfigMap, desired),
+      writer.ensure(ConfigMap, desired, {}),
+      writer.remove(ConfigMap, key),
+    ]) {
+      await expect(write).rejects.toMatchObject({ code: 'BOWLINE_WRITE_INVALID' });
+    }
+  });
+
+  it('is adopting what would then go with its owner', async () => {
+    const { writer } = setUp([]);
+    await expect(writer.ensure(ConfigMap, desired, { owner, adopt: true })).rejects.toMatchObject({
+      code: 'BOWLINE_WRITE_INVALID',
+    });
+  });
+
+  it('is an owner of another namespace, unless there are labels to fall back on', async () => {
+    const elsewhere: ConfigMap = { metadata: { namespace: 'other', name: 'a' } };
+    const { writer } = setUp([], { marks: { owner } });
+    await expect(writer.apply(ConfigMap, elsewhere)).rejects.toMatchObject({ code: 'BOWLINE_OWNER_SCOPE' });
+    const { writer: labelled, transport } = setUp([absent, { body: answer }], { marks: { owner, labels } });
+    expect((await labelled.apply(ConfigMap, elsewhere)).outcome).toBe('created');
+    expect(transport.sent(1)).toMatchObject({ metadata: { labels } });
+    expect(transport.sent(1)).not.toHaveProperty('metadata.ownerReferences');
+  });
+});
+
+describe('apply', () => {
+  it('creates under a version that no object has, so that it cannot meet one', async () => {
+    const { writer, transport } = setUp([{ status: 201, body: answer }], cached(undefined));
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');
+    expect(transport.requests[0]?.path).toContain('fieldManager=m');
+    expect(transport.requests[0]?.path).toContain('force=true');
+    expect(transport.sent(0)).toMatchObject({ metadata: { resourceVersion: '1', labels }, data: { a: '1' } });
+  });
+
+  it('creates plainly on a server that refuses it although nothing is there', async () => {
+    const { writer, transport, methods } = setUp([absent, conflict, absent, { status: 201, body: answer }]);
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');
+    expect(methods()).toBe('GET PATCH GET POST');
+    expect(transport.sent(3)).not.toHaveProperty('metadata.resourceVersion');
+  });
+
+  it('names the object and version that it judged', async () => {
+    const { writer, transport } = setUp([{ body: answer }], cached(answer));
+    expect((await writer.apply(ConfigMap, { ...desired, data: { a: '2' } })).outcome).toBe('configured');
+    expect(transport.sent(0)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
+  });
+
+  it('sends nothing when the cache shows that nothing would change', async () => {
+    const { writer, methods } = setUp([], cached(answer));
+    expect(await writer.apply(ConfigMap, desired)).toEqual({ outcome: 'unchanged', object: answer });
+    expect(methods()).toBe('');
+  });
+
+  it('asks the server before it refuses what the cache shows as foreign', async () => {
+    const { writer, methods } = setUp([{ body: answer }], cached({ metadata: { ...key, uid: 'u' } }));
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('unchanged');
+    expect(methods()).toBe('GET');
+  });
+
+  it('does not insist on a version when an object changes all the time, but on the object', async () => {
+    const another: ScriptedAnswer = {
+      status: 422,
+      body: { kind: 'Status', reason: 'Invalid', details: { name: 'a', causes: [{ field: 'metadata.uid' }] } },
+    };
+    const changed = { ...desired, data: { a: '2' } };
+    const answers = [{ body: answer }, conflict, { body: answer }, another, absent, { status: 201, body: answer }];
+    const { writer, transport } = setUp(answers);
+    expect((await writer.apply(ConfigMap, changed)).outcome).toBe('created');
+    expect(transport.sent(1)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
+    expect(transport.sent(3)).toMatchObject({ metadata: { uid: 'u' } });
+    expect(transport.sent(3)).not.toHaveProperty('metadata.resourceVersion');
+
+    const ensured = setUp([{ body: answer }, conflict, { body: answer }, { body: answer }]);
+    await ensured.writer.ensure(ConfigMap, changed, { labels });
+    expect(ensured.transport.sent(3)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
+  });
+
+  it('gives up after some conflicts and leaves the rest to the queue', async () => {
+    const tries = Array.from({ length: 5 }, () => [{ body: answer }, conflict]).flat();
+    const { writer, transport } = setUp(tries);
+    await expect(writer.apply(ConfigMap, { ...desired, data: {} })).rejects.toMatchObject({
+      code: 'BOWLINE_API_CONFLICT',
+    });
+    expect(transport.requests.length).toBe(8);
+  });
+
+  it('remembers what the server makes of a wish, and only of that one', async () => {
+    const completed: ConfigMap = { ...answer, data: { a: 'as the webhook wants it' } };
+    const { writer, methods } = setUp([{ body: completed }, { body: completed }, { body: answer }], cached(completed));
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('configured');
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('unchanged');
+    expect(methods()).toBe('PATCH');
+    expect((await writer.apply(ConfigMap, { ...desired, data: { a: '2' } })).outcome).toBe('configured');
+  });
+
+  it('does not take a changed object for a settled one', async () => {
+    const settled = new SettledWrites();
+    const partial = { metadata: { ...answer.metadata, managedFields: undefined } } as KubernetesObject;
+    const { writer, methods } = setUp([{ body: answer }, { body: answer }], {
+      settled,
+      ...cached(partial, false),
+    });
+    await writer.apply(ConfigMap, desired);
+    await writer.apply(ConfigMap, desired);
+    expect(methods()).toBe('GET');
+    const moved = { metadata: { ...partial.metadata, resourceVersion: '8' } } as KubernetesObject;
+    const later = setUp([{ body: answer }], { settled, ...cached(moved, false) });
+    await later.writer.apply(ConfigMap, desired);
+    expect(later.methods()).toBe('GET');
+  });
+});
+
+describe('SettledWrites', () => {
+  it('forgets what was looked at longest ago', () => {
+    const settled = new SettledWrites({ limit: 2 });
+    const object = (uid: string) => ({ metadata: { uid, resourceVersion: '1' } });
+    for (const uid of ['a', 'b']) settled.settle(object(uid), desired, undefined);
+    expect(settled.isAt(object('a').metadata, desired)).toBe(true);
+    settled.settle(object('c'), desired, undefined);
+    expect(settled.isAt(object('b').metadata, desired)).toBe(false);
+    expect(settled.isAt(object('a').metadata, desired)).toBe(true);
+    expect(settled.isAt(object('a').metadata, { other: 1 })).toBe(false);
+  });
+});

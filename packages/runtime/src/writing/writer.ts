@@ -1,0 +1,191 @@
+import { apiVersionOf, type KubernetesObject, type ObjectKey, type Resource } from '@bowline/kubernetes';
+import { builtInShape, type FieldShape } from '@bowline/machinery';
+import type { DeleteOptions } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import { checkDesired } from './check-desired.ts';
+import { type ApplyTools, guardedApply, type Written } from './guarded-apply.ts';
+import { guardedDelete, type Removed } from './guarded-delete.ts';
+import { canOwn, relationTo } from './owner-reference.ts';
+import { isMarked, type Marks, marked, type OwnershipGuard } from './ownership.ts';
+import { SettledWrites } from './settled-writes.ts';
+import type { Lookup, WriteClient } from './write-client.ts';
+
+/** WriterOptions configures a writer. */
+export interface WriterOptions {
+  readonly client: WriteClient;
+  /** Who owns what is written; see `fieldManagerOf`. */
+  readonly fieldManager: string;
+  /**
+   * How `apply` and `remove` tell our objects from others' unless a call says it. An owner that cannot own an object, because
+   * that is in another namespace, is left out when there are labels.
+   */
+  readonly marks?: Marks | undefined;
+  /** What a cache knows. Defaults to nothing: then each write begins with a read. */
+  readonly lookup?: Lookup | undefined;
+  /** Shared by all writers of a field manager. Defaults to one of its own. */
+  readonly settled?: SettledWrites | undefined;
+  /**
+   * The shape of a custom resource, for comparing values that the server completes: `customShape(schema)`, the same value
+   * every time. Defaults to those of the built-in kinds alone.
+   */
+  readonly shapeOf?: ((resource: Resource) => FieldShape | undefined) | undefined;
+  /** Defaults to silence. */
+  readonly log?: Log | undefined;
+  /** Ends every request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** ApplyOptions says whose an object is. Both default to the writer's. */
+export type ApplyOptions = Marks;
+
+/** EnsureOptions says whose an object is and what may happen to one that is not ours. */
+export interface EnsureOptions<T> extends Marks {
+  /** Whether a stored object is ours. Defaults to whether it carries the owner or the labels. */
+  readonly isOurs?: OwnershipGuard | undefined;
+  /**
+   * Take over an object that is not ours. Only what is desired changes in it; its other fields stay. Cannot be combined with
+   * an owner: the garbage collector would delete what somebody else made. Defaults to false.
+   */
+  readonly adopt?: boolean | ((existing: T) => boolean | Promise<boolean>) | undefined;
+  /** Saves an object just before it is taken over; when it throws, nothing is touched. See `saveBackup`. */
+  readonly backup?: ((existing: T) => Promise<unknown>) | undefined;
+  /** Maps, as dotted paths, in which nothing but what is desired may stand, whoever wrote it: `['data']`. Defaults to none. */
+  readonly exact?: readonly string[] | undefined;
+}
+
+/** RemoveOptions says which object is meant and how it goes. */
+export interface RemoveOptions extends Marks, Pick<DeleteOptions, 'gracePeriodSeconds'> {
+  /** Whether a stored object is ours. Defaults to whether it carries the owner or the labels. */
+  readonly isOurs?: OwnershipGuard | undefined;
+  /** Only the object with this uid is meant. Defaults to the one that is there. */
+  readonly uid?: string | undefined;
+  /** What becomes of its dependents. Defaults to Background. */
+  readonly propagationPolicy?: DeleteOptions['propagationPolicy'];
+}
+
+/** Writer writes objects under one field manager. Its functions need no `this`. */
+export interface Writer {
+  /**
+   * apply makes an object whose name we chose what it should be: server-side apply, forced. An existing object must carry our
+   * owner reference or labels, else BOWLINE_FOREIGN_OBJECT. Fields that we applied before and leave out now are removed;
+   * fields of others stay. No request when nothing would change.
+   */
+  apply<T extends KubernetesObject>(resource: Resource<T>, desired: T, options?: ApplyOptions): Promise<Written<T>>;
+  /**
+   * ensure is `apply` for names that a user chose: nothing is owned unless `options` says so, a guard of one's own may decide
+   * what is ours, and what is not ours is taken over only on demand, after a backup.
+   */
+  ensure<T extends KubernetesObject>(resource: Resource<T>, desired: T, options: EnsureOptions<T>): Promise<Written<T>>;
+  /** remove deletes an object if it is ours. One that is gone is fine; one that has taken its place is not touched. */
+  remove<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: RemoveOptions): Promise<Removed>;
+}
+
+/**
+ * createWriter makes the verbs that write.
+ *
+ * @example
+ * const writer = createWriter({ client, fieldManager: fieldManagerOf('site', 'page'), marks: { owner: { resource: Site, object } } });
+ * await writer.apply(ConfigMap, { metadata: { namespace, name: `${name}-page` }, data: { html } });
+ */
+export function createWriter(options: WriterOptions): Writer {
+  const { client, fieldManager, lookup, signal } = options;
+  const tools: ApplyTools = {
+    client,
+    fieldManager,
+    lookup,
+    settled: options.settled ?? new SettledWrites(),
+    shapeOf: (resource) => options.shapeOf?.(resource) ?? builtInShapeOf(resource),
+    log: options.log ?? silentLog,
+    signal,
+  };
+  const defaults = options.marks ?? {};
+  return {
+    async apply(resource, desired, given = {}) {
+      const key = checkDesired('apply', resource, desired);
+      const marks = marksFor(defaults, given, key);
+      assertMarks('apply', resource, key, marks);
+      return guardedApply(tools, {
+        verb: 'apply',
+        resource,
+        key,
+        desired: marked(resource, desired, marks),
+        marks,
+        isOurs: (object) => isMarked(object, marks),
+        adopt: undefined,
+        exact: [],
+      });
+    },
+    async ensure(resource, desired, given) {
+      const key = checkDesired('ensure', resource, desired);
+      const { owner, labels, isOurs, adopt = false, backup, exact = [] } = given;
+      const marks = { owner, labels };
+      if (!isOurs) assertMarks('ensure', resource, key, marks);
+      if (adopt !== false && owner) {
+        throw invalid(
+          'ensure',
+          resource,
+          key,
+          'adopt and owner exclude each other: the object would go with its owner',
+        );
+      }
+      return guardedApply(tools, {
+        verb: 'ensure',
+        resource,
+        key,
+        desired: marked(resource, desired, marks),
+        marks,
+        isOurs: isOurs ? ({ metadata = {} }) => isOurs(metadata) : (object) => isMarked(object, marks),
+        async adopt(existing) {
+          if (!(typeof adopt === 'function' ? await adopt(existing) : adopt)) return false;
+          await backup?.(existing);
+          return true;
+        },
+        exact: exact.map((path) => path.split('.')),
+      });
+    },
+    async remove(resource, key, given = {}) {
+      const marks = marksFor(defaults, given, key);
+      const { isOurs, uid, propagationPolicy, gracePeriodSeconds } = given;
+      if (!isOurs) assertMarks('remove', resource, key, marks);
+      // With an outdated owner of ours in the cache, a reference to another uid may be the newer one.
+      const isMine = (object: KubernetesObject): boolean =>
+        isMarked(object, marks) && !(marks.owner && relationTo(marks.owner, object) === 'stale');
+      return guardedDelete(
+        { client, lookup, signal },
+        {
+          resource,
+          key,
+          isOurs: isOurs ? ({ metadata = {} }) => isOurs(metadata) : isMine,
+          uid,
+          propagationPolicy,
+          gracePeriodSeconds,
+        },
+      );
+    },
+  };
+}
+
+function marksFor(defaults: Marks, given: Marks, key: ObjectKey): Marks {
+  const labels = given.labels ?? defaults.labels;
+  if (given.owner) return { owner: given.owner, labels };
+  const { owner } = defaults;
+  return owner && labels && !canOwn(owner, key.namespace) ? { labels } : { owner, labels };
+}
+
+function assertMarks(verb: string, resource: Resource, key: ObjectKey, { owner, labels }: Marks): void {
+  if (owner || Object.keys(labels ?? {}).length > 0) return;
+  throw invalid(verb, resource, key, 'nothing says that it is ours; name an owner or labels');
+}
+
+function invalid(verb: string, resource: Resource, key: ObjectKey, problem: string): BowlineError {
+  return new BowlineError('BOWLINE_WRITE_INVALID', `cannot ${verb} ${resource.kind} ${key.name}: ${problem}`);
+}
+
+/** Every kind that anybody wrote: as many as there are resources in the program. */
+const builtIn = new Map<string, FieldShape | undefined>();
+
+function builtInShapeOf(resource: Resource): FieldShape | undefined {
+  if (!builtIn.has(resource.id)) builtIn.set(resource.id, builtInShape(apiVersionOf(resource), resource.kind));
+  return builtIn.get(resource.id);
+}
