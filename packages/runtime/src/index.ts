@@ -108,6 +108,21 @@ export {
   type QueueOptions,
   type RetryOptions,
 } from './queue/queue-options.ts';
+export {
+  type CustomResource,
+  customResourceDefinition,
+  isCustomResource,
+  type KindStatus,
+  type ReadObject,
+  type StatusOf,
+  type WrittenObject,
+  type WrittenOf,
+} from './resource/custom-resource.ts';
+export {
+  type InstalledDefinition,
+  type InstallOptions,
+  installCustomResourceDefinitions,
+} from './resource/install-crds.ts';
 export { connect, type TransportOptions } from './transport/connect.ts';
 export type * from './transport/connection-config.ts';
 export type * from './transport/transport.ts';

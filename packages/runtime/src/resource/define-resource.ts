@@ -1,0 +1,117 @@
+import { apiVersionOf } from '@bowline/kubernetes';
+import type { FieldProblem } from '@bowline/machinery';
+import {
+  type AnySchema,
+  applyDefaults,
+  ObjectSchema,
+  pluralOf,
+  prune,
+  type ResourceDefinition,
+  type ResourceNames,
+  renderCustomResourceDefinition,
+  resourceSchema,
+  s,
+  type VersionDefinition,
+  validate,
+} from '@bowline/machinery/schema';
+import type { CustomResource, ReadObject, WrittenObject } from './custom-resource.ts';
+
+/** ResourceOptions defines a kind. */
+export interface ResourceOptions<
+  Group extends string,
+  Version extends string,
+  Kind extends string,
+  Spec extends AnySchema | undefined,
+  Status extends AnySchema | undefined,
+> extends ResourceNames,
+    VersionDefinition {
+  readonly group: Group;
+  readonly version: Version;
+  readonly kind: Kind;
+  /** Defaults to none: objects of the kind have no spec. */
+  readonly spec?: Spec;
+  /**
+   * Gives the kind a status subresource. `observedGeneration` and `conditions` are added: the runtime keeps them. Defaults to
+   * none.
+   */
+  readonly status?: Status;
+  /** Other versions that the CRD has, for instance older ones. Objects are converted by their apiVersion alone. Defaults to none. */
+  readonly otherVersions?: readonly VersionDefinition[] | undefined;
+}
+
+/**
+ * defineResource makes a kind from its schema: the value is used like a built-in kind and carries the
+ * CustomResourceDefinition, the validator and the defaults. What the API server would refuse is refused here, rules and
+ * patterns included.
+ *
+ * @example
+ * export const Site = defineResource({
+ *   group: 'example.com',
+ *   version: 'v1',
+ *   kind: 'Site',
+ *   scope: 'Namespaced',
+ *   spec: s.object({ title: s.string(), replicas: s.integer().min(1).default(1) }),
+ *   status: s.object({ url: s.string().optional() }),
+ *   columns: [{ name: 'Ready', path: '.status.conditions[?(@.type=="Ready")].status' }],
+ * });
+ */
+export function defineResource<
+  const Group extends string,
+  const Version extends string,
+  const Kind extends string,
+  Spec extends AnySchema | undefined = undefined,
+  Status extends AnySchema | undefined = undefined,
+>(
+  options: ResourceOptions<Group, Version, Kind, Spec, Status>,
+): CustomResource<ReadObject<Spec, Status>, WrittenObject<Spec>, `${Kind}.${Version}.${Group}`> {
+  const { otherVersions = [], ...single } = options;
+  const own: ResourceNames & VersionDefinition = {
+    ...single,
+    status: options.status && withKindStatus(options.status),
+  };
+  const { group, version, kind, scope } = options;
+  const definition: ResourceDefinition =
+    otherVersions.length === 0 ? own : { ...namesOf(own), versions: [own, ...otherVersions] };
+  const crd = renderCustomResourceDefinition(definition);
+  const schema = resourceSchema(own);
+  const complete = (object: unknown): unknown =>
+    applyDefaults({ apiVersion: apiVersionOf(options), kind, ...(object as object) }, schema);
+  return Object.freeze({
+    group,
+    version,
+    kind,
+    plural: pluralOf(options),
+    scope,
+    id: `${kind}.${version}.${group}` as const,
+    definition,
+    crd,
+    schema,
+    hasStatus: own.status !== undefined,
+    validate: (object: unknown, { oldObject }: { readonly oldObject?: unknown } = {}): readonly FieldProblem[] =>
+      validate(prune(complete(object), schema, { isResource: true }), schema, {
+        isResource: true,
+        ...(oldObject === undefined ? {} : { oldValue: complete(oldObject) }),
+      }),
+    // The schema's defaults are what tells the two types apart.
+    withDefaults: (object: WrittenObject<Spec>) => complete(object) as ReadObject<Spec, Status>,
+  });
+}
+
+function namesOf(definition: ResourceNames): ResourceNames {
+  const { group, kind, scope, plural, singular, shortNames, categories, annotations, labels } = definition;
+  return { group, kind, scope, plural, singular, shortNames, categories, annotations, labels };
+}
+
+/** withKindStatus adds what the runtime keeps in every status, unless the schema says something of it. */
+function withKindStatus(status: AnySchema): AnySchema {
+  const { type, properties = {} } = status.json;
+  // What is no object is refused with the rest of the definition.
+  if (type !== 'object') return status;
+  const observedGeneration = s
+    .integer()
+    .min(0)
+    .describe('The newest generation of the object that the status is about.').json;
+  const conditions = s.conditions().describe('What holds of the object, one entry per type.').json;
+  const all = Object.freeze({ observedGeneration, conditions, ...properties });
+  return new ObjectSchema({ ...status.json, properties: all }, status.isOptional);
+}
