@@ -26,24 +26,29 @@ export function matchElements(
   shape: FieldShape | undefined,
 ): ElementMatch[] | undefined {
   const names = [...new Set(keys.flatMap(({ key }) => Object.keys(key)))];
-  const identityOf = (item: JsonObject): JsonObject =>
-    Object.fromEntries(names.map((name) => [name, member(item, name) ?? shape?.member(name)?.default]));
+  const defaults = names.map((name) => shape?.member(name)?.default);
+  const identityOf = (item: JsonObject): Identity => names.map((name, index) => member(item, name) ?? defaults[index]);
+  const known = keys.map(({ key, text }) => ({ text, identity: names.map((name) => member(key, name)) }));
+  const storedIdentities = stored.map((each) => (isObject(each) ? identityOf(each) : undefined));
   const matches: ElementMatch[] = [];
   for (const item of desired) {
     if (!isObject(item)) return undefined;
     const identity = identityOf(item);
-    const known = keys.filter(({ key }) => covers(identity, key));
-    if (known.length > 1 || matches.some(({ text }) => text !== undefined && text === known[0]?.text)) return undefined;
-    const target = known[0]?.key ?? identity;
-    const place = stored.findIndex((each) => isObject(each) && covers(identityOf(each), target));
-    matches.push({ item, text: known[0]?.text, place: place < 0 ? undefined : place });
+    const [entry, another] = known.filter((each) => isCompatible(identity, each.identity));
+    if (another || (entry && matches.some(({ text }) => text === entry.text))) return undefined;
+    const target = entry?.identity ?? identity;
+    const place = storedIdentities.findIndex((each) => each !== undefined && isCompatible(each, target));
+    matches.push({ item, text: entry?.text, place: place < 0 ? undefined : place });
   }
   return matches;
 }
 
-/** covers says that nothing in the identity speaks against the key. A part without value or default could be any. */
-function covers(identity: JsonObject, key: JsonObject): boolean {
-  return Object.entries(key).every(
-    ([name, value]) => identity[name] === undefined || isSameJson(identity[name], value),
-  );
+/** The values of the keys, in the order of their names. One without value or default could be any. */
+type Identity = readonly unknown[];
+
+function isCompatible(a: Identity, b: Identity): boolean {
+  return a.every((part, index) => {
+    const other = b[index];
+    return part === other || part === undefined || other === undefined || isSameJson(part, other);
+  });
 }

@@ -94,6 +94,6 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** isZero says that the server may drop the value when it stores it. */
-export function isZero(value: unknown): boolean {
+function isZero(value: unknown): boolean {
   return isAbsent(value) || value === 0 || value === false || isEmpty(value);
 }

@@ -43,7 +43,7 @@ export async function setOwner<T extends KubernetesObject>(
  * assertIsCurrent asks the API server whether the owner is still the one that we know. When two uids claim one name, a
  * cache cannot say which is the older one, and a reference to the wrong one makes the garbage collector delete the object.
  */
-export async function assertIsCurrent(client: WriteClient, owner: Owner, signal?: AbortSignal): Promise<void> {
+async function assertIsCurrent(client: WriteClient, owner: Owner, signal?: AbortSignal): Promise<void> {
   const key = keyOf(owner.object);
   const live = await client.find<KubernetesObject>(owner.resource as Resource<KubernetesObject>, key, { signal });
   if (live?.metadata?.uid === owner.object.metadata?.uid) return;
