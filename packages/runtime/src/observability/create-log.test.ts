@@ -58,6 +58,15 @@ describe('createLog', () => {
     expect((line.error as { cause: { stack: string } }).cause.stack).toContain('create-log.test');
   });
 
+  it('shows an expected error to people as its message and code, a surprising one whole', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+    const { lines, log } = capture({ format: 'text' });
+    log.error('failed', { error: new BowlineError('BOWLINE_TEST', 'no server', { cause: refused }) });
+    log.error('failed', { error: new BowlineError('BOWLINE_TEST', 'no server', { cause: new TypeError('bug') }) });
+    expect(lines[0]).toMatch(/error="no server" \[BOWLINE_TEST\]\n$/);
+    expect(lines[1]).toContain('create-log.test');
+  });
+
   it('ends a chain of causes that has no end', () => {
     const error = new Error('loop');
     error.cause = error;

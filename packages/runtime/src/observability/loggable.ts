@@ -80,8 +80,9 @@ function plainError(error: Error, depth: number, left: number): Record<string, u
   if (typeof code === 'string') out.code = code;
   if (typeof status === 'number') out.status = status;
   if (typeof reason === 'string') out.reason = reason;
-  // An error with a code of ours is expected and its text says enough; any other is a surprise and worth its stack.
-  if (typeof code !== 'string' || !code.startsWith('BOWLINE_')) {
+  // An error of ours, or of the system (a refused connection), is expected and its text says enough; any other is a
+  // surprise and worth its stack.
+  if (!('syscall' in error) && (typeof code !== 'string' || !code.startsWith('BOWLINE_'))) {
     out.name = error.name;
     out.stack = plain(error.stack, depth);
   }

@@ -8,5 +8,13 @@ export function textLine(json: string): string {
 
 /** A bare word where that is unambiguous; JSON, which also escapes line ends and terminal codes, where it is not. */
 function text(value: unknown): string {
+  if (isExpectedError(value)) return `${JSON.stringify(value.message)} [${value.code}]`;
   return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** An error whose message says enough: it has a code, and neither it nor its causes were a surprise worth a stack. */
+function isExpectedError(value: unknown): value is { message: string; code: string; cause?: unknown } {
+  if (typeof value !== 'object' || value === null || !('message' in value) || !('code' in value)) return false;
+  if ('stack' in value || 'errors' in value) return false;
+  return !('cause' in value) || isExpectedError(value.cause);
 }
