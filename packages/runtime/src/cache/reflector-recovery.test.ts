@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { described, Harness, summaries, summary } from '../../../../test/proofs/reflector/harness.ts';
 import { statusOf } from '../../../../test/proofs/reflector/watch-server.ts';
+import { type Log, silentLog } from '../observability/log.ts';
 
 const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };
@@ -164,5 +165,19 @@ describe('a history that went back', () => {
     harness.server.onlyWatch.close();
     await harness.clock.advance(2_000);
     expect(harness.server.requests.filter(({ verb }) => verb === 'watch').at(-1)?.query.timeoutSeconds).toBe('30');
+  });
+});
+
+describe('an outage in the log', () => {
+  it('is told once until the watch works again, however often it is tried', async () => {
+    const told: string[] = [];
+    const log: Log = { ...silentLog, info: (message) => told.push(message), with: () => log };
+    await using harness = new Harness({ log });
+    harness.server.script = () => 'refuse';
+    harness.watch();
+    await harness.run();
+    await harness.clock.advance(300_000);
+    expect(harness.server.requests.length).toBeGreaterThan(5);
+    expect(told).toEqual(['a watch was interrupted and will be resumed']);
   });
 });

@@ -60,6 +60,8 @@ export class Reflector<T extends KubernetesObject> {
   readonly #point = new ResumePoint();
   /** Answers that the kind is not served, without another answer between them. */
   #notServed: { since: number; answers: number } | undefined;
+  /** The failure that the log has been told of since the watch last worked. */
+  #lastSaid: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#client = options.client;
@@ -220,6 +222,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#status.state = 'watching';
     this.#status.reason = undefined;
     this.#notServed = undefined;
+    this.#lastSaid = undefined;
   }
 
   /** A clean end is normal and costs no delay, unless the watch was too short to have been one. */
@@ -287,13 +290,16 @@ export class Reflector<T extends KubernetesObject> {
     else this.#notServed = undefined;
     if (otherWay) return;
     const waitMs = this.#backoff.next(failure.retryAfterMs);
-    this.#log.info('a watch was interrupted and will be resumed', {
-      kind: this.#resource.kind,
-      reason: failure.reason,
-      error,
-      waitMs: Math.round(waitMs),
-    });
+    this.#sayInterrupted(failure, error, waitMs);
     await this.#wire.sleep(waitMs, signal).catch(() => undefined);
+  }
+
+  /** An outage is worth one line for each thing it turns out to be, not one for each attempt. */
+  #sayInterrupted(failure: Failure, error: unknown, waitMs: number): void {
+    const fields = { kind: this.#resource.kind, reason: failure.reason, error, waitMs: Math.round(waitMs) };
+    const level = failure.message === this.#lastSaid ? 'debug' : 'info';
+    this.#lastSaid = failure.message;
+    this.#log[level]('a watch was interrupted and will be resumed', fields);
   }
 
   #isStreamingList(): boolean {
