@@ -44,7 +44,7 @@ export interface WebhookServer {
 }
 
 /**
- * The API server keeps idle connections for 90 s. It does not repeat a review whose connection the other side closed at
+ * The API server keeps idle connections for 90 s (measured with 1.35.8). It does not repeat a review whose connection the other side closed at
  * that moment, so ours must never be the side that closes first.
  */
 const KEEP_ALIVE_MS = 150_000;
@@ -63,8 +63,9 @@ const MOST_CONNECTIONS = 1000;
 const LINGER_MS = 500;
 
 /**
- * startWebhookServer serves webhooks over HTTPS. HTTP/1.1 alone: the API server speaks nothing else to webhooks. Resolves
- * when it listens; rejects with BOWLINE_ADDRESS_* when it cannot.
+ * startWebhookServer serves webhooks over HTTPS, by HTTP/1.1 alone: through a Service the API server speaks nothing else
+ * (kubernetes#75791: a connection of HTTP/2 would tie all requests to one replica), and to a URL it takes what is offered.
+ * Resolves when it listens; rejects with BOWLINE_ADDRESS_* when it cannot.
  */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   options.signal.throwIfAborted();

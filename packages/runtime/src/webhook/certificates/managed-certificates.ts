@@ -41,7 +41,7 @@ export interface ManagedCertificatesOptions {
 }
 
 /** Timers run on a clock that a suspended machine stops; the wall clock is looked at no less often than this. */
-const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_WAIT_MS = 12 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 /** The cache is behind what was just read from the API: it will ring when it has caught up. */
@@ -65,6 +65,8 @@ export class ManagedCertificates implements CertificateSource {
   readonly #bell: Doorbell;
   /** The last state that was whole: what a damaged Secret is repaired from. */
   #known: CertificateState | undefined;
+  #intact: { readonly version: string; readonly state: StateRead } | undefined;
+  #servedLeaf: { readonly leaf: Leaf; readonly issuer: Authority } | undefined;
   #trustedSince: { readonly fingerprint: string; readonly at: number } | undefined;
 
   constructor(options: ManagedCertificatesOptions) {
@@ -128,8 +130,9 @@ export class ManagedCertificates implements CertificateSource {
   /** Does what is due and gives the time until something will be. */
   async #work(signal: AbortSignal): Promise<number> {
     const { trust, clock } = this.#options;
-    const state = this.#read(this.#informer.get(this.#options.secret));
-    this.#serve(state);
+    const read = this.#read(this.#informer.get(this.#options.secret));
+    this.#serve(read);
+    const state = this.#withServed(read);
     const next = this.#plan(state);
     if (next.step !== undefined) return (await this.#write(signal)) ? 0 : CATCH_UP_MS;
     this.#known = state;
@@ -139,8 +142,14 @@ export class ManagedCertificates implements CertificateSource {
   }
 
   #read(secret: SecretView | undefined): StateRead {
+    const { uid, resourceVersion } = secret?.metadata ?? {};
+    const version = `${uid}/${resourceVersion}`;
+    if (secret && this.#intact?.version === version) return this.#intact.state;
     const trusted = this.#options.trust.bundles().flatMap(readAuthorities);
-    return readState(secret, { known: this.#known, trusted });
+    const state = readState(secret, { known: this.#known, trusted });
+    // An intact Secret says the same whatever else is known.
+    if (state.damage.length === 0) this.#intact = { version, state };
+    return state;
   }
 
   #plan(state: StateRead) {
@@ -167,8 +176,27 @@ export class ManagedCertificates implements CertificateSource {
     const served = this.#served.current;
     if (!leaf || leafProblem(leaf, state, policy, clock.now())) return;
     const issuer = [state.current, state.next, ...state.previous].find((each) => each && isIssuedBy(leaf, each));
-    const isTrusted = issuer !== undefined && this.#isTrusted(issuer);
-    if (served === undefined || served.notAfter <= clock.now() || isTrusted) this.#served.serve(leafMaterial(leaf));
+    if (!issuer || leaf.fingerprint === served?.fingerprint) return;
+    if (served && served.notAfter > clock.now() && !this.#isTrusted(issuer)) return;
+    this.#servedLeaf = { leaf, issuer };
+    this.#served.serve(leafMaterial(leaf));
+  }
+
+  /**
+   * A Secret that somebody replaced may not know the authority of what is served here: it is added, so that the
+   * configurations lose it only when nobody serves a certificate of it any more.
+   */
+  #withServed(state: StateRead): StateRead {
+    const served = this.#servedLeaf;
+    const authorities = [state.current, state.next, ...state.previous].filter((each) => each !== undefined);
+    if (!served || served.leaf.notAfter <= this.#options.clock.now()) return state;
+    if (authorities.some((each) => each.fingerprint === served.issuer.fingerprint)) return state;
+    return {
+      ...state,
+      previous: [...state.previous, { ...served.issuer, keyPem: undefined }],
+      previousUntil: Math.max(state.previousUntil ?? 0, served.leaf.notAfter),
+      damage: [...state.damage, 'ca.crt lacks the authority of the certificate that is served'],
+    };
   }
 
   /** Writes the next step, planned anew on what the API server has now. Gives whether there was one. */
@@ -177,7 +205,7 @@ export class ManagedCertificates implements CertificateSource {
     const found = await client.find(Secret, key, { signal });
     const seen = found && viewSecret(found);
     this.#refuseForeign(seen);
-    const state = this.#read(seen);
+    const state = this.#withServed(this.#read(seen));
     const { step, reason } = { reason: '', ...this.#plan(state) };
     if (step === undefined) return false;
     let after = await takeStep(step, state, { operator, policy, now: clock.now() });

@@ -83,9 +83,16 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
   };
 }
 
-/** isIssuedBy says whether an authority signed a leaf. */
+const issued = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
+
+/** isIssuedBy says whether an authority signed a leaf. The answer of the same two is remembered: a signature is dear to check. */
 export function isIssuedBy(leaf: Pick<Leaf, 'certificate'>, authority: Pick<Authority, 'certificate'>): boolean {
-  return (
-    leaf.certificate.checkIssued(authority.certificate) && leaf.certificate.verify(authority.certificate.publicKey)
-  );
+  const { certificate } = leaf;
+  const answers = issued.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+  issued.set(certificate, answers);
+  const known = answers.get(authority.certificate);
+  if (known !== undefined) return known;
+  const answer = certificate.checkIssued(authority.certificate) && certificate.verify(authority.certificate.publicKey);
+  answers.set(authority.certificate, answer);
+  return answer;
 }

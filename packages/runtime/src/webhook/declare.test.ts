@@ -1,0 +1,120 @@
+import { ConfigMap, type KubernetesObject, Namespace, type Pod, resource } from '@bowline/kubernetes';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { project } from '../cache/view.ts';
+import type { LiveClient } from '../controller/live-client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ReadClient } from './admission-request.ts';
+import { allow, deny } from './answer.ts';
+import { mutating, validating } from './declare.ts';
+import type { Webhook, WebhookOptions } from './webhook.ts';
+
+const Ship = resource<KubernetesObject & { spec?: { name: string } }>({
+  group: 'sea.example.com',
+  version: 'v1',
+  kind: 'Ship',
+  plural: 'ships',
+  scope: 'Namespaced',
+  id: 'Ship.v1.sea.example.com',
+});
+
+const usual: WebhookOptions<'CREATE', 'None'> = { name: 'gate', operations: ['CREATE'] };
+
+describe('a declaration', () => {
+  it('has defaults that harm nobody', () => {
+    expect(validating(ConfigMap, usual).handle(() => allow())).toMatchObject({
+      type: 'validating',
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      timeoutSeconds: 10,
+      reinvocationPolicy: 'Never',
+      subresources: [],
+      sources: [],
+    });
+  });
+
+  it('may fail closed on kinds that are not of Kubernetes itself', () => {
+    expect(validating(Ship, { ...usual, failurePolicy: 'Fail' }).handle(() => allow()).failurePolicy).toBe('Fail');
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['a name that is no label', () => validating(Ship, { ...usual, name: 'Gate' }), 'DNS label'],
+    ['no operation', () => validating(Ship, { ...usual, operations: [] }), 'no operations'],
+    ['an operation twice', () => validating(Ship, { ...usual, operations: ['CREATE', 'CREATE'] }), 'named twice'],
+    ['a timeout beyond the API server’s', () => validating(Ship, { ...usual, timeoutSeconds: 31 }), 'from 1 to 30'],
+    ['a timeout of half a second', () => validating(Ship, { ...usual, timeoutSeconds: 0.5 }), 'from 1 to 30'],
+    ['Fail on a core kind', () => validating(ConfigMap, { ...usual, failurePolicy: 'Fail' }), 'whole cluster depend'],
+    ['a path that is none', () => validating(Ship, { ...usual, path: 'x?y' }), 'begin with a slash'],
+    [
+      'a condition twice',
+      () =>
+        validating(Ship, {
+          ...usual,
+          matchConditions: [
+            { name: 'a', expression: 'true' },
+            { name: 'a', expression: 'false' },
+          ],
+        }),
+      '"a" is there twice',
+    ],
+    [
+      'an empty condition',
+      () => validating(Ship, { ...usual, matchConditions: [{ name: 'a', expression: ' ' }] }),
+      '"a" is empty',
+    ],
+    [
+      'a selector that the API server refuses',
+      () => validating(Ship, { ...usual, objectSelector: { matchLabels: { 'a b': 'c' } } }),
+      'objectSelector.matchLabels: Invalid value: "a b"',
+    ],
+    [
+      'a mutation of what is deleted',
+      () => mutating(Ship, { name: 'gate', operations: ['DELETE' as 'CREATE'] }),
+      'DELETE has no object',
+    ],
+    [
+      'a source twice',
+      () =>
+        validating(Ship, usual)
+          .reads(ConfigMap)
+          .reads(ConfigMap as never),
+      'ConfigMap.v1. is declared twice',
+    ],
+  ])('is refused for %s', (_, declare, text) => {
+    expect(declare).toThrow(BowlineError);
+    expect(declare).toThrow(text);
+    expect(declare).toThrow(expect.objectContaining({ code: 'BOWLINE_WEBHOOK_INVALID' }));
+  });
+});
+
+it('types requests by operation, side effects, sources and needs', () => {
+  const names = project((namespace: Namespace) => ({ labels: namespace.metadata?.labels }));
+  const hook = validating(Ship, { name: 'gate', operations: ['CREATE', 'DELETE'] })
+    .using<{ limit: number }>()
+    .reads(Namespace, { view: names })
+    .handle((request) => {
+      if (request.operation === 'CREATE') {
+        expectTypeOf(request.object.spec?.name).toEqualTypeOf<string | undefined>();
+        expectTypeOf(request.oldObject).toEqualTypeOf<undefined>();
+      } else {
+        expectTypeOf(request.operation).toEqualTypeOf<'DELETE'>();
+        expectTypeOf(request.object).toEqualTypeOf<undefined>();
+      }
+      expectTypeOf(request.live).toEqualTypeOf<ReadClient>();
+      expectTypeOf(request.deps).toEqualTypeOf<{ limit: number }>();
+      expectTypeOf(request.get(Namespace, { name: 'a' })?.labels).toEqualTypeOf<
+        { readonly [key: string]: string } | undefined
+      >();
+      // @ts-expect-error Pods were not declared.
+      request.list({} as typeof Pod);
+      return deny('no');
+    });
+  expectTypeOf(hook).toEqualTypeOf<Webhook<{ limit: number }>>();
+  mutating(Ship, { name: 'gate', operations: ['UPDATE'], sideEffects: 'NoneOnDryRun' }).handle((request) => {
+    expectTypeOf(request.live).toEqualTypeOf<Omit<LiveClient, 'watch'>>();
+    return { ...request.object, spec: { name: request.oldObject.spec?.name ?? '' } };
+  });
+  // @ts-expect-error A validating handler that returns nothing has not answered.
+  validating(Ship, usual).handle(() => undefined);
+  // @ts-expect-error A deletion has nothing to mutate.
+  expect(() => mutating(Ship, { name: 'gate', operations: ['DELETE'] })).toThrow();
+});

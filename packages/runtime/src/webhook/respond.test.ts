@@ -1,0 +1,90 @@
+import type { ConfigMap } from '@bowline/kubernetes';
+import { applyJsonPatch, type JsonPatchOperation } from '@bowline/machinery';
+import { expect, it } from 'vitest';
+import { type AnyAnswer, allow, change, deny, patch } from './answer.ts';
+import { respond } from './respond.ts';
+
+const hook = { type: 'mutating', name: 'gate' } as const;
+const came: ConfigMap = { metadata: { name: 'a', labels: { 'a/b~c': 'x' } }, data: { a: '1' } };
+const answerTo = (returned: unknown, type: 'mutating' | 'validating' = 'mutating') =>
+  respond({ ...hook, type }, 'uid-1', returned, () => structuredClone(came));
+
+it('lets pass with nothing but the uid', () => {
+  expect(answerTo(allow())).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(allow(), 'validating')).toEqual({ uid: 'uid-1', allowed: true });
+});
+
+it.each<[string, AnyAnswer, object]>([
+  ['a text', deny('no'), { status: 'Failure', code: 403, reason: 'Forbidden', message: 'no' }],
+  [
+    'fields',
+    deny({ message: 'no', causes: [{ reason: 'FieldValueInvalid', field: 'spec.x', message: 'odd' }] }),
+    {
+      status: 'Failure',
+      code: 422,
+      reason: 'Invalid',
+      message: 'no',
+      details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec.x', message: 'odd' }] },
+    },
+  ],
+  [
+    'a code and reason of its own',
+    deny({ message: 'later', code: 429, reason: 'TooManyRequests' }),
+    { status: 'Failure', code: 429, reason: 'TooManyRequests', message: 'later' },
+  ],
+])('refuses with %s', (_, answer, status) => {
+  expect(answerTo(answer)).toEqual({ uid: 'uid-1', allowed: false, status });
+});
+
+it('refuses to refuse with a code that means something else', () => {
+  expect(() => deny({ message: 'x', code: 200 })).toThrow(RangeError);
+  expect(() => deny({ message: 'x', code: 500 })).toThrow(RangeError);
+});
+
+it.each<[string, unknown]>([
+  ['an object', { ...came, metadata: { ...came.metadata, labels: { 'a/b~c': 'y' } }, data: undefined }],
+  ['change()', change({ ...came, data: { a: '1', b: '2' } })],
+  ['patch()', patch([{ op: 'add', path: '/data/b', value: '2' }])],
+  ['a different shape', { ...came, data: { z: '\u2028<>&' } }],
+])('turns %s into a patch that leads there', (_, returned) => {
+  const { patch: encoded = '', patchType, allowed } = answerTo(returned);
+  expect({ patchType, allowed }).toEqual({ patchType: 'JSONPatch', allowed: true });
+  const operations = JSON.parse(Buffer.from(encoded, 'base64').toString()) as JsonPatchOperation[];
+  const wanted =
+    typeof returned === 'object' && returned !== null && 'operations' in returned
+      ? { ...came, data: { a: '1', b: '2' } }
+      : typeof returned === 'object' && returned !== null && 'object' in returned
+        ? returned.object
+        : returned;
+  expect(applyJsonPatch(came, operations)).toEqual(JSON.parse(JSON.stringify(wanted)));
+});
+
+it('sends no patch when nothing changed', () => {
+  expect(answerTo(structuredClone(came))).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(change({ ...came, immutable: undefined }))).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(patch([]))).toEqual({ uid: 'uid-1', allowed: true });
+});
+
+it('sees a change that the handler made in place', () => {
+  const object = structuredClone(came) as { data?: object };
+  object.data = { a: '2' };
+  expect(answerTo(object).patch).toBeDefined();
+});
+
+it('makes warnings fit into headers and what the API server passes on', () => {
+  const { warnings } = answerTo(allow({ warnings: ['a\r\nb', '', '\t', 'c'.repeat(5000), 'd'] }));
+  expect(warnings).toEqual(['a b', 'c'.repeat(4093)]);
+  expect(answerTo(deny({ message: 'no', warnings: ['w'] })).warnings).toEqual(['w']);
+});
+
+it.each([undefined, null, true, 'allow', []])('takes %j for no answer', (returned) => {
+  expect(() => answerTo(returned)).toThrow(expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }));
+});
+
+it('takes an object for no answer where nothing can be changed', () => {
+  for (const returned of [came, change(came), patch([])]) {
+    expect(() => answerTo(returned, 'validating')).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }),
+    );
+  }
+});
