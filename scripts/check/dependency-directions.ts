@@ -33,8 +33,8 @@ export function directionProblem(file: string, specifier: string): string | unde
   if (specifier.startsWith('.')) return relativeProblem(file, specifier, rule.folder);
   if (!specifier.startsWith('@bowline/') && specifier !== 'bowline') return undefined;
   const owner = specifier.split('/').slice(0, 2).join('/');
-  // A test may use the rig, which stands above everything else, and a file of its own package by name.
-  if (isTest && owner === '@bowline/control-plane') return undefined;
+  // A test may use the rig, which stands above everything else, and what it takes to talk to it.
+  if (isTest && ['@bowline/control-plane', '@bowline/runtime'].includes(owner)) return undefined;
   if (rule.may.includes(owner) || owner === packageName(file)) return undefined;
   return `${file} imports ${specifier}; ${rule.folder} may import ${rule.may.join(', ') || 'no other package'}`;
 }

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 
-/** An absolute path under a place where a checkout or a home folder usually lies. */
-const machinePath = /(?<![\w.$}-])\/(?:home|root|work|Users)\/[\w.-]+/;
+/** Where this checkout and its user live: none of it may stand in the repository. */
+const machinePaths = [homedir(), repositoryRoot, dirname(repositoryRoot)]
+  .map((path) => path.replace(/\/$/, ''))
+  .filter((path) => path.split('/').length > 1 && path !== '' && path !== tmpdir());
 
 /** repositoryText finds what belongs to one machine: absolute paths in tracked text, and download addresses in the lock file. */
 export function repositoryText(): string[] {
@@ -18,8 +21,8 @@ export function repositoryText(): string[] {
   )) {
     const lines = readFileSync(join(repositoryRoot, file), 'utf8').split('\n');
     lines.forEach((line, index) => {
-      const found = machinePath.exec(line);
-      if (found) problems.push(`${file}:${index + 1}: ${found[0]} is a path of one machine`);
+      const found = machinePaths.find((path) => line.includes(`${path}/`));
+      if (found) problems.push(`${file}:${index + 1}: ${found} is a path of this machine`);
     });
   }
   return problems;
