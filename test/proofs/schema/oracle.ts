@@ -44,12 +44,12 @@ export function definitionOf(probe: ProbeKind, root: object): CustomResourceDefi
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: root } }],
     },
-  } as CustomResourceDefinition;
+  };
 }
 
 /** createKind installs the CRD of a schema, or says why the API server refuses it. */
-export async function createKind(client: Client, probe: ProbeKind, root: object): Promise<Verdict> {
-  return verdictOf(() => client.create(CustomResourceDefinition, definitionOf(probe, root)));
+export async function createKind(client: Client, probe: ProbeKind, root: object, dryRun = false): Promise<Verdict> {
+  return verdictOf(() => client.create(CustomResourceDefinition, definitionOf(probe, root), { dryRun }));
 }
 
 /** changeKind replaces the schema of an installed kind. */
@@ -67,7 +67,7 @@ export async function removeKind(client: Client, probe: ProbeKind): Promise<void
 /** probeObject is an object of a kind. */
 export function probeObject(probe: ProbeKind, fields: object, name = 'probe'): KubernetesObject {
   const { group, version, kind } = probe.resource;
-  return { ...fields, apiVersion: `${group}/${version}`, kind, metadata: { name } } as KubernetesObject;
+  return { ...fields, apiVersion: `${group}/${version}`, kind, metadata: { name } };
 }
 
 /** tryCreate asks whether an object would be accepted, without storing it. A kind that is not served yet is waited for. */
@@ -86,7 +86,7 @@ export async function tryCreate(
 
 /** tryUpdate asks whether a change of a stored object would be accepted, without storing it. */
 export async function tryUpdate(client: Client, probe: ProbeKind, object: KubernetesObject): Promise<Verdict> {
-  const stored = await client.get(probe.resource, { name: object.metadata.name ?? '' });
+  const stored = await client.get(probe.resource, { name: object.metadata?.name ?? '' });
   const changed = { ...object, metadata: stored.metadata } as KubernetesObject;
   return verdictOf(() => client.update(probe.resource, changed, { dryRun: true, fieldValidation: 'Ignore' }));
 }

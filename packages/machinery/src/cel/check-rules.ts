@@ -99,7 +99,8 @@ function visitList(
   const oldItems = keys !== undefined && Array.isArray(old) ? itemsByKey(old, keys) : undefined;
   const isEmbedded = inner['x-kubernetes-embedded-resource'] === true;
   for (const [index, item] of items.entries()) {
-    const before = keys === undefined ? undefined : oldItems?.get(itemKey(item, keys));
+    const key = keys === undefined ? undefined : itemKey(item, keys);
+    const before = key === undefined ? undefined : oldItems?.get(key);
     visit(run, item, before, inner, `${path}[${index}]`, under(pairing, index), isEmbedded);
   }
 }

@@ -103,5 +103,5 @@ function findIndex(value: CelValue, index: CelValue): CelValue | undefined {
   if (value instanceof ObjectValue && typeof index === 'string') return value.find(index);
   if (!(value instanceof ListValue)) throw new CelFailure('no such overload');
   if (typeof index !== 'bigint') throw new CelFailure(`unsupported index: ${String(index)}`);
-  return index < 0n || index >= BigInt(value.items.length) ? undefined : value.items[Number(index)];
+  return index < 0n || index >= BigInt(value.length) ? undefined : value.at(Number(index));
 }

@@ -1,6 +1,6 @@
 import { compileAccess, compileHas } from './compile-access.ts';
 import { compileCall, compileMethod, compileOperator } from './compile-call.ts';
-import type { Frame } from './frame.ts';
+import { Failed, type Frame } from './frame.ts';
 import { type Ast, parseExpression } from './parse.ts';
 import { CelSyntaxError } from './syntax-error.ts';
 import {
@@ -160,6 +160,7 @@ function identifier(name: string, ast: Ast, context: Context): Code {
         frame.spend(1);
         const value = frame.slots[slot];
         if (value === undefined) throw new CelFailure(`no such attribute: ${name}`);
+        if (value instanceof Failed) throw value.failure;
         return value;
       },
     };

@@ -57,7 +57,7 @@ function isEqualScalar(a: CelValue, b: CelValue): boolean {
 }
 
 function isEqualList(a: ListValue, b: ListValue): boolean {
-  if (a.items.length !== b.items.length) return false;
+  if (a.length !== b.length) return false;
   if (a.kind === 'set') return b.items.every((item) => a.items.some((own) => isEqual(own, item)));
   const { keyOf } = a;
   if (keyOf !== undefined) {

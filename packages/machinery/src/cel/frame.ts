@@ -1,5 +1,5 @@
 import { BowlineError } from '../errors/bowline-error.ts';
-import { type CelValue, ListValue, MapValue } from './values.ts';
+import { type CelFailure, type CelValue, ListValue, MapValue } from './values.ts';
 
 /** CelBudgetError ends an evaluation that takes too many steps. No operator swallows it. */
 export class CelBudgetError extends BowlineError {
@@ -11,13 +11,22 @@ export class CelBudgetError extends BowlineError {
 /** MOST_STEPS is how many steps one evaluation may take: about as much as the API server allows in its own units. */
 export const MOST_STEPS = 1_000_000;
 
+/** Failed stands in a variable whose value cannot be read: who reads it fails, nobody else. */
+export class Failed {
+  readonly failure: CelFailure;
+
+  constructor(failure: CelFailure) {
+    this.failure = failure;
+  }
+}
+
 /** Frame holds the variables of one evaluation and counts its steps. */
 export class Frame {
-  readonly slots: CelValue[];
+  readonly slots: (CelValue | Failed)[];
   #steps: number;
   readonly #most: number;
 
-  constructor(slots: CelValue[], most = MOST_STEPS) {
+  constructor(slots: (CelValue | Failed)[], most = MOST_STEPS) {
     this.slots = slots;
     this.#steps = most;
     this.#most = most;
@@ -32,7 +41,7 @@ export class Frame {
   /** spendOn counts steps for the size of a value that a function took or made. */
   spendOn(value: CelValue | undefined): void {
     if (typeof value === 'string') this.spend(value.length >> 4);
-    else if (value instanceof ListValue) this.spend(value.items.length >> 2);
+    else if (value instanceof ListValue) this.spend(value.length >> 2);
     else if (value instanceof MapValue) this.spend(value.size >> 2);
   }
 

@@ -1,6 +1,6 @@
 import { type Code, type Context, compileAst, failAt, withVariable } from './compile.ts';
 import { compareValues } from './equality.ts';
-import type { Frame } from './frame.ts';
+import { Failed, type Frame } from './frame.ts';
 import type { Ast } from './parse.ts';
 import { BOOL, type CelType, DYN, formatType, INT, isUnknown, listOf, mapOf, optionalOf } from './types.ts';
 import { CelFailure, type CelValue, ListValue, MapValue, NONE, OptionalValue } from './values.ts';
@@ -59,7 +59,7 @@ interface Loop {
   readonly keyType: CelType;
   readonly valueType: CelType;
   /** each runs something for every item, with the variables set, until it says stop. */
-  each(frame: Frame, visit: (key: CelValue, value: CelValue) => 'stop' | undefined): void;
+  each(frame: Frame, visit: (key: CelValue, value: CelValue | Failed) => 'stop' | undefined): void;
 }
 
 /** Prepares the iteration over a macro's receiver: with one variable over items or keys, with two over index or key and value. */
@@ -79,15 +79,26 @@ function loopOver(ast: Call, context: Context, variables: number): Loop {
     each(frame, visit) {
       frame.spend(1);
       const collection = range.run(frame);
-      for (const [itemKey, itemValue] of itemsOf(collection)) {
+      for (const { itemKey, read } of itemsOf(collection)) {
         frame.spend(1);
-        const single = collection instanceof ListValue ? itemValue : itemKey;
-        frame.slots[first.slot] = variables === 2 ? itemKey : single;
-        if (second !== undefined) frame.slots[second.slot] = itemValue;
-        if (visit(itemKey, variables === 2 ? itemValue : single) === 'stop') return;
+        const isKeyOnly = variables === 1 && collection instanceof MapValue;
+        const value = isKeyOnly ? itemKey : attempt(read);
+        frame.slots[first.slot] = variables === 2 ? itemKey : value;
+        if (second !== undefined) frame.slots[second.slot] = value;
+        if (visit(itemKey, value) === 'stop') return;
       }
     },
   };
+}
+
+/** An item that cannot be read fails where it is used, so that others may still decide. */
+function attempt(read: () => CelValue): CelValue | Failed {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CelFailure) return new Failed(error);
+    throw error;
+  }
 }
 
 function rangeTypes(type: CelType, receiver: Ast, context: Context): { key: CelType; value: CelType } {
@@ -101,10 +112,21 @@ function rangeTypes(type: CelType, receiver: Ast, context: Context): { key: CelT
   );
 }
 
-function itemsOf(collection: CelValue): Iterable<readonly [CelValue, CelValue]> {
-  if (collection instanceof ListValue) return collection.items.map((item, index) => [BigInt(index), item] as const);
-  if (collection instanceof MapValue) return collection.entries();
+function itemsOf(collection: CelValue): readonly { readonly itemKey: CelValue; readonly read: () => CelValue }[] {
+  if (collection instanceof ListValue)
+    return Array.from({ length: collection.length }, (_, index) => ({
+      itemKey: BigInt(index),
+      read: () => collection.at(index) ?? null,
+    }));
+  if (collection instanceof MapValue)
+    return collection.keys().map((itemKey) => ({ itemKey, read: () => collection.find(itemKey) ?? null }));
   throw new CelFailure('no such overload');
+}
+
+/** readable is a value, or its failure. */
+function readable(value: CelValue | Failed): CelValue {
+  if (value instanceof Failed) throw value.failure;
+  return value;
 }
 
 function predicate(ast: Ast | undefined, macro: Call, context: Context): (frame: Frame) => boolean {
@@ -167,7 +189,7 @@ function filter(ast: Call, context: Context): Code {
     run(frame) {
       const kept: CelValue[] = [];
       loop.each(frame, (_, value) => {
-        if (test(frame)) kept.push(value);
+        if (test(frame)) kept.push(readable(value));
         return undefined;
       });
       return new ListValue(kept);
@@ -220,7 +242,7 @@ function sortBy(ast: Call, context: Context): Code {
     run(frame) {
       const keyed: [CelValue, CelValue][] = [];
       loop.each(frame, (_, value) => {
-        keyed.push([key.run(frame), value]);
+        keyed.push([key.run(frame), readable(value)]);
         return undefined;
       });
       return new ListValue(keyed.sort(([a], [b]) => compareValues(a, b)).map(([, value]) => value));

@@ -4,7 +4,7 @@ import { isInt64 } from '../schema/go-text.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
 import { escapeFieldName } from './field-names.ts';
 import { parseLooseDuration, parseTimestamp } from './time-text.ts';
-import { CelFailure, type CelValue, DurationValue, ListValue, MapValue } from './values.ts';
+import { CelFailure, type CelValue, DurationValue, LazyValue, ListValue, MapValue } from './values.ts';
 
 /** OpaqueValue is data without a schema: it can be compared, nothing else. */
 export class OpaqueValue {
@@ -119,7 +119,8 @@ export function toValue(json: unknown, schema: StructuralSchema): CelValue {
     default:
       return new OpaqueValue(json);
   }
-  throw new CelFailure(`invalid data, expected ${schema.type}`);
+  const expected = { number: 'float', integer: 'int', boolean: 'bool' }[schema.type];
+  throw new CelFailure(`invalid data, expected ${expected}, got ${goType(json)}`);
 }
 
 function objectValue(json: unknown, schema: StructuralSchema): CelValue {
@@ -127,24 +128,27 @@ function objectValue(json: unknown, schema: StructuralSchema): CelValue {
   const additional = additionalSchema(schema);
   if (schema['x-kubernetes-embedded-resource'] === true) return new ObjectValue(json, asResource(schema));
   if (schema.properties !== undefined || additional === undefined) return new ObjectValue(json, schema);
-  return new MapValue(Object.entries(json).map(([key, value]) => [key, toValue(value, additional)] as const));
+  return new MapValue(
+    Object.entries(json).map(([key, value]) => [key, new LazyValue(() => toValue(value, additional))] as const),
+  );
 }
 
 function listValue(json: unknown, schema: StructuralSchema): CelValue {
   const items = schema.items;
   if (!Array.isArray(json) || items === undefined)
     throw new CelFailure('invalid data, expected an array for the provided schema with type=array');
-  const values = json.map((item) => toValue(item, items));
+  const values = { length: json.length, read: (index: number) => toValue(json[index], items) };
   const kind = schema['x-kubernetes-list-type'] ?? 'atomic';
-  if (kind !== 'map') return new ListValue(values, kind);
+  if (kind !== 'map') return new ListValue(values, { kind });
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  return new ListValue(values, 'map', (item) => {
+  const keyOf = (item: CelValue): string => {
     return JSON.stringify(keys.map((key) => (item instanceof ObjectValue ? member(item.json, key) : undefined)));
-  });
+  };
+  return new ListValue(values, { kind, keyOf });
 }
 
 function textValue(json: unknown, schema: StructuralSchema): CelValue {
-  if (typeof json !== 'string') throw new CelFailure(`invalid data, expected string, got ${typeof json}`);
+  if (typeof json !== 'string') throw new CelFailure(`invalid data, expected string, got ${goType(json)}`);
   switch (schema.format) {
     case 'duration':
       return new DurationValue(durationOf(json));
@@ -157,6 +161,14 @@ function textValue(json: unknown, schema: StructuralSchema): CelValue {
     default:
       return json;
   }
+}
+
+/** The API server names the types of its own language. */
+function goType(json: unknown): string {
+  if (Array.isArray(json)) return '[]interface {}';
+  if (typeof json === 'number') return isInt64(json) ? 'int64' : 'float64';
+  if (typeof json === 'string') return 'string';
+  return typeof json === 'boolean' ? 'bool' : 'map[string]interface {}';
 }
 
 function durationOf(text: string): bigint {

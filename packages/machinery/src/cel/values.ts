@@ -31,40 +31,83 @@ export type CelValue =
   | UrlValue
   | FormatValue;
 
-/** ListValue is a list. Sets and list-maps of a schema compare without regard to order. */
-export class ListValue {
-  readonly items: readonly CelValue[];
-  readonly kind: 'atomic' | 'set' | 'map';
+/** ListOptions say how a list of a schema compares. */
+export interface ListOptions {
+  /** Sets and list-maps compare without regard to order. Defaults to atomic. */
+  readonly kind?: 'atomic' | 'set' | 'map' | undefined;
   /** What identifies an item of a list-map. */
+  readonly keyOf?: ((item: CelValue) => string) | undefined;
+}
+
+/** ListValue is a list. The items of data become CEL values when they are read, each by itself: one may fail alone. */
+export class ListValue {
+  readonly length: number;
+  readonly kind: 'atomic' | 'set' | 'map';
   readonly keyOf: ((item: CelValue) => string) | undefined;
+  readonly #read: (index: number) => CelValue;
+  readonly #known: (CelValue | undefined)[] = [];
 
   constructor(
-    items: readonly CelValue[],
-    kind: 'atomic' | 'set' | 'map' = 'atomic',
-    keyOf?: (item: CelValue) => string,
+    items: readonly CelValue[] | { readonly length: number; readonly read: (index: number) => CelValue },
+    options: ListOptions = {},
   ) {
-    this.items = items;
-    this.kind = kind;
-    this.keyOf = keyOf;
+    this.length = items.length;
+    this.#read = 'read' in items ? items.read : (index) => items[index] ?? null;
+    this.kind = options.kind ?? 'atomic';
+    this.keyOf = options.keyOf;
+  }
+
+  /** at is an item, or undefined outside of the list. */
+  at(index: number): CelValue | undefined {
+    if (index < 0 || index >= this.length) return undefined;
+    const known = this.#known[index];
+    if (known !== undefined) return known;
+    const value = this.#read(index);
+    this.#known[index] = value;
+    return value;
+  }
+
+  /** items are all items; it fails if one of them does. */
+  get items(): readonly CelValue[] {
+    return Array.from({ length: this.length }, (_, index) => this.at(index) ?? null);
   }
 }
 
-/** MapValue is a map. Numbers that are equal are the same key, whatever their type. */
-export class MapValue {
-  readonly #entries = new Map<string, readonly [CelValue, CelValue]>();
+/** LazyValue is a value of a map that is made when somebody reads it. */
+export class LazyValue {
+  readonly read: () => CelValue;
 
-  constructor(entries: Iterable<readonly [CelValue, CelValue]> = []) {
-    for (const [key, value] of entries) this.#entries.set(keyText(key), [key, value]);
+  constructor(read: () => CelValue) {
+    this.read = read;
+  }
+}
+
+/** MapValue is a map. Numbers that are equal are the same key, whatever their type. Values of data are read like a list's items. */
+export class MapValue {
+  readonly #entries = new Map<string, { readonly key: CelValue; readonly read: () => CelValue; known?: CelValue }>();
+
+  constructor(entries: Iterable<readonly [key: CelValue, value: CelValue | LazyValue]> = []) {
+    for (const [key, value] of entries) {
+      this.#entries.set(keyText(key), { key, read: value instanceof LazyValue ? value.read : () => value });
+    }
   }
 
   /** find is the value of a key, or undefined. */
   find(key: CelValue): CelValue | undefined {
-    return this.#entries.get(keyText(key))?.[1];
+    const entry = this.#entries.get(keyText(key));
+    if (entry === undefined) return undefined;
+    if (entry.known === undefined) entry.known = entry.read();
+    return entry.known;
   }
 
-  /** entries are the pairs in the order of their making. */
+  /** keys are the keys in the order of their making. */
+  keys(): readonly CelValue[] {
+    return Array.from(this.#entries.values(), ({ key }) => key);
+  }
+
+  /** entries are the pairs in the order of their making; it fails if one of the values does. */
   entries(): readonly (readonly [CelValue, CelValue])[] {
-    return [...this.#entries.values()];
+    return this.keys().map((key) => [key, this.find(key) ?? null] as const);
   }
 
   get size(): number {

@@ -23,7 +23,8 @@ export function admitSchema(schema: StructuralSchema): StructuralSchema {
   return schema;
 }
 
-function checkDefault(schema: StructuralSchema): SchemaProblem[] {
+/** checkDefault finds what is wrong with the default of one level of a schema. */
+export function checkDefault(schema: StructuralSchema): SchemaProblem[] {
   const value = schema.default;
   if (value === undefined) return [];
   const wrong = (problem: string): SchemaProblem[] => [{ code: 'BOWLINE_SCHEMA_DEFAULT', path: 'default', problem }];

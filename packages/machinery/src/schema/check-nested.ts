@@ -4,27 +4,42 @@ import { type NestedValidation, ownSchema, type StructuralSchema, type ValueVali
 
 /** checkNested finds what is wrong with the patterns of a schema and with the branches of its allOf, anyOf, oneOf and not. */
 export function checkNested(schema: StructuralSchema): SchemaProblem[] {
-  return checkValidation(schema, schema, '', isIntOrString(schema.anyOf));
+  return checkValidation(schema, '', isIntOrString(schema.anyOf));
 }
 
-function checkValidation(
-  validation: ValueValidation,
-  spine: StructuralSchema,
-  path: string,
-  skipAnyOf: boolean,
-): SchemaProblem[] {
-  const allOf = validation.allOf ?? [];
+function checkValidation(validation: ValueValidation, path: string, skipAnyOf: boolean): SchemaProblem[] {
   return [
     ...checkPattern(validation.pattern, path),
-    ...(skipAnyOf ? [] : (validation.anyOf ?? [])).flatMap((branch, i) =>
-      checkBranch(branch, spine, under(path, `anyOf[${i}]`)),
-    ),
-    ...allOf.flatMap((branch, i) => {
-      return checkBranch(branch, spine, under(path, `allOf[${i}]`), i === 0 && isIntOrString(branch.anyOf));
+    ...branchesOf(validation, path).flatMap(({ branch, at, isAnyOf, isFirst }) => {
+      if (isAnyOf && skipAnyOf) return [];
+      return checkBranch(branch, at, isFirst && isIntOrString(branch.anyOf));
     }),
-    ...(validation.oneOf ?? []).flatMap((branch, i) => checkBranch(branch, spine, under(path, `oneOf[${i}]`))),
-    ...(validation.not === undefined ? [] : checkBranch(validation.not, spine, under(path, 'not'))),
   ];
+}
+
+interface Branch {
+  readonly branch: NestedValidation;
+  readonly at: string;
+  readonly isAnyOf: boolean;
+  /** Whether it is the first of an allOf, the other place where an int-or-string may say its types. */
+  readonly isFirst: boolean;
+}
+
+function branchesOf(validation: ValueValidation, path: string): Branch[] {
+  const lists = (['anyOf', 'allOf', 'oneOf'] as const).flatMap((key) => {
+    return (validation[key] ?? []).map((branch, index) => {
+      return {
+        branch,
+        at: under(path, `${key}[${index}]`),
+        isAnyOf: key === 'anyOf',
+        isFirst: key === 'allOf' && index === 0,
+      };
+    });
+  });
+  const { not } = validation;
+  return not === undefined
+    ? lists
+    : [...lists, { branch: not, at: under(path, 'not'), isAnyOf: false, isFirst: false }];
 }
 
 /** The one place where the API server lets a branch have a type. */
@@ -46,12 +61,7 @@ function checkPattern(pattern: string | undefined, path: string): SchemaProblem[
 
 const ONLY_OUTSIDE = ['type', 'title', 'description', 'default', 'nullable', 'additionalProperties'];
 
-function checkBranch(
-  branch: NestedValidation,
-  spine: StructuralSchema,
-  path: string,
-  skipAnyOf = false,
-): SchemaProblem[] {
+function checkBranch(branch: NestedValidation, path: string, skipAnyOf = false): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   for (const key of Object.keys(branch)) {
     if (ONLY_OUTSIDE.includes(key) || key.startsWith('x-kubernetes-'))
@@ -59,19 +69,36 @@ function checkBranch(
         structural(path, `${key} is not allowed in a branch: branches restrict values, they do not describe them`),
       );
   }
-  problems.push(...checkValidation(branch, spine, path, skipAnyOf));
+  problems.push(...checkValidation(branch, path, skipAnyOf));
+  for (const [name, field] of Object.entries(branch.properties ?? {})) {
+    const at = under(path, `properties[${name}]`);
+    if (name === 'metadata') problems.push(structural(at, 'metadata must not be restricted in a branch'));
+    else problems.push(...checkBranch(field, at));
+  }
+  return branch.items === undefined ? problems : [...problems, ...checkBranch(branch.items, under(path, 'items'))];
+}
+
+/**
+ * checkCompleteness finds branches about fields or items that the schema itself does not describe. The API server looks for
+ * them only in the branches of the whole schema; below it they would never match anything.
+ */
+export function checkCompleteness(schema: StructuralSchema): SchemaProblem[] {
+  return branchesOf(schema, '').flatMap(({ branch, at }) => incomplete(branch, schema, at));
+}
+
+function incomplete(branch: NestedValidation, spine: StructuralSchema, path: string): SchemaProblem[] {
+  const problems = branchesOf(branch, path).flatMap((inner) => incomplete(inner.branch, spine, inner.at));
   for (const [name, field] of Object.entries(branch.properties ?? {})) {
     const own = ownSchema(spine.properties, name);
     const at = under(path, `properties[${name}]`);
-    if (name === 'metadata') problems.push(structural(at, 'metadata must not be restricted in a branch'));
-    else if (own === undefined)
+    if (own === undefined)
       problems.push(structural(at, 'is not a field of the object itself; describe it there first'));
-    else problems.push(...checkBranch(field, own, at));
+    else problems.push(...incomplete(field, own, at));
   }
   if (branch.items !== undefined) {
     const at = under(path, 'items');
     if (spine.items === undefined) problems.push(structural(at, 'the schema itself is no list'));
-    else problems.push(...checkBranch(branch.items, spine.items, at));
+    else problems.push(...incomplete(branch.items, spine.items, at));
   }
   return problems;
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../patch/json.ts';
+import { checkCompleteness } from './check-nested.ts';
 import { FORMAT_NAMES, formatCheck } from './formats.ts';
 import { isInt64 } from './go-text.ts';
 import { type SchemaProblem, structural } from './schema-problem.ts';
@@ -6,10 +7,10 @@ import type { StructuralSchema } from './structural-schema.ts';
 
 /**
  * checkSense finds what the API server accepts in one level of a schema but nobody can mean: bounds that exclude each other,
- * enumerations of another type, formats that it ignores.
+ * enumerations of another type, formats that it ignores, branches about fields that do not exist.
  */
 export function checkSense(schema: StructuralSchema): SchemaProblem[] {
-  return [...checkBounds(schema), ...checkEnum(schema), ...checkFormat(schema)];
+  return [...checkBounds(schema), ...checkEnum(schema), ...checkFormat(schema), ...checkCompleteness(schema)];
 }
 
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;

@@ -114,8 +114,17 @@ function checkEnum(outcome: Outcome, value: unknown, schema: AnyValidation, path
   const allowed = schema.enum;
   if (allowed === undefined || allowed.length === 0) return;
   // Null is never a member, whatever the list says: the API server compares by type first, and null has none.
-  if (value !== null && allowed.some((item) => isSameJson(item, value))) return;
+  if (value !== null && allowed.some((item) => isMember(value, item))) return;
   outcome.add(unsupported(path, value, allowed));
+}
+
+/** The API server converts a value to the type of the member first: 1.5 is the integer 1, and 97 the text "a". */
+function isMember(value: unknown, item: unknown): boolean {
+  if (typeof value === 'number' && typeof item === 'number')
+    return value === item || (isInt64(item) && Math.trunc(value) === item);
+  if (typeof value === 'number' && typeof item === 'string' && isInt64(value))
+    return item === (value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd');
+  return isSameJson(item, value);
 }
 
 function checkList(

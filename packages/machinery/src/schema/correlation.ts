@@ -40,8 +40,9 @@ export class Correlation {
       const keys = listMapKeys(this.schema);
       if (schema === undefined || keys === undefined) return undefined;
       this.#oldItems ??= itemsByKey(this.old, keys);
-      const old = this.#oldItems.get(itemKey(item, keys));
-      return old === undefined || old === null ? undefined : new Correlation(item, old, schema);
+      const key = itemKey(item, keys);
+      const old = key === undefined ? undefined : this.#oldItems.get(key);
+      return old === undefined ? undefined : new Correlation(item, old, schema);
     });
   }
 
@@ -77,12 +78,20 @@ export function listMapKeys(schema: StructuralSchema): readonly string[] | undef
   return schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : undefined;
 }
 
-/** itemKey identifies an item of a list-map. */
-export function itemKey(item: unknown, keys: readonly string[]): string {
-  return JSON.stringify(keys.map((key) => (isObject(item) ? [member(item, key)] : [])));
+/** itemKey identifies an item of a list-map, or is undefined where a key is missing or no scalar. */
+export function itemKey(item: unknown, keys: readonly string[]): string | undefined {
+  if (!isObject(item)) return undefined;
+  const values = keys.map((key) => member(item, key));
+  const isKeyed = values.every((value) => ['string', 'number', 'boolean'].includes(typeof value));
+  return isKeyed ? JSON.stringify(values) : undefined;
 }
 
-/** itemsByKey are the items of a list-map by their key. */
+/** itemsByKey are the items of a list-map by their key. Of several with the same key it is the first. */
 export function itemsByKey(items: readonly unknown[], keys: readonly string[]): Map<string, unknown> {
-  return new Map(items.map((item) => [itemKey(item, keys), item]));
+  const byKey = new Map<string, unknown>();
+  for (const item of items) {
+    const key = itemKey(item, keys);
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, item);
+  }
+  return byKey;
 }

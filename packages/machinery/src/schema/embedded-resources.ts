@@ -47,6 +47,8 @@ function checkResource(object: JsonObject, path: string): FieldProblem[] {
   }
   const metadata = member(object, 'metadata');
   if (isObject(metadata)) problems.push(...checkMetadata(metadata, `${path}.metadata`));
+  else if (metadata !== undefined && metadata !== null)
+    problems.push(wrong(`${path}.metadata`, metadata, 'must be an object'));
   return problems;
 }
 
@@ -61,7 +63,8 @@ function kindProblems(at: string, kind: string): FieldProblem[] {
 
 function checkMetadata(metadata: JsonObject, path: string): FieldProblem[] {
   const { name, namespace, labels, annotations } = metadata;
-  const problems: FieldProblem[] = [];
+  // What the API server cannot even read it refuses whole; the field is easier to find.
+  const problems: FieldProblem[] = checkMetadataTypes(metadata, path);
   if (typeof name === 'string')
     for (const problem of nameProblems(name)) problems.push(wrong(`${path}.name`, name, problem));
   if (typeof namespace === 'string' && namespace !== '') {
@@ -76,6 +79,20 @@ function checkMetadata(metadata: JsonObject, path: string): FieldProblem[] {
   for (const [key] of sorted(annotations)) {
     for (const problem of labelKeyProblems(key.toLowerCase()))
       problems.push(invalidValue(`${path}.annotations`, key, problem));
+  }
+  return problems;
+}
+
+function checkMetadataTypes(metadata: JsonObject, path: string): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const field of ['name', 'generateName', 'namespace']) {
+    const value = member(metadata, field) ?? '';
+    if (typeof value !== 'string') problems.push(wrong(`${path}.${field}`, value, 'must be a string'));
+  }
+  for (const field of ['labels', 'annotations']) {
+    const value = member(metadata, field) ?? {};
+    if (!isObject(value) || Object.values(value).some((item) => typeof item !== 'string'))
+      problems.push(wrong(`${path}.${field}`, value, 'must be an object with texts'));
   }
   return problems;
 }

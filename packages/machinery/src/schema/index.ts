@@ -2,6 +2,7 @@
 export type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
 export { describeProblems } from '../validation/field-problem.ts';
 export { applyDefaults } from './apply-defaults.ts';
+export { type CheckSchemaOptions, checkSchema } from './check-schema.ts';
 export {
   ArraySchema,
   type EmbeddedResource,
@@ -36,6 +37,7 @@ export {
   StringSchema,
 } from './scalar-schemas.ts';
 export { type RuleOptions, Schema } from './schema.ts';
+export type { SchemaProblem } from './schema-problem.ts';
 export type {
   NestedValidation,
   RuleReason,

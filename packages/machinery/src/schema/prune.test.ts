@@ -22,7 +22,7 @@ const value = {
   map: { 'k.1': { a: 'x', c: 1 } },
   open: { more: { deep: 1 }, a: { b: 'x', c: 1 } },
   any: { what: ['ever'] },
-  template: { apiVersion: 'v1', kind: 'X', metadata: { odd: 1 }, spec: { a: 1 } },
+  template: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n', odd: 1 }, spec: { a: 1 } },
 };
 
 describe('prune', () => {
@@ -33,7 +33,7 @@ describe('prune', () => {
       map: { 'k.1': { a: 'x' } },
       open: { more: { deep: 1 }, a: { b: 'x' } },
       any: { what: ['ever'] },
-      template: { apiVersion: 'v1', kind: 'X', metadata: { odd: 1 }, spec: { a: 1 } },
+      template: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n' }, spec: { a: 1 } },
     });
   });
 
@@ -61,7 +61,13 @@ describe('prune', () => {
 
 describe('unknownFields', () => {
   it('names the fields that prune drops as the API server does', () => {
-    expect(unknownFields(value, schema)).toEqual(['extra', 'list[0].b', 'map.k.1.c', 'open.a.c']);
+    expect(unknownFields(value, schema)).toEqual([
+      'extra',
+      'list[0].b',
+      'map.k.1.c',
+      'open.a.c',
+      'template.metadata.odd',
+    ]);
     expect(describeUnknownFields(['spec.x'])).toEqual(['unknown field "spec.x"']);
   });
 });

@@ -33,6 +33,24 @@ function resourceSchema(schema: StructuralSchema, options: PruneOptions): Struct
 
 const RESOURCE_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
+const METADATA_FIELDS = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+]);
+
 function pruneValue(value: unknown, schema: StructuralSchema | undefined, path: string, context: Context): unknown {
   if (Array.isArray(value)) return pruneList(value, schema, path, context);
   return isObject(value) ? pruneObject(value, schema, path, context) : value;
@@ -65,7 +83,8 @@ function pruneObject(
     const at = path === '' ? key : `${path}.${key}`;
     const own = ownSchema(schema?.properties, key);
     let next = value;
-    if (schema?.['x-kubernetes-embedded-resource'] === true && RESOURCE_FIELDS.has(key)) next = value;
+    if (schema?.['x-kubernetes-embedded-resource'] === true && RESOURCE_FIELDS.has(key))
+      next = key === 'metadata' ? pruneMetadata(value, at, context) : value;
     else if (own !== undefined) next = pruneValue(value, own, at, context);
     else if (schema?.additionalProperties === true) next = pruneValue(value, undefined, at, context);
     else if (additional !== undefined) next = pruneValue(value, additional, at, context);
@@ -78,4 +97,16 @@ function pruneObject(
     setMember(kept, key, next);
   }
   return isSame ? object : kept;
+}
+
+/** Metadata has the same fields in every object, whatever a schema says of it, and none of them is nullable. */
+function pruneMetadata(metadata: unknown, path: string, context: Context): unknown {
+  if (metadata === null) return {};
+  if (!isObject(metadata)) return metadata;
+  const unknown = Object.keys(metadata).filter((key) => !METADATA_FIELDS.has(key));
+  if (unknown.length === 0 && Object.values(metadata).every((value) => value !== null)) return metadata;
+  for (const key of unknown) context.onUnknown?.(`${path}.${key}`);
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([key, value]) => METADATA_FIELDS.has(key) && value !== null),
+  );
 }

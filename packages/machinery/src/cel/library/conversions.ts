@@ -90,7 +90,7 @@ const size = (
   [
     ['string', (value: string) => countCharacters(value)],
     ['bytes', (value: Uint8Array) => BigInt(value.length)],
-    ['list<A>', (value: ListValue) => BigInt(value.items.length)],
+    ['list<A>', (value: ListValue) => BigInt(value.length)],
     ['map<A, B>', (value: MapValue) => BigInt(value.size)],
   ] as const
 ).flatMap(([type, run]) => [overload(`size(${type}): int`, run), overload(`${type}.size(): int`, run)]);

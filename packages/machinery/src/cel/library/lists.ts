@@ -37,8 +37,7 @@ function slice(list: ListValue, start: bigint, end: bigint): ListValue {
   if (start < 0n || end < 0n) throw new CelFailure(`cannot slice(${start}, ${end}), negative indexes not supported`);
   if (start > end)
     throw new CelFailure(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
-  if (end > BigInt(list.items.length))
-    throw new CelFailure(`cannot slice(${start}, ${end}), list is length ${list.items.length}`);
+  if (end > BigInt(list.length)) throw new CelFailure(`cannot slice(${start}, ${end}), list is length ${list.length}`);
   return new ListValue(list.items.slice(Number(start), Number(end)));
 }
 

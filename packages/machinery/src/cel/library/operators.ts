@@ -26,13 +26,13 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.kind === 'set') {
     const items = [...a.items];
     for (const item of b.items) if (!items.some((own) => isEqual(own, item))) items.push(item);
-    return new ListValue(items, 'set');
+    return new ListValue(items, { kind: 'set' });
   }
   const { keyOf } = a;
   if (keyOf === undefined) return new ListValue([...a.items, ...b.items]);
   const merged = new Map(a.items.map((item) => [keyOf(item), item]));
   for (const item of b.items) merged.set(keyOf(item), item);
-  return new ListValue([...merged.values()], 'map', keyOf);
+  return new ListValue([...merged.values()], { kind: 'map', keyOf });
 }
 
 const ORDERED = ['bool', 'int', 'double', 'string', 'bytes', 'timestamp', 'duration'];

@@ -7,7 +7,7 @@ function value(optional: OptionalValue): CelValue {
 }
 
 function isZero(given: CelValue): boolean {
-  if (given instanceof ListValue) return given.items.length === 0;
+  if (given instanceof ListValue) return given.length === 0;
   if (given instanceof MapValue) return given.size === 0;
   if (given instanceof DurationValue) return given.nanoseconds === 0n;
   if (given instanceof Uint8Array) return given.length === 0;

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { s } from '../schema/s.ts';
+import { compileExpression } from './compile-expression.ts';
+
+describe('compileExpression', () => {
+  it.each<[string, unknown]>([
+    ["data.name + '!'", 'x!'],
+    ['size(data)', 2],
+    ['data.all(k, v, k != v)', true],
+    ['cel.bind(n, data.name, n + n)', 'xx'],
+    ['{"a": [1, 2.5 > 1.0 ? 2 : 3]}', { a: [1, 2] }],
+    ["data[?'missing']", undefined],
+    ["duration('90m')", '5400s'],
+    ["timestamp('2026-01-01T00:00:00Z') + duration('1s')", '2026-01-01T00:00:01Z'],
+    ['9007199254740993', '9007199254740993'],
+    ["b'hi'", 'aGk='],
+    ['type(1)', 'int'],
+  ])('evaluates %s', (source, result) => {
+    const expression = compileExpression(source, { variables: { data: 'map<string, string>' } });
+    expect(expression.evaluate({ data: { name: 'x', other: 'y' } })).toEqual(result);
+  });
+
+  it('knows the type of the result', () => {
+    expect(compileExpression('data.a', { variables: { data: 'map<string, list<int>>' } }).type).toBe('list(int)');
+    expect(compileExpression('x', { variables: { x: 'dyn' } }).type).toBe('dyn');
+  });
+
+  it('takes a schema for the type of a variable', () => {
+    const site = s.object({ host: s.string(), port: s.integer().optional() }).json;
+    const expression = compileExpression("site.host + ':' + string(site.?port.orValue(80))", { variables: { site } });
+    expect(expression.evaluate({ site: { host: 'a' } })).toBe('a:80');
+    expect(() => compileExpression('site.hots', { variables: { site } })).toThrow(
+      expect.objectContaining({
+        code: 'BOWLINE_CEL_INVALID',
+        message:
+          'the expression "site.hots" is not valid: undefined field \'hots\'; known fields are host, port (line 1, column 6)',
+      }),
+    );
+  });
+
+  it('reads whole numbers as integers unless doubles are declared', () => {
+    expect(compileExpression('x + 1', { variables: { x: 'int' } }).evaluate({ x: 2 })).toBe(3);
+    expect(compileExpression('x + 1.5', { variables: { x: 'double' } }).evaluate({ x: 2 })).toBe(3.5);
+  });
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['data.missing', { data: {} }, /no such key: missing/],
+    ['data.a', {}, /no such attribute: data/],
+    ['data.a', { data: { a: 1 } }, /expected a value of type string, not int/],
+    ['1 / size(data)', { data: {} }, /division by zero/],
+  ])('says why %s fails', (source, values, message) => {
+    const expression = compileExpression(source, { variables: { data: 'map<string, string>' } });
+    expect(() => expression.evaluate(values)).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('ends what takes too many steps, also inside of or and exists', () => {
+    const list = Array.from({ length: 300 }, (_, index) => index);
+    const nested = 'l.all(a, l.all(b, l.all(c, a + b + c >= 0)))';
+    for (const source of [nested, `${nested} || true`, `[1].exists(x, ${nested} && x > 1)`]) {
+      const expression = compileExpression(source, { variables: { l: 'list<int>' } });
+      expect(() => expression.evaluate({ l: list })).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));
+    }
+  });
+
+  it('ends what grows without bound', () => {
+    const doubled = Array.from({ length: 60 }, () => '.optMap(x, x + x)').join('');
+    const expression = compileExpression(`optional.of(text)${doubled}.value()`, { variables: { text: 'string' } });
+    expect(() => expression.evaluate({ text: 'abcdefgh' })).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }),
+    );
+  });
+
+  it('refuses a deep or endless expression when it is parsed', () => {
+    expect(() => compileExpression(`${'('.repeat(5_000)}1${')'.repeat(5_000)}`)).toThrow(
+      /BOWLINE|depth|maxDepth|Exceeded/i,
+    );
+    expect(() => compileExpression(`[${'1,'.repeat(5_000)}1]`)).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_CEL_INVALID' }),
+    );
+  });
+
+  it('can be evaluated again and again with different values', () => {
+    const expression = compileExpression('l.filter(x, x > n).map(x, x * 2)', {
+      variables: { l: 'list<int>', n: 'int' },
+    });
+    expect(expression.evaluate({ l: [1, 2, 3], n: 1 })).toEqual([4, 6]);
+    expect(expression.evaluate({ l: [5], n: 9 })).toEqual([]);
+  });
+
+  it('does not take inherited members for keys', () => {
+    const expression = compileExpression("'constructor' in data || has(data.toString)", {
+      variables: { data: 'map<string, string>' },
+    });
+    expect(expression.evaluate({ data: {} })).toBe(false);
+  });
+});

@@ -1,0 +1,41 @@
+import { compileRules } from '../cel/compile-rules.ts';
+import { checkDefault } from './admit-schema.ts';
+import { checkCompleteness } from './check-nested.ts';
+import { checkOldSelf } from './check-old-self.ts';
+import { checkStructure, forEachSchema } from './check-structure.ts';
+import { type SchemaProblem, under } from './schema-problem.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+/** CheckSchemaOptions say what a schema describes. */
+export interface CheckSchemaOptions {
+  /** Whether it describes whole objects, so that its own rules may read apiVersion, kind and metadata.name. Defaults to false. */
+  readonly isResource?: boolean | undefined;
+}
+
+/**
+ * checkSchema is everything for which the API server would refuse a schema that was not built with `s`, except rules that
+ * it finds too expensive.
+ */
+export function checkSchema(schema: StructuralSchema, options: CheckSchemaOptions = {}): SchemaProblem[] {
+  const problems: SchemaProblem[] = [];
+  const structural: SchemaProblem[] = [];
+  forEachSchema(schema, '', (each, path) =>
+    structural.push(...checkStructure(each).map((problem) => placed(problem, path))),
+  );
+  structural.push(...checkCompleteness(schema));
+  // Rules and defaults of a schema that is not sound would only add noise.
+  if (structural.length > 0) return structural;
+  forEachSchema(schema, '', (each, path) => {
+    const isResource =
+      each['x-kubernetes-embedded-resource'] === true || (options.isResource === true && each === schema);
+    // The API server does not look at the defaults of map values.
+    const defaults = path.includes('additionalProperties') ? [] : checkDefault(each);
+    const found = [...compileRules(each, { isResource }).problems, ...checkOldSelf(each), ...defaults];
+    problems.push(...found.map((problem) => placed(problem, path)));
+  });
+  return problems;
+}
+
+function placed(problem: SchemaProblem, path: string): SchemaProblem {
+  return { ...problem, path: problem.path === '' ? path : under(path, problem.path) };
+}
