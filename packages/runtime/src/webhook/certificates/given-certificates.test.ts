@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigMap, Secret, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import {
+  type CertificateWithKey,
+  createCertificateAuthority,
+  issueCertificate,
+  seededRandom,
+  systemClock,
+  VirtualClock,
+} from '@bowline/machinery';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { Cache } from '../../cache/cache.ts';
+import { createClient } from '../../client/create-client.ts';
+import { SmallApiServer } from '../../manager/small-api-server.test-support.ts';
+import { createMetrics } from '../../observability/create-metrics.ts';
+import { silentLog } from '../../observability/log.ts';
+import { allow } from '../answer.ts';
+import { webhookConfigurations } from '../configurations.ts';
+import { validating } from '../declare.ts';
+import { ConfigurationsTrust } from './configurations-trust.ts';
+import { GivenCertificates, type GivenPlace } from './given-certificates.ts';
+import { folderPlace, secretPlace } from './given-places.ts';
+import { readLeaf } from './pem.ts';
+import { noTrust, type Trust } from './trust.ts';
+
+const waiting = { timeout: 10_000, interval: 10 };
+let authority: CertificateWithKey;
+let first: CertificateWithKey;
+let second: CertificateWithKey;
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  authority = await createCertificateAuthority({ commonName: 'given' });
+  const issue = () => issueCertificate({ authority, commonName: 'x', dnsNames: ['x.y.svc'], usages: ['server'] });
+  [first, second] = await Promise.all([issue(), issue()]);
+});
+
+afterEach(async () => {
+  for (const work of cleanUps.splice(0).reverse()) await work();
+});
+
+const fingerprint = ({ certificatePem, keyPem }: CertificateWithKey): string =>
+  readLeaf('test', certificatePem, keyPem).fingerprint;
+
+function run(place: GivenPlace, trust: Trust = noTrust) {
+  const clock = new VirtualClock();
+  const metrics = createMetrics();
+  const given = new GivenCertificates({
+    operator: 'sea',
+    place,
+    trust,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics,
+  });
+  const stop = new AbortController();
+  const running = given.run(stop.signal);
+  cleanUps.push(async () => {
+    stop.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+  });
+  const serves = (certificate: CertificateWithKey): Promise<void> =>
+    vi.waitFor(() => expect(given.current?.fingerprint).toBe(fingerprint(certificate)), waiting);
+  return { given, clock, metrics, serves };
+}
+
+/** A mounted Secret as the kubelet makes it: the files are links through `..data`, which is turned in one step. */
+async function mountedFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-given-'));
+  cleanUps.push(() => rm(folder, { recursive: true, force: true }));
+  let version = 0;
+  const put = async (files: Record<string, string>): Promise<void> => {
+    const name = `..${++version}`;
+    await mkdir(join(folder, name));
+    for (const [file, text] of Object.entries(files)) await writeFile(join(folder, name, file), text);
+    await symlink(name, join(folder, '..data_tmp'));
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    if (version > 1) return;
+    for (const file of Object.keys(files)) await symlink(join('..data', file), join(folder, file));
+  };
+  return { folder, put };
+}
+
+const files = ({ certificatePem, keyPem }: CertificateWithKey) => ({ 'tls.crt': certificatePem, 'tls.key': keyPem });
+
+it('serves what a mounted folder holds, and what replaces it', async () => {
+  const { folder, put } = await mountedFolder();
+  await put(files(first));
+  const { serves, metrics } = run(folderPlace(folder));
+  await serves(first);
+  await put(files(second));
+  await serves(second);
+  const text = await metrics.render();
+  expect(text).toContain('certwatcher_read_certificate_total 2');
+  expect(text).toMatch(/bowline_webhook_certificate_expiry_timestamp_seconds\{operator="sea"\} \d{10}/);
+});
+
+it('keeps the good certificate while the folder holds a broken one, and says what is wrong', async () => {
+  const { folder, put } = await mountedFolder();
+  await put(files(first));
+  const { given, serves, metrics } = run(folderPlace(folder));
+  await serves(first);
+  await put({ 'tls.crt': second.certificatePem, 'tls.key': first.keyPem });
+  await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key does not belong to tls.crt'), waiting);
+  expect(given.current?.fingerprint).toBe(fingerprint(first));
+  expect(await metrics.render()).toMatch(/certwatcher_read_certificate_errors_total [1-9]/);
+  await put(files(second));
+  await serves(second);
+  expect(given.problem()).toBeUndefined();
+});
+
+it('looks again by itself where no notification comes', async () => {
+  const { folder, put } = await mountedFolder();
+  await put(files(first));
+  const deaf: GivenPlace = { ...folderPlace(folder), watch: () => ({ [Symbol.dispose]() {} }) };
+  const { clock, serves } = run(deaf);
+  await serves(first);
+  await put(files(second));
+  await vi.waitFor(async () => {
+    await clock.advance(30_000);
+    await serves(second);
+  }, waiting);
+});
+
+it.each<[string, Record<string, string>, string]>([
+  ['no certificate', { 'tls.key': 'x' }, 'tls.crt in'],
+  ['no key', { 'tls.crt': 'x' }, 'tls.key in'],
+  ['a certificate that is none', { 'tls.crt': 'x', 'tls.key': 'x' }, 'tls.crt is not a PEM certificate'],
+  ['an empty certificate', { 'tls.crt': '', 'tls.key': 'x' }, 'tls.crt is missing'],
+])('says that a folder has %s', async (_, content, text) => {
+  const { folder, put } = await mountedFolder();
+  await put(content);
+  const { given } = run(folderPlace(folder));
+  await vi.waitFor(() => expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' }), waiting);
+  expect(given.problem()?.message).toContain(text);
+});
+
+it('says that a key is unreadable without quoting it', async () => {
+  const { folder, put } = await mountedFolder();
+  await put({ 'tls.crt': first.certificatePem, 'tls.key': 'hunter2' });
+  const { given } = run(folderPlace(folder));
+  await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key is not a PEM private key'), waiting);
+  expect(given.problem()?.message).not.toContain('hunter2');
+});
+
+it('waits for a folder that is not there yet', async () => {
+  const { folder, put } = await mountedFolder();
+  const { given, clock, serves } = run(folderPlace(folder));
+  await vi.waitFor(() => expect(given.problem()).toBeDefined(), waiting);
+  await put(files(first));
+  await clock.advance(10_000);
+  await serves(first);
+});
+
+const KEY = { namespace: 'sea-system', name: 'from-cert-manager' };
+
+function secretServer() {
+  const server = new SmallApiServer();
+  server.serve(ValidatingWebhookConfiguration);
+  const client = createClient({ transport: server.transport() });
+  const cache = new Cache({ client, wire: systemClock });
+  const stop = new AbortController();
+  const running = cache.run(stop.signal);
+  cleanUps.push(async () => {
+    stop.abort();
+    await running;
+  });
+  const put = (pair: CertificateWithKey): void => {
+    const data = { ...files(pair), 'ca.crt': authority.certificatePem };
+    const encoded = Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
+    server.put(Secret, { metadata: KEY, type: 'kubernetes.io/tls', data: Object.fromEntries(encoded) });
+  };
+  return { server, client, cache, put };
+}
+
+it('serves what a Secret of cert-manager holds, and what replaces it', async () => {
+  const { server, cache, put } = secretServer();
+  const { given, serves } = run(secretPlace(cache, KEY));
+  await vi.waitFor(() => expect(given.problem()?.message).toContain('does not exist'), waiting);
+  put(first);
+  await serves(first);
+  put(second);
+  await serves(second);
+  server.remove(Secret, KEY);
+  await vi.waitFor(() => expect(given.problem()).toBeDefined(), waiting);
+  expect(given.current?.fingerprint).toBe(fingerprint(second));
+  expect(server.writes()).toEqual([]);
+});
+
+it('makes the given authority known where it is told to', async () => {
+  const { server, client, cache, put } = secretServer();
+  const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => allow());
+  const wanted = webhookConfigurations({
+    operator: 'sea',
+    webhooks: [webhook],
+    ownNamespace: 'sea-system',
+    address: { url: 'https://127.0.0.1:1' },
+  });
+  put(first);
+  const trust = new ConfigurationsTrust({ client, cache, operator: 'sea', wanted, own: true, log: silentLog });
+  const { serves } = run(secretPlace(cache, KEY), trust);
+  await serves(first);
+  const made = server.get(ValidatingWebhookConfiguration, { name: 'bowline-sea' });
+  expect(made?.webhooks?.[0]?.clientConfig).toEqual({
+    url: 'https://127.0.0.1:1/sea/gate',
+    caBundle: Buffer.from(authority.certificatePem).toString('base64'),
+  });
+});
