@@ -130,17 +130,17 @@ export { TransportError, type TransportErrorCode } from './transport/transport-e
 export type * from './webhook/admission-request.ts';
 export type { GroupVersionKind, GroupVersionResource, Operation } from './webhook/admission-review.ts';
 export {
-  type Allowed,
+  type Admitted,
+  type AdmittedChanged,
+  type AdmittedPatched,
   type AnswerOptions,
-  allow,
-  type Changed,
-  change,
+  admit,
+  admitChanged,
+  admitPatched,
   type Denied,
   type DenyOptions,
   deny,
   type MutatingAnswer,
-  type Patched,
-  patch,
   type ValidatingAnswer,
 } from './webhook/answer.ts';
 export {

@@ -22,9 +22,9 @@ export interface DenyOptions extends AnswerOptions {
   readonly causes?: readonly StatusCause[] | undefined;
 }
 
-/** Allowed lets the request pass. */
-export interface Allowed {
-  readonly [ANSWER]: 'allow';
+/** Admitted lets the request pass. */
+export interface Admitted {
+  readonly [ANSWER]: 'admit';
   readonly warnings: readonly string[];
 }
 
@@ -38,32 +38,32 @@ export interface Denied {
   readonly causes: readonly StatusCause[];
 }
 
-/** Patched lets the request pass with a changed object. */
-export interface Patched {
+/** AdmittedPatched lets the request pass with a changed object. */
+export interface AdmittedPatched {
   readonly [ANSWER]: 'patch';
   readonly warnings: readonly string[];
   readonly operations: readonly JsonPatchOperation[];
 }
 
-/** Changed lets the request pass with another object in place of the one that came. */
-export interface Changed<T> {
+/** AdmittedChanged lets the request pass with another object in place of the one that came. */
+export interface AdmittedChanged<T> {
   readonly [ANSWER]: 'change';
   readonly warnings: readonly string[];
   readonly object: T;
 }
 
 /** ValidatingAnswer is what a validating handler returns. Nothing is not an answer: a forgotten return must not let anything pass. */
-export type ValidatingAnswer = Allowed | Denied;
+export type ValidatingAnswer = Admitted | Denied;
 
 /** MutatingAnswer is what a mutating handler returns: an answer, or simply the object as it should be. */
-export type MutatingAnswer<T> = Allowed | Denied | Patched | Changed<T> | T;
+export type MutatingAnswer<T> = Admitted | Denied | AdmittedPatched | AdmittedChanged<T> | T;
 
 /** AnyAnswer is an answer whatever made it. */
-export type AnyAnswer = Allowed | Denied | Patched | Changed<unknown>;
+export type AnyAnswer = Admitted | Denied | AdmittedPatched | AdmittedChanged<unknown>;
 
-/** allow lets the request pass unchanged. */
-export function allow(options: AnswerOptions = {}): Allowed {
-  return { [ANSWER]: 'allow', warnings: options.warnings ?? [] };
+/** admit lets the request pass unchanged. */
+export function admit(options: AnswerOptions = {}): Admitted {
+  return { [ANSWER]: 'admit', warnings: options.warnings ?? [] };
 }
 
 /**
@@ -89,13 +89,13 @@ export function deny(reason: string | DenyOptions): Denied {
   };
 }
 
-/** change lets the request pass with this object instead; the JSON patch is computed. Without warnings, returning the object alone does the same. */
-export function change<T>(object: T, options: AnswerOptions = {}): Changed<T> {
+/** admitChanged lets the request pass with this object instead; the JSON patch is computed. Without warnings, returning the object alone does the same. */
+export function admitChanged<T>(object: T, options: AnswerOptions = {}): AdmittedChanged<T> {
   return { [ANSWER]: 'change', warnings: options.warnings ?? [], object };
 }
 
-/** patch lets the request pass with these changes to its object. */
-export function patch(operations: readonly JsonPatchOperation[], options: AnswerOptions = {}): Patched {
+/** admitPatched lets the request pass with these changes to its object. */
+export function admitPatched(operations: readonly JsonPatchOperation[], options: AnswerOptions = {}): AdmittedPatched {
   return { [ANSWER]: 'patch', warnings: options.warnings ?? [], operations };
 }
 

@@ -1,6 +1,6 @@
 import { ConfigMap, type KubernetesObject, Namespace, resource } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { allow } from './answer.ts';
+import { admit } from './answer.ts';
 import { checkWebhooks, differsFrom, serverNames, webhookConfigurations } from './configurations.ts';
 import { mutating, validating } from './declare.ts';
 
@@ -19,15 +19,15 @@ const guard = validating(Ship, {
   failurePolicy: 'Fail',
   matchConditions: [{ name: 'spec', expression: 'object.spec != oldObject.spec' }],
   namespaceSelector: { matchLabels: { sea: 'north' } },
-}).handle(() => allow());
+}).handle(() => admit());
 const label = mutating(ConfigMap, {
   name: 'label',
   operations: ['CREATE'],
   reinvocationPolicy: 'IfNeeded',
   path: '/mutate-v1-configmap',
   timeoutSeconds: 3,
-}).handle(() => allow());
-const cities = validating(Namespace, { name: 'cities', operations: ['DELETE'] }).handle(() => allow());
+}).handle(() => admit());
+const cities = validating(Namespace, { name: 'cities', operations: ['DELETE'] }).handle(() => admit());
 const base = {
   operator: 'sea',
   webhooks: [guard, label, cities],
@@ -103,7 +103,7 @@ it('refuses Fail on kinds of others, and two webhooks in one place', () => {
   expect(refused({ ownKinds: [ConfigMap] })).toThrow('"guard" has failurePolicy Fail on Ship, which is not a kind of');
   expect(refused({ ownKinds: [Ship] })).not.toThrow();
   expect(refused({ webhooks: [guard, guard] })).toThrow('the name "guard" is used twice');
-  const other = mutating(Ship, { name: 'other', operations: ['CREATE'], path: '/sea/guard' }).handle(() => allow());
+  const other = mutating(Ship, { name: 'other', operations: ['CREATE'], path: '/sea/guard' }).handle(() => admit());
   expect(refused({ webhooks: [guard, other] })).toThrow('"guard" and "other" are both at /sea/guard');
 });
 

@@ -4,7 +4,7 @@ import { project } from '../cache/view.ts';
 import type { LiveClient } from '../controller/live-client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ReadClient } from './admission-request.ts';
-import { allow, deny } from './answer.ts';
+import { admit, deny } from './answer.ts';
 import { mutating, validating } from './declare.ts';
 import type { Webhook, WebhookOptions } from './webhook.ts';
 
@@ -21,7 +21,7 @@ const usual: WebhookOptions<'CREATE', 'None'> = { name: 'gate', operations: ['CR
 
 describe('a declaration', () => {
   it('has defaults that harm nobody', () => {
-    expect(validating(ConfigMap, usual).handle(() => allow())).toMatchObject({
+    expect(validating(ConfigMap, usual).handle(() => admit())).toMatchObject({
       type: 'validating',
       failurePolicy: 'Ignore',
       sideEffects: 'None',
@@ -33,7 +33,7 @@ describe('a declaration', () => {
   });
 
   it('may fail closed on kinds that are not of Kubernetes itself', () => {
-    expect(validating(Ship, { ...usual, failurePolicy: 'Fail' }).handle(() => allow()).failurePolicy).toBe('Fail');
+    expect(validating(Ship, { ...usual, failurePolicy: 'Fail' }).handle(() => admit()).failurePolicy).toBe('Fail');
   });
 
   it.each<[string, () => unknown, string]>([

@@ -41,7 +41,7 @@ export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
  *
  * @example
  * const names = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
- *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that begin with tmp- are reserved') : allow()));
+ *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that begin with tmp- are reserved') : admit()));
  */
 export function validating<T extends KubernetesObject, const O extends Operation, const E extends SideEffects = 'None'>(
   kind: Resource<T>,

@@ -1,7 +1,7 @@
 import type { ConfigMap } from '@bowline/kubernetes';
 import { applyJsonPatch, type JsonPatchOperation } from '@bowline/machinery';
 import { expect, it } from 'vitest';
-import { type AnyAnswer, allow, change, deny, patch } from './answer.ts';
+import { type AnyAnswer, admit, admitChanged, admitPatched, deny } from './answer.ts';
 import { respond } from './respond.ts';
 
 const hook = { type: 'mutating', name: 'gate' } as const;
@@ -10,8 +10,8 @@ const answerTo = (returned: unknown, type: 'mutating' | 'validating' = 'mutating
   respond({ ...hook, type }, 'uid-1', returned, () => structuredClone(came));
 
 it('lets pass with nothing but the uid', () => {
-  expect(answerTo(allow())).toEqual({ uid: 'uid-1', allowed: true });
-  expect(answerTo(allow(), 'validating')).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(admit())).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(admit(), 'validating')).toEqual({ uid: 'uid-1', allowed: true });
 });
 
 it.each<[string, AnyAnswer, object]>([
@@ -43,8 +43,8 @@ it('refuses to refuse with a code that means something else', () => {
 
 it.each<[string, unknown]>([
   ['an object', { ...came, metadata: { ...came.metadata, labels: { 'a/b~c': 'y' } }, data: undefined }],
-  ['change()', change({ ...came, data: { a: '1', b: '2' } })],
-  ['patch()', patch([{ op: 'add', path: '/data/b', value: '2' }])],
+  ['admitChanged()', admitChanged({ ...came, data: { a: '1', b: '2' } })],
+  ['admitPatched()', admitPatched([{ op: 'add', path: '/data/b', value: '2' }])],
   ['a different shape', { ...came, data: { z: '\u2028<>&' } }],
 ])('turns %s into a patch that leads there', (_, returned) => {
   const { patch: encoded = '', patchType, allowed } = answerTo(returned);
@@ -61,8 +61,8 @@ it.each<[string, unknown]>([
 
 it('sends no patch when nothing changed', () => {
   expect(answerTo(structuredClone(came))).toEqual({ uid: 'uid-1', allowed: true });
-  expect(answerTo(change({ ...came, immutable: undefined }))).toEqual({ uid: 'uid-1', allowed: true });
-  expect(answerTo(patch([]))).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(admitChanged({ ...came, immutable: undefined }))).toEqual({ uid: 'uid-1', allowed: true });
+  expect(answerTo(admitPatched([]))).toEqual({ uid: 'uid-1', allowed: true });
 });
 
 it('sees a change that the handler made in place', () => {
@@ -72,7 +72,7 @@ it('sees a change that the handler made in place', () => {
 });
 
 it('makes warnings fit into headers and what the API server passes on', () => {
-  const { warnings } = answerTo(allow({ warnings: ['a\r\nb', '', '\t', 'c'.repeat(5000), 'd'] }));
+  const { warnings } = answerTo(admit({ warnings: ['a\r\nb', '', '\t', 'c'.repeat(5000), 'd'] }));
   expect(warnings).toEqual(['a b', 'c'.repeat(4093)]);
   expect(answerTo(deny({ message: 'no', warnings: ['w'] })).warnings).toEqual(['w']);
 });
@@ -82,7 +82,7 @@ it.each([undefined, null, true, 'allow', []])('takes %j for no answer', (returne
 });
 
 it('takes an object for no answer where nothing can be changed', () => {
-  for (const returned of [came, change(came), patch([])]) {
+  for (const returned of [came, admitChanged(came), admitPatched([])]) {
     expect(() => answerTo(returned, 'validating')).toThrow(
       expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }),
     );

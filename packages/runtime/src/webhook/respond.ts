@@ -21,8 +21,8 @@ export function respond(
   const warnings = warningsOf(answer);
   const common = { uid, ...(warnings.length > 0 ? { warnings } : {}) };
   if (answer && kindOf(answer) === 'deny') return { ...common, allowed: false, status: statusOf(answer as Denied) };
-  if (answer && kindOf(answer) === 'allow') return { ...common, allowed: true };
-  if (webhook.type === 'validating') throw noAnswer(webhook, 'allow() or deny(…)');
+  if (answer && kindOf(answer) === 'admit') return { ...common, allowed: true };
+  if (webhook.type === 'validating') throw noAnswer(webhook, 'admit() or deny(…)');
   const operations = operationsOf(webhook, answer ?? returned, pristine);
   if (operations.length === 0) return { ...common, allowed: true };
   const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
@@ -39,7 +39,7 @@ function operationsOf(
     if ('object' in returned) return operationsOf(webhook, returned.object, pristine);
   }
   if (typeof returned !== 'object' || returned === null || Array.isArray(returned)) {
-    throw noAnswer(webhook, 'the object as it should be, or allow(), deny(…), change(…) or patch(…)');
+    throw noAnswer(webhook, 'the object as it should be, or admit(), deny(…), admitChanged(…) or admitPatched(…)');
   }
   return diffJsonPatch(pristine(), returned);
 }

@@ -7,7 +7,7 @@ import { createClient } from '../client/create-client.ts';
 import { ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { silentLog } from '../observability/log.ts';
-import { allow, deny } from './answer.ts';
+import { admit, deny } from './answer.ts';
 import type { TlsMaterial } from './certificates/certificate-source.ts';
 import { readLeaf } from './certificates/pem.ts';
 import { validating } from './declare.ts';
@@ -123,7 +123,7 @@ const review = (change: object = {}, request: object = {}): string =>
   });
 
 const gate = (
-  handle: () => ReturnType<typeof allow | typeof deny> | Promise<ReturnType<typeof allow>>,
+  handle: () => ReturnType<typeof admit | typeof deny> | Promise<ReturnType<typeof admit>>,
   timeoutSeconds = 10,
 ) => validating(ConfigMap, { name: 'gate', operations: ['CREATE'], timeoutSeconds }).handle(handle);
 
@@ -176,7 +176,7 @@ it.each<[string, string, RequestOptions, number, string]>([
   ['another method', '', { method: 'GET' }, 405, 'only POST'],
   ['another path', review(), { path: '/op/other' }, 404, 'there is no webhook at this path; there is /op/gate'],
 ])('refuses %s with a text that says so, and goes on', async (_, body, options, status, text) => {
-  const { send } = await start([gate(() => allow())]);
+  const { send } = await start([gate(() => admit())]);
   expect(await send(body, options)).toMatchObject({ status, text: expect.stringContaining(text) });
   expect(await send(review())).toMatchObject({ status: 200 });
 });
@@ -236,7 +236,7 @@ it('runs no more than allowed at once, and hanging handlers do not stop the othe
         most = Math.max(most, ++running);
         await new Promise<void>((resolve) => waiting.push(resolve));
         running--;
-        return allow();
+        return admit();
       }),
     ],
     { wire },
@@ -258,7 +258,7 @@ it('runs no more than allowed at once, and hanging handlers do not stop the othe
 });
 
 it('serves another certificate from the next handshake on and keeps open connections', async () => {
-  const { send, use, port } = await start([gate(() => allow())]);
+  const { send, use, port } = await start([gate(() => admit())]);
   expect((await send(review())).fingerprint).toBe(leaf.fingerprint);
   use(otherLeaf);
   expect((await send(review())).fingerprint).toBe(leaf.fingerprint);
@@ -268,7 +268,7 @@ it('serves another certificate from the next handshake on and keeps open connect
 });
 
 it('speaks HTTP/1.1 and no TLS below 1.2', async () => {
-  const { port } = await start([gate(() => allow())]);
+  const { port } = await start([gate(() => admit())]);
   const handshake = (options: object): Promise<string> =>
     new Promise((resolve) => {
       const socket = connectTls({ host: '127.0.0.1', port, ca, ...options }, () => {
@@ -284,7 +284,7 @@ it('speaks HTTP/1.1 and no TLS below 1.2', async () => {
 });
 
 it('closes a connection after its share of requests, with the answer', async () => {
-  const { send } = await start([gate(() => allow())], { maxRequestsPerConnection: 2 });
+  const { send } = await start([gate(() => admit())], { maxRequestsPerConnection: 2 });
   expect((await send(review())).connection).toBe('keep-alive');
   expect((await send(review())).connection).toBe('close');
   expect((await send(review())).connection).toBe('keep-alive');
@@ -297,7 +297,7 @@ it('answers what is under way when it stops, takes nothing new and leaves no soc
     [
       gate(async () => {
         await new Promise<void>((resolve) => waiting.push(resolve));
-        return allow();
+        return admit();
       }),
     ],
     { wire },
@@ -323,7 +323,7 @@ it('answers what is under way when it stops, takes nothing new and leaves no soc
 
 it('closes connections that stay unused after the stop', async () => {
   const wire = new VirtualClock();
-  const { send, stop, stopped, agent } = await start([gate(() => allow())], { wire });
+  const { send, stop, stopped, agent } = await start([gate(() => admit())], { wire });
   await send(review());
   stop.abort();
   let ended = false;
@@ -356,8 +356,8 @@ it('cuts what does not end when its time to drain is over', async () => {
 });
 
 it('says which address is taken', async () => {
-  const { port } = await start([gate(() => allow())]);
-  await expect(start([gate(() => allow())], { address: `127.0.0.1:${port}` })).rejects.toMatchObject({
+  const { port } = await start([gate(() => admit())]);
+  await expect(start([gate(() => admit())], { address: `127.0.0.1:${port}` })).rejects.toMatchObject({
     code: 'BOWLINE_ADDRESS_IN_USE',
   });
 });

@@ -13,7 +13,7 @@ import { expect, it, vi } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { AdmissionRequest } from './admission-request.ts';
-import { allow, change, deny, patch } from './answer.ts';
+import { admit, admitChanged, admitPatched, deny } from './answer.ts';
 import { webhookConfigurations } from './configurations.ts';
 import { mutating, validating } from './declare.ts';
 import { startWebhooks } from './start-webhooks.ts';
@@ -90,8 +90,8 @@ it('denies with code, reason, causes and message, and never asks about its own n
   const guard = validating(ConfigMap, { name: 'guard', operations: ['CREATE', 'UPDATE', 'DELETE'] }).handle(
     (request) => {
       seen.push(request);
-      if (request.operation === 'DELETE') return allow({ warnings: ['it will be missed'] });
-      if (request.object.data?.bad === undefined) return allow();
+      if (request.operation === 'DELETE') return admit({ warnings: ['it will be missed'] });
+      if (request.object.data?.bad === undefined) return admit();
       return deny({
         message: 'data.bad is reserved; choose another key',
         causes: [{ reason: 'FieldValueInvalid', field: 'data.bad', message: 'reserved' }],
@@ -130,17 +130,19 @@ it('denies with code, reason, causes and message, and never asks about its own n
 it('mutates by object and by patch, in order, and passes warnings on', async () => {
   await using c = await cluster();
   const label = mutating(ConfigMap, { name: 'a-label', operations: ['CREATE'] }).handle(({ object }) =>
-    change(
+    admitChanged(
       { ...object, metadata: { ...object.metadata, labels: { team: 'a' } } },
       { warnings: ['a team was\nchosen'] },
     ),
   );
   const note = mutating(ConfigMap, { name: 'b-note', operations: ['CREATE'] }).handle(({ object }) =>
-    patch([{ op: 'add', path: '/data', value: { ...object.data, saw: object.metadata?.labels?.team ?? 'nobody' } }]),
+    admitPatched([
+      { op: 'add', path: '/data', value: { ...object.data, saw: object.metadata?.labels?.team ?? 'nobody' } },
+    ]),
   );
   const nothing = mutating(ConfigMap, { name: 'c-nothing', operations: ['CREATE'] }).handle(({ object }) => object);
   const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(({ object }) =>
-    object.data?.saw === 'a' ? allow() : deny('the validating webhook must see the changed object'),
+    object.data?.saw === 'a' ? admit() : deny('the validating webhook must see the changed object'),
   );
   const { mutating: wanted } = await serve(c, [label, note, nothing, gate]);
   expect(wanted?.webhooks?.map(({ name }) => name.split('.')[0])).toEqual(['a-label', 'b-note', 'c-nothing']);
@@ -163,7 +165,7 @@ it('is asked about dry runs, and its client refuses to write then', async () => 
     operations: ['CREATE'],
     sideEffects: 'NoneOnDryRun',
   }).handle(async ({ dryRun, live, namespace = '', name }) => {
-    if (name !== 'asked') return allow();
+    if (name !== 'asked') return admit();
     await live
       .create(ConfigMap, { metadata: { namespace, name: 'effect' } })
       .catch((error: { code: string }) => refused.push(`${dryRun} ${error.code}`));
@@ -190,7 +192,7 @@ it('lets the API server sort out by match conditions and selectors what it is no
     ],
   }).handle(({ name, object }) => {
     seen.add(name);
-    return object.data?.state === 'bad' ? deny('bad') : allow();
+    return object.data?.state === 'bad' ? deny('bad') : admit();
   });
   await serve(c, [picky]);
   const judged = (name: string, state: string): ConfigMap =>
@@ -252,7 +254,7 @@ it('leaves failed and late answers to the failure policy', async () => {
     if (mode === 'deny') return deny('no');
     if (mode === 'throw') throw new Error('a text that only the log should see');
     if (mode === 'late') await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    return allow();
+    return admit();
   };
   const options = { operations: ['CREATE'], timeoutSeconds: 1 } as const;
   const strict = validating(Ship, { ...options, name: 'strict', failurePolicy: 'Fail' }).handle(({ object, signal }) =>
@@ -315,7 +317,7 @@ it('swaps the certificate for new ones without a failed admission, and repairs a
   await using c = await cluster();
   const Ship = await shipKind(c);
   const gate = validating(Ship, { name: 'gate', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
-    object.spec?.mode === 'deny' ? deny('no') : allow(),
+    object.spec?.mode === 'deny' ? deny('no') : admit(),
   );
   const { operator, namespace } = await serve(c, [gate], {
     // A third of the leaf is 4 s: enough for a busy machine, and a renewal every 8 s at the latest.

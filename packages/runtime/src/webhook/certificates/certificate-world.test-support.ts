@@ -6,7 +6,7 @@ import { createClient } from '../../client/create-client.ts';
 import { SmallApiServer } from '../../manager/small-api-server.test-support.ts';
 import { createLog } from '../../observability/create-log.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
-import { allow } from '../answer.ts';
+import { admit } from '../answer.ts';
 import { serverNames, webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
@@ -18,7 +18,7 @@ const PROPAGATION_MS = 120_000;
 export const SECRET = { namespace: 'sea-system', name: 'sea-webhook-tls' };
 export const CONFIGURATION = { name: 'bowline-sea' };
 
-const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => allow());
+const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
 const address = { service: { namespace: 'sea-system', name: 'sea-webhook' } };
 const wanted = webhookConfigurations({ operator: 'sea', webhooks: [webhook], ownNamespace: 'sea-system', address });
 

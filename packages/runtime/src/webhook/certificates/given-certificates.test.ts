@@ -16,7 +16,7 @@ import { createClient } from '../../client/create-client.ts';
 import { SmallApiServer } from '../../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../../observability/create-metrics.ts';
 import { silentLog } from '../../observability/log.ts';
-import { allow } from '../answer.ts';
+import { admit } from '../answer.ts';
 import { webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
@@ -193,7 +193,7 @@ it('serves what a Secret of cert-manager holds, and what replaces it', async () 
 
 it('makes the given authority known where it is told to', async () => {
   const { server, client, cache, put } = secretServer();
-  const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => allow());
+  const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
   const wanted = webhookConfigurations({
     operator: 'sea',
     webhooks: [webhook],

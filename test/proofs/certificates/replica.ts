@@ -1,0 +1,77 @@
+import { connectClient } from '@bowline/control-plane';
+import { Cache, type Client, createLog, type RunningWebhooks, startWebhooks } from '@bowline/runtime';
+import { shipWebhooks } from './ship.ts';
+
+type Kubeconfig = Parameters<typeof connectClient>[0];
+
+/** The proportions of the defaults (90 days in a year), in seconds: a third of a certificate is 5 s. */
+export const LIVES = { leafValidForMs: 15_000, authorityValidForMs: 45_000, propagationMs: 1_500 };
+export const OPERATOR = 'proof';
+
+/** ReplicaOptions is where a replica runs. */
+export interface ReplicaOptions {
+  readonly name: string;
+  readonly namespace: string;
+  readonly kubeconfig: Kubeconfig;
+  /** Where the API server reaches all replicas. */
+  readonly url: string;
+}
+
+/** Replica is one process of the operator, as far as webhooks go: a client, a cache and a server of its own. */
+export class Replica {
+  readonly name: string;
+  readonly #client: Client;
+  readonly #stop: AbortController;
+  readonly #caching: Promise<void>;
+  readonly #webhooks: RunningWebhooks;
+
+  private constructor(
+    name: string,
+    client: Client,
+    stop: AbortController,
+    caching: Promise<void>,
+    webhooks: RunningWebhooks,
+  ) {
+    this.name = name;
+    this.#client = client;
+    this.#stop = stop;
+    this.#caching = caching;
+    this.#webhooks = webhooks;
+  }
+
+  static async start({ name, namespace, kubeconfig, url }: ReplicaOptions): Promise<Replica> {
+    const client = await connectClient(kubeconfig, { component: name });
+    const cache = new Cache({ client });
+    const stop = new AbortController();
+    const caching = cache.run(stop.signal);
+    const webhooks = await startWebhooks({
+      operator: OPERATOR,
+      webhooks: shipWebhooks(name),
+      namespace,
+      client,
+      cache,
+      address: '127.0.0.1:0',
+      reachedAt: { url },
+      certificates: { kind: 'managed', ...LIVES },
+      // A handshake for every few requests: a certificate that is not trusted shows at once.
+      maxRequestsPerConnection: 4,
+      log: createLog({ level: 'warn', format: 'text' }).with({ replica: name }),
+      signal: stop.signal,
+    });
+    return new Replica(name, client, stop, caching, webhooks);
+  }
+
+  get port(): number {
+    return this.#webhooks.port;
+  }
+
+  ready(): Promise<void> {
+    return this.#webhooks.ready(AbortSignal.timeout(20_000));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([this.#caching, this.#webhooks.stopped]);
+    await this.#client.close();
+  }
+}
