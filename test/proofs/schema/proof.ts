@@ -15,7 +15,12 @@ export const proof: Proof = {
 
 async function run({ runs, seed, seconds, log }: ProofOptions): Promise<ProofResult> {
   const deadline = seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + seconds * 1000;
-  await using controlPlane = await startControlPlane({ kind: 'kubernetes', scheduler: false, workloads: false });
+  await using controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    scheduler: false,
+    workloads: false,
+    nodes: 0,
+  });
   await using client: Client = await connectClient(await controlPlane.kubeconfig('admin'));
   const tally: Tally = {
     cases: 0,

@@ -54,7 +54,12 @@ function answered(fixture: FixtureCase, verdict: Awaited<ReturnType<typeof tryCr
   return { ...fixture, causes: verdict.causes, ...(stored === undefined ? {} : { stored }) };
 }
 
-await using controlPlane = await startControlPlane({ kind: 'kubernetes', scheduler: false, workloads: false });
+await using controlPlane = await startControlPlane({
+  kind: 'kubernetes',
+  scheduler: false,
+  workloads: false,
+  nodes: 0,
+});
 await using client = await connectClient(await controlPlane.kubeconfig('admin'));
 const cases = [...fixtureCases, ...ruleCases];
 const answers: Recorded[] = [];

@@ -58,7 +58,10 @@ function isEqualScalar(a: CelValue, b: CelValue): boolean {
 
 function isEqualList(a: ListValue, b: ListValue): boolean {
   if (a.length !== b.length) return false;
-  if (a.kind === 'set') return b.items.every((item) => a.items.some((own) => isEqual(own, item)));
+  if (a.kind === 'set') {
+    const own = new Lookup(a.items);
+    return b.items.every((item) => own.has(item));
+  }
   const { keyOf } = a;
   if (keyOf !== undefined) {
     const own = new Map(a.items.map((item) => [keyOf(item), item]));
@@ -71,6 +74,36 @@ function isEqualList(a: ListValue, b: ListValue): boolean {
     const other = b.items[index];
     return other !== undefined && isEqual(item, other);
   });
+}
+
+/** Lookup finds values among others: scalars at once, everything else one by one. */
+export class Lookup {
+  readonly #scalars = new Set<string>();
+  readonly #others: CelValue[] = [];
+
+  constructor(values: readonly CelValue[] = []) {
+    for (const value of values) this.add(value);
+  }
+
+  /** add puts in one more. */
+  add(value: CelValue): void {
+    const key = scalarKey(value);
+    if (key === undefined) this.#others.push(value);
+    else this.#scalars.add(key);
+  }
+
+  /** has tells whether an equal value is there. */
+  has(value: CelValue): boolean {
+    const key = scalarKey(value);
+    return key === undefined ? this.#others.some((own) => isEqual(own, value)) : this.#scalars.has(key);
+  }
+}
+
+function scalarKey(value: CelValue): string | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? `n${BigInt(value)}` : `n${value}`;
+  if (typeof value === 'bigint') return `n${value}`;
+  if (typeof value === 'string') return `s${value}`;
+  return typeof value === 'boolean' ? `b${value}` : undefined;
 }
 
 function isNumber(value: CelValue): value is number | bigint {

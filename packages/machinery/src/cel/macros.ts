@@ -1,5 +1,5 @@
 import { type Code, type Context, compileAst, failAt, withVariable } from './compile.ts';
-import { compareValues } from './equality.ts';
+import { compareValues, Lookup } from './equality.ts';
 import { Failed, type Frame } from './frame.ts';
 import type { Ast } from './parse.ts';
 import { BOOL, type CelType, DYN, formatType, INT, isUnknown, listOf, mapOf, optionalOf } from './types.ts';
@@ -210,12 +210,17 @@ function transform(ast: Call, context: Context, variables: number, result: 'list
     type,
     run(frame) {
       const made: [CelValue, CelValue][] = [];
+      const keys = new Lookup();
       loop.each(frame, (key) => {
         if (test !== undefined && !test(frame)) return undefined;
         const value = body.run(frame);
         frame.spendOn(value);
-        if (!isEntries) made.push([key, value]);
-        else for (const [entryKey, entryValue] of entriesOf(value)) made.push(uniqueEntry(made, entryKey, entryValue));
+        for (const [entryKey, entryValue] of isEntries ? entriesOf(value) : [[key, value] as const]) {
+          if (isEntries && keys.has(entryKey))
+            throw new CelFailure(`insert failed: key ${String(entryKey)} already exists`);
+          keys.add(entryKey);
+          made.push([entryKey, entryValue]);
+        }
         return undefined;
       });
       return result === 'list' ? new ListValue(made.map(([, value]) => value)) : new MapValue(made);
@@ -226,12 +231,6 @@ function transform(ast: Call, context: Context, variables: number, result: 'list
 function entriesOf(value: CelValue): readonly (readonly [CelValue, CelValue])[] {
   if (value instanceof MapValue) return value.entries();
   throw new CelFailure('no such overload');
-}
-
-function uniqueEntry(made: readonly [CelValue, CelValue][], key: CelValue, value: CelValue): [CelValue, CelValue] {
-  if (new MapValue(made).find(key) !== undefined)
-    throw new CelFailure(`insert failed: key ${String(key)} already exists`);
-  return [key, value];
 }
 
 function sortBy(ast: Call, context: Context): Code {

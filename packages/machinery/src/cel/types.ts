@@ -63,14 +63,23 @@ export function simple(kind: SimpleKind): CelType {
   return SIMPLE.get(kind) ?? { kind };
 }
 
+/** BOOL is the type of true and false. */
 export const BOOL = simple('bool');
+/** INT is the type of 64-bit integers. */
 export const INT = simple('int');
+/** DOUBLE is the type of floating point numbers. */
 export const DOUBLE = simple('double');
+/** STRING is the type of text. */
 export const STRING = simple('string');
+/** BYTES is the type of binary data. */
 export const BYTES = simple('bytes');
+/** NULL is the type of null. */
 export const NULL = simple('null');
+/** DYN is the type of values whose type is known only when they are there. */
 export const DYN = simple('dyn');
+/** TYPE is the type of types as values. */
 export const TYPE = simple('type');
+/** FREE is the type of whatever fits: nothing is known yet. */
 export const FREE: CelType = Object.freeze({ kind: 'free' });
 
 /** listOf is the type of a list. */

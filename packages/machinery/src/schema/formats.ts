@@ -133,12 +133,16 @@ function isDateTime(text: string): boolean {
 
 const LOOSE_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
 
+// Long rows of digits are tried from every position; nobody writes a duration of a thousand characters.
+const LONGEST_LOOSE_DURATION = 1_000;
+
 /** Go's durations, and also `3 days` or `2 weeks and 1 hour`: any number before a known unit counts, the rest is ignored. */
 function isDuration(text: string): boolean {
   try {
     parseDurationNs(text);
     return true;
   } catch {
+    if (text.length > LONGEST_LOOSE_DURATION) return false;
     const parts = [...text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)];
     if (parts.some(([, number = '']) => Number(number) >= 2 ** 63)) return false;
     return parts.some(([, , unit = '']) => LOOSE_UNIT.test(unit));

@@ -112,11 +112,7 @@ describe('renderCustomResourceDefinition', () => {
       },
       /2 versions are stored/,
     ],
-    [
-      'a version twice',
-      { ...minimal, versions: [{ version: 'v1' }, { version: 'v1' }] },
-      /defined twice/,
-    ],
+    ['a version twice', { ...minimal, versions: [{ version: 'v1' }, { version: 'v1' }] }, /defined twice/],
     ['a warning in two lines', { ...minimal, deprecated: 'a\nb' }, /one line/],
   ])('refuses %s', (_, definition, message) => {
     expect(() => renderCustomResourceDefinition(definition)).toThrow(

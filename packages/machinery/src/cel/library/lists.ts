@@ -1,4 +1,4 @@
-import { compareValues, isEqual } from '../equality.ts';
+import { compareValues, isEqual, Lookup } from '../equality.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, type CelValue, DurationValue, ListValue } from '../values.ts';
 import { int64 } from './operators.ts';
@@ -42,7 +42,13 @@ function slice(list: ListValue, start: bigint, end: bigint): ListValue {
 }
 
 function distinct(list: ListValue): ListValue {
-  return new ListValue(list.items.filter((item, index) => list.items.findIndex((own) => isEqual(own, item)) === index));
+  const seen = new Lookup();
+  const firsts = list.items.filter((item) => {
+    const isFirst = !seen.has(item);
+    if (isFirst) seen.add(item);
+    return isFirst;
+  });
+  return new ListValue(firsts);
 }
 
 function flatten(list: ListValue): ListValue {
@@ -55,7 +61,13 @@ function range(length: bigint): ListValue {
 }
 
 function contains(list: ListValue, other: ListValue): boolean {
-  return other.items.every((item) => list.items.some((own) => isEqual(own, item)));
+  const own = new Lookup(list.items);
+  return other.items.every((item) => own.has(item));
+}
+
+function intersects(list: ListValue, other: ListValue): boolean {
+  const own = new Lookup(list.items);
+  return other.items.some((item) => own.has(item));
 }
 
 /** lists are functions on lists, and on lists as sets. */
@@ -90,7 +102,5 @@ export const lists = [
     'sets.equivalent::(list<A>, list<A>): bool',
     (a: ListValue, b: ListValue) => contains(a, b) && contains(b, a),
   ),
-  overload('sets.intersects::(list<A>, list<A>): bool', (a: ListValue, b: ListValue) => {
-    return a.items.some((item) => b.items.some((other) => isEqual(item, other)));
-  }),
+  overload('sets.intersects::(list<A>, list<A>): bool', intersects),
 ];

@@ -1,4 +1,4 @@
-import { compareValues, isEqual } from '../equality.ts';
+import { compareValues, isEqual, Lookup } from '../equality.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, type CelValue, DurationValue, ListValue, type MapValue, TimestampValue } from '../values.ts';
 
@@ -24,9 +24,13 @@ function modulo(a: bigint, b: bigint): bigint {
 /** A set keeps one of each, a list-map takes the newer item of a key; other lists are put together. */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.kind === 'set') {
-    const items = [...a.items];
-    for (const item of b.items) if (!items.some((own) => isEqual(own, item))) items.push(item);
-    return new ListValue(items, { kind: 'set' });
+    const own = new Lookup(a.items);
+    const added = b.items.filter((item) => {
+      const isNew = !own.has(item);
+      if (isNew) own.add(item);
+      return isNew;
+    });
+    return new ListValue([...a.items, ...added], { kind: 'set' });
   }
   const { keyOf } = a;
   if (keyOf === undefined) return new ListValue([...a.items, ...b.items]);
