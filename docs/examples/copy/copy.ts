@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConfigMap } from '@bowline/kubernetes';
-import { defineOperator, isAlreadyExists, keyed, project, slow } from '@bowline/runtime';
+import { allow, defineOperator, isAlreadyExists, keyed, project, slow } from '@bowline/runtime';
 
 /** On a source: the namespace that wants a copy of it. */
 export const COPY_TO = 'example.bowline.dev/copy-to';
@@ -67,4 +67,8 @@ const copies = keyed('copy', { concurrency: 4 })
  * copy is an operator that copies ConfigMaps labelled `example.bowline.dev/copy-to: <namespace>` to that namespace. It is
  * an example: it writes for anybody who may label a ConfigMap, without asking what else they may do.
  */
-export const copy = defineOperator({ name: 'copy', controllers: [copies] });
+export const copy = defineOperator({
+  name: 'copy',
+  controllers: [copies],
+  permissions: [allow(['create', 'update', 'delete'], ConfigMap)],
+});

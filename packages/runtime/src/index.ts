@@ -19,19 +19,10 @@ export {
 } from './cache/view.ts';
 export type * from './client/client.ts';
 export { type ClientOptions, createClient } from './client/create-client.ts';
-export {
-  type ControllerOptions,
-  type ControllerStart,
-  type ControllerStep,
-  controller,
-  type KeyedReconcileStep,
-  type KeyedStart,
-  type KeyedStep,
-  keyed,
-  type ReconcileStep,
-} from './controller/builder.ts';
+export { controller, keyed } from './controller/builder.ts';
+export type * from './controller/builder-steps.ts';
 export type * from './controller/context.ts';
-export type { Controller, WorkOptions } from './controller/controller.ts';
+export type { Controller, WorkOptions, WriteDeclaration } from './controller/controller.ts';
 export type { ControllerState } from './controller/controller-runner.ts';
 export type { LiveClient } from './controller/live-client.ts';
 export * from './controller/predicates.ts';
@@ -43,6 +34,7 @@ export type {
   SourceListOptions,
   SourceOptions,
 } from './controller/sources.ts';
+export type { ContextWrites, NoWrites, WriteKindOptions, WriteTypes } from './controller/write-types.ts';
 export {
   ApiError,
   type ApiErrorInit,
@@ -75,6 +67,7 @@ export type { LeaseTiming } from './leader-election/lease-timing.ts';
 export { type ControllerStatus, Manager, type OperatorStatus } from './manager/manager.ts';
 export type { LeaderElectionOptions, ManagerOptions } from './manager/manager-options.ts';
 export type { OperatorState } from './manager/operator-runner.ts';
+export { type RunOperatorsOptions, runOperators } from './manager/run-operators.ts';
 export { type RunUntilSignalOptions, runUntilSignal } from './manager/run-until-signal.ts';
 export { type CreateLogOptions, createLog, LOG_LEVELS, type LogLevel } from './observability/create-log.ts';
 export { type CreateMetricsOptions, createMetrics, type MetricsRegistry } from './observability/create-metrics.ts';
@@ -88,8 +81,8 @@ export {
   startOperationsServer,
 } from './operations/operations-server.ts';
 export { preferSmallHeap } from './operations/small-heap.ts';
+export { type Command, type CommandContext, command, type Sample } from './operator/command.ts';
 export {
-  type ConfigParser,
   defineOperator,
   type Operator,
   type OperatorOptions,
@@ -97,6 +90,12 @@ export {
   type Setup,
   type SetupContext,
 } from './operator/operator.ts';
+export type { ConfigParser, ConfigSchema, OperatorConfig } from './operator/operator-config.ts';
+export { declaredPermissions, permissionsOf } from './permissions/declared-permissions.ts';
+export { type AllowOptions, allow, OWN_NAMESPACE, type Permission, type Verb } from './permissions/permission.ts';
+export { type RbacManifest, type RbacOptions, rbacManifests } from './permissions/rbac-manifests.ts';
+export { type RestrictedOptions, restricted } from './permissions/restricted-client.ts';
+export type { PermissionRules } from './permissions/rules.ts';
 export { type BackoffOptions, type BackoffRange, backoffMs, DEFAULT_BACKOFF } from './queue/backoff.ts';
 export { type Cause, describeCause, type ObjectCause } from './queue/cause.ts';
 export { Queue } from './queue/queue.ts';

@@ -2,6 +2,7 @@
 // has lost its Lease: the guard alone has to stop it.
 import { ConfigMap } from '@bowline/kubernetes';
 import {
+  allow,
   BowlineError,
   type Client,
   connect,
@@ -122,6 +123,7 @@ let writing: Promise<unknown> = Promise.resolve();
 
 const operator = defineOperator({
   name: 'election-proof',
+  permissions: [allow(['patch'], ConfigMap)],
   setup: (context) => ({ client: context.client }),
   services: [
     {

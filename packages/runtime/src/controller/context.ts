@@ -2,8 +2,10 @@ import type { ObjectKey } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 import type { Cause } from '../queue/cause.ts';
+import type { Deletion } from '../writing/deletion.ts';
 import type { LiveClient } from './live-client.ts';
 import type { CacheReads } from './sources.ts';
+import type { ContextWrites, StatusFor, WriteTypes } from './write-types.ts';
 
 /** EnqueueOptions says when and how urgently. */
 export interface EnqueueOptions {
@@ -16,7 +18,7 @@ export interface EnqueueOptions {
 /**
  * BaseContext is what every reconcile gets. Its members may be taken apart: `async ({ key, get, log }) => …`.
  */
-export interface BaseContext<S, Deps, Key> extends CacheReads<S> {
+export interface BaseContext<S, Deps, Key, W extends WriteTypes> extends CacheReads<S>, ContextWrites<W> {
   readonly key: Key;
   /** Why this run: for logs and people, never for decisions. At most 16. */
   readonly causes: readonly Cause[];
@@ -36,13 +38,26 @@ export interface BaseContext<S, Deps, Key> extends CacheReads<S> {
 }
 
 /** ReconcileContext is what the reconcile function of a kind gets: its object exists, in the cache, at this moment. */
-export interface ReconcileContext<Obj, S, Deps> extends BaseContext<S, Deps, ObjectKey> {
+export interface ReconcileContext<Obj, S, Deps, W extends WriteTypes> extends BaseContext<S, Deps, ObjectKey, W> {
   /** The object as the declared view keeps it. Shared: never change it. */
   readonly object: Obj;
+  /** Collects what is said of the object: at most one patch, after the function, and none when nothing changed. */
+  readonly status: StatusFor<W['status']>;
+  /**
+   * event tells people what happened to the object; `kubectl describe` shows it. Said in every run, it is sent when it begins
+   * to hold. The message is free of ids and numbers that change each time.
+   */
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+/** CleanupContext is what the cleanup function of a kind gets: its object is being deleted. */
+export interface CleanupContext<Obj, S, Deps, W extends WriteTypes> extends ReconcileContext<Obj, S, Deps, W> {
+  /** Since when, and what was asked for its dependents. */
+  readonly deletion: Deletion;
 }
 
 /** KeyedContext is what the reconcile function of a keyed controller gets. */
-export type KeyedContext<S, Deps> = BaseContext<S, Deps, string>;
+export type KeyedContext<S, Deps, W extends WriteTypes> = BaseContext<S, Deps, string, W>;
 
 /** ReconcileResult is what a reconcile function may return: nothing, or when to look again even if nothing happens. */
 export type ReconcileResult = { readonly requeueAfterMs?: number | undefined } | undefined;

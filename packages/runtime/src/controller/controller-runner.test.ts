@@ -37,6 +37,8 @@ async function setUp(
   const client = createClient({ transport: server.transport() });
   const cache = new Cache({ client });
   const runner = new ControllerRunner(declared, {
+    operator: 'test',
+    instance: 'here',
     cache: cache as unknown as ControllerCache,
     clock,
     random: { next: () => 0.5 },

@@ -8,11 +8,17 @@ import type { Fields, Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { Queue } from '../queue/queue.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
+import { appliedView } from '../writing/applied-view.ts';
+import { EventRecorder } from '../writing/event-recorder.ts';
+import { fieldManagerOf } from '../writing/field-manager.ts';
+import { informerLookup } from '../writing/informer-lookup.ts';
+import { SettledWrites } from '../writing/settled-writes.ts';
 import { cacheReads, indexName } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { WriteRecorder } from './live-client.ts';
+import { ObjectRuns } from './object-runs.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
@@ -29,6 +35,10 @@ export interface ControllerCache extends WriteRecorder {
 
 /** ControllerRunnerOptions is where a controller runs. */
 export interface ControllerRunnerOptions {
+  /** The operator's name. */
+  readonly operator: string;
+  /** Which process this is, for events. */
+  readonly instance: string;
   readonly cache: ControllerCache;
   readonly clock: Clock;
   readonly random: Random;
@@ -65,6 +75,8 @@ export class ControllerRunner implements Disposable {
   readonly #metrics: ControllerMetrics;
   readonly #triggers: Triggers;
   readonly #paused = new Set<string>();
+  readonly #terminating = new Set<string>();
+  readonly #settled = new SettledWrites();
   readonly #idPrefix: string;
   #reconciler: Reconciler | undefined;
   #state: ControllerState = 'idle';
@@ -75,7 +87,8 @@ export class ControllerRunner implements Disposable {
     this.controller = controller;
     this.#options = { ...options, log: options.log.with({ controller: name }) };
     for (const source of controller.sources) {
-      const { view, namespaces, labelSelector, fieldSelector } = source;
+      const { namespaces, labelSelector, fieldSelector } = source;
+      const view = this.#viewOf(source);
       const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector });
       for (const [index, valuesOf] of Object.entries(source.indexes)) {
         informer.addIndex(indexName(name, source.name, index), valuesOf);
@@ -96,6 +109,7 @@ export class ControllerRunner implements Disposable {
       log: this.#options.log,
       metrics: this.#metrics,
       paused: this.#paused,
+      terminating: this.#terminating,
     });
     this.#idPrefix = Math.floor(between(random, 36 ** 5, 36 ** 6)).toString(36);
   }
@@ -148,7 +162,10 @@ export class ControllerRunner implements Disposable {
       throw error;
     }
 
-    const reconciler = this.#start(options);
+    const events = this.#recorder(options.client);
+    const reconciler = this.#start(options, events);
+    const recorded = new AbortController();
+    const recording = events?.run(recorded.signal);
     using subscriptions = this.#subscribe();
     using resync = this.#resyncRegularly();
     // After the first events, so that the most urgent of them comes first.
@@ -166,6 +183,8 @@ export class ControllerRunner implements Disposable {
     const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
     lost?.removeEventListener('abort', onLost);
     await workers;
+    recorded.abort(over.reason);
+    await recording;
     this.#state = 'stopped';
     const ranForMs = clock.monotonic() - startedAt;
     if (left.length > 0) log.warn('controller stopped before all reconciles had ended', { keys: left, ranForMs });
@@ -179,22 +198,27 @@ export class ControllerRunner implements Disposable {
     this.#metrics[Symbol.dispose]();
   }
 
-  #start(options: ControllerRunOptions): Reconciler {
+  /** Objects that are written are kept with our part of managedFields: then the cache alone tells what would change. */
+  #viewOf({ role, resource, view }: Source): View<never> {
+    const isWritten = role !== 'primary' && this.controller.writes.some((write) => write.resource.id === resource.id);
+    return isWritten && view === 'full' ? appliedView(fieldManagerOf(this.#options.operator, '')) : view;
+  }
+
+  #recorder(client: Client): EventRecorder | undefined {
+    if (!this.#primary) return undefined;
+    const { operator, instance, clock, random, log, metrics } = this.#options;
+    const controller = fieldManagerOf(operator, this.controller.name);
+    return new EventRecorder({ client, controller, instance, clock, random, log, metrics });
+  }
+
+  #start(options: ControllerRunOptions, events: EventRecorder | undefined): Reconciler {
     const { work } = this.controller;
-    const { clock, log, cache } = this.#options;
-    const isKeyed = this.#primary === undefined;
-    const shared: RunShared = {
-      reads: this.#reads,
-      clock,
-      deps: options.deps,
-      client: options.client,
-      recorder: cache,
-      logOf: (run) => log.with({ ...this.#describe(run.item.key), reconcileId: run.id }),
-      enqueue: (key: ObjectKey | string, wanted: EnqueueOptions = {}) => {
-        const cause = { by: 'enqueue', source: this.controller.name } as const;
-        this.#queue.add(typeof key === 'string' ? key : keyString(key), { ...wanted, cause });
-      },
-    };
+    const { clock, log } = this.#options;
+    const shared = this.#shared(options);
+    const runs =
+      this.#primary && events
+        ? new ObjectRuns({ controller: this.controller, ...this.#primary, shared, events })
+        : undefined;
     const reconciler = new Reconciler({
       queue: this.#queue,
       concurrency: work.concurrency,
@@ -203,29 +227,50 @@ export class ControllerRunner implements Disposable {
       log,
       metrics: this.#metrics,
       idPrefix: this.#idPrefix,
-      begin: isKeyed
-        ? (run) => this.#call(new RunContext(shared, run, run.item.key, undefined))
-        : (run) => this.#beginWithObject(shared, run),
+      begin: runs ? (run) => this.#beginWithObject(runs, run) : (run) => this.#beginWithKey(shared, run),
       describe: (key) => this.#describe(key),
     });
     this.#reconciler = reconciler;
     return reconciler;
   }
 
-  #beginWithObject(shared: RunShared, run: Run): (() => unknown) | undefined {
-    const key = parseKey(run.item.key);
-    const object = this.#primary?.informer.get(key);
-    // Deleted, or out of the declared scope: there is nothing to reconcile.
-    if (object === undefined) return undefined;
+  #shared(options: ControllerRunOptions): RunShared {
+    const { clock, log, cache, operator } = this.#options;
+    const { name, sources } = this.controller;
+    return {
+      reads: this.#reads,
+      clock,
+      deps: options.deps,
+      client: options.client,
+      recorder: cache,
+      logOf: (run) => log.with({ ...this.#describe(run.item.key), reconcileId: run.id }),
+      enqueue: (key: ObjectKey | string, wanted: EnqueueOptions = {}) => {
+        const cause = { by: 'enqueue', source: name } as const;
+        this.#queue.add(typeof key === 'string' ? key : keyString(key), { ...wanted, cause });
+      },
+      fieldManager: fieldManagerOf(operator, name),
+      lookup: informerLookup(
+        sources.flatMap(({ name: source, namespaces }) => {
+          const informer = this.#informers.get(source);
+          return informer ? [{ informer, namespaces }] : [];
+        }),
+      ),
+      settled: this.#settled,
+      primary: this.#primary?.resource,
+    };
+  }
+
+  #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | undefined {
     if (this.#paused.has(run.item.key)) {
       this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
       return undefined;
     }
-    return this.#call(new RunContext(shared, run, key, object));
+    return runs.begin(run, this.#terminating.has(run.item.key));
   }
 
   /** The context has every member; the function's own type names those that its builder declared. */
-  #call(context: RunContext): () => unknown {
+  #beginWithKey(shared: RunShared, run: Run): () => unknown {
+    const context = new RunContext(shared, run, run.item.key, undefined);
     return () => this.controller.reconcile(context as never);
   }
 

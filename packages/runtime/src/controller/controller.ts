@@ -1,3 +1,4 @@
+import type { Resource } from '@bowline/kubernetes';
 import type { BackoffOptions } from '../queue/backoff.ts';
 import type { Reconcile } from './context.ts';
 import type { Source } from './sources.ts';
@@ -17,6 +18,15 @@ export interface WorkOptions {
   readonly resyncMs?: number | false | undefined;
 }
 
+/** WriteDeclaration is a kind that a controller writes. */
+export interface WriteDeclaration {
+  readonly verb: 'apply' | 'ensure';
+  readonly resource: Resource;
+  readonly remove: boolean;
+  /** Undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
 /**
  * Controller is a finished declaration: what is watched and what is done about it. It runs in a Manager, as part of an
  * operator. `Deps` is what it needs of the operator's `setup`.
@@ -25,6 +35,13 @@ export interface Controller<in Deps = never> {
   readonly name: string;
   /** The primary kind first, unless the controller is keyed. */
   readonly sources: readonly Source[];
+  readonly writes: readonly WriteDeclaration[];
+  /** Whether the runtime keeps `Ready`, `Reconciling` and `Stalled`. */
+  readonly summarize: boolean;
+  /** Present if and only if a cleanup is declared. */
+  readonly finalization: { readonly finalizer: string; readonly cleanup: Reconcile<never> } | undefined;
+  /** A finalizer that was named although there is no cleanup; an operator refuses that. */
+  readonly unusedFinalizer?: string | undefined;
   readonly work: Readonly<{
     concurrency: number;
     timeoutMs: number;

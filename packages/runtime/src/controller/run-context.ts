@@ -1,8 +1,16 @@
-import type { ObjectKey } from '@bowline/kubernetes';
-import type { Clock } from '@bowline/machinery';
+import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
+import { type Clock, customShape } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cause } from '../queue/cause.ts';
+import { isCustomResource } from '../resource/custom-resource.ts';
+import type { Deletion } from '../writing/deletion.ts';
+import type { EventMessage } from '../writing/event.ts';
+import type { SettledWrites } from '../writing/settled-writes.ts';
+import { StatusDraft } from '../writing/status-collector.ts';
+import type { Lookup } from '../writing/write-client.ts';
+import { createWriter, type Writer } from '../writing/writer.ts';
 import type { EnqueueOptions } from './context.ts';
 import { type LiveClient, RecordingClient, type WriteRecorder } from './live-client.ts';
 import type { Run } from './run.ts';
@@ -17,12 +25,19 @@ export interface RunShared {
   readonly recorder: WriteRecorder;
   readonly logOf: (run: Run) => Log;
   readonly enqueue: (key: ObjectKey | string, options?: EnqueueOptions) => void;
+  /** Who owns what is written. */
+  readonly fieldManager: string;
+  readonly lookup: Lookup;
+  readonly settled: SettledWrites;
+  /** Undefined for a keyed controller. */
+  readonly primary: Resource | undefined;
 }
 
-/** RunContext is the context of one run. What costs something (signal, log, live) is made when it is asked for. */
+/** RunContext is the context of one run. What costs something (signal, log, live, writing) is made when it is asked for. */
 export class RunContext {
   readonly object: unknown;
   readonly key: ObjectKey | string;
+  readonly deletion: Deletion | undefined;
   readonly causes: readonly Cause[];
   readonly attempt: number;
   readonly clock: Clock;
@@ -32,14 +47,18 @@ export class RunContext {
   readonly enqueue: RunShared['enqueue'];
   readonly #shared: RunShared;
   readonly #run: Run;
+  readonly #messages: EventMessage[] = [];
   #log: Log | undefined;
   #live: LiveClient | undefined;
+  #writer: Writer | undefined;
+  #draft: StatusDraft<object> | undefined;
 
-  constructor(shared: RunShared, run: Run, key: ObjectKey | string, object: unknown) {
+  constructor(shared: RunShared, run: Run, key: ObjectKey | string, object: unknown, deletion?: Deletion) {
     this.#shared = shared;
     this.#run = run;
     this.object = object;
     this.key = key;
+    this.deletion = deletion;
     this.causes = run.item.causes;
     this.attempt = run.item.failures + 1;
     this.clock = shared.clock;
@@ -61,5 +80,67 @@ export class RunContext {
   get live(): LiveClient {
     this.#live ??= new RecordingClient(this.#shared.client, this.#shared.recorder, this.#run.signal);
     return this.#live;
+  }
+
+  get apply(): Writer['apply'] {
+    return this.#writing().apply;
+  }
+
+  get ensure(): Writer['ensure'] {
+    return this.#writing().ensure;
+  }
+
+  get remove(): Writer['remove'] {
+    return this.#writing().remove;
+  }
+
+  /** status is the draft, in a form whose functions need no `this`. */
+  get status(): Pick<StatusDraft<object>, 'condition' | 'removeCondition' | 'set'> {
+    const { primary } = this.#shared;
+    if (!primary || !isCustomResource(primary) || !primary.hasStatus) {
+      throw new BowlineError(
+        'BOWLINE_STATUS_UNDECLARED',
+        `cannot say anything in the status of a ${primary?.kind ?? 'key'}: the kind is not defined with one; give defineResource a status`,
+      );
+    }
+    const { draft } = this;
+    return {
+      condition: (type, status, reason, message) => draft.condition(type, status, reason, message),
+      removeCondition: (type) => draft.removeCondition(type),
+      set: (fields) => draft.set(fields),
+    };
+  }
+
+  /** event needs no `this`. */
+  readonly event = (type: EventMessage['type'], reason: string, note: string): void => {
+    this.#messages.push({ type, reason, note });
+  };
+
+  /** draft is what was said in `status`; for whoever writes it. */
+  get draft(): StatusDraft<object> {
+    this.#draft ??= new StatusDraft();
+    return this.#draft;
+  }
+
+  /** messages are what was said with `event`; for whoever sends them. */
+  get messages(): readonly EventMessage[] {
+    return this.#messages;
+  }
+
+  #writing(): Writer {
+    const { primary, fieldManager, lookup, settled } = this.#shared;
+    const object = this.object as KubernetesObject | undefined;
+    this.#writer ??= createWriter({
+      client: this.live,
+      fieldManager,
+      lookup,
+      settled,
+      // What a view without metadata keeps of its object can own nothing: then a write has to name labels.
+      marks: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
+      shapeOf: (resource) => (isCustomResource(resource) ? customShape(resource.schema) : undefined),
+      log: this.log,
+      signal: this.#run.signal,
+    });
+    return this.#writer;
   }
 }

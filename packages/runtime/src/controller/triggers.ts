@@ -16,6 +16,8 @@ export interface TriggerOptions {
   readonly metrics: ControllerMetrics;
   /** Keys of the primary objects that are paused; kept here, read by whoever starts a run. */
   readonly paused: Set<string>;
+  /** Keys of the primary objects that are being deleted; kept here, because a view may not keep it. */
+  readonly terminating: Set<string>;
 }
 
 /** Triggers turns the events of a controller's sources into keys of its queue, each with its cause. */
@@ -63,13 +65,17 @@ export class Triggers {
     const cause: Cause = { by: 'watch', ...objectCause(source, event) };
     if (event.type === 'delete') {
       this.#options.paused.delete(key);
+      this.#options.terminating.delete(key);
       // A key that waits for a far time comes forward and is found gone, so that nothing is kept of dead objects.
       if (queue.has(key)) queue.add(key, { cause });
       else queue.forget(key);
       return;
     }
+    // Both are to be noticed whatever the predicates say.
     const pauseChanged = this.#notePause(key, event.metadata);
-    if (pauseChanged || this.#passes(source, event)) queue.add(key, { cause, priority: priorityOf(event) });
+    const deletionChanged = this.#noteDeletion(key, event.metadata);
+    if (pauseChanged || deletionChanged || this.#passes(source, event))
+      queue.add(key, { cause, priority: priorityOf(event) });
   }
 
   /** Whether the object was paused or resumed by this event: that passes every predicate. */
@@ -83,6 +89,19 @@ export class Triggers {
       namespace: metadata.namespace,
       name: metadata.name,
     });
+    return true;
+  }
+
+  /** Whether the deletion of the object began with this event. */
+  #noteDeletion(key: string, { deletionTimestamp }: ObjectMeta): boolean {
+    const { terminating } = this.#options;
+    if (deletionTimestamp === undefined) {
+      // An object of the same name was made again.
+      terminating.delete(key);
+      return false;
+    }
+    if (terminating.has(key)) return false;
+    terminating.add(key);
     return true;
   }
 

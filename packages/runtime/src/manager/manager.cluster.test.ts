@@ -14,6 +14,7 @@ import { expect, it, vi } from 'vitest';
 import { controller } from '../controller/builder.ts';
 import type { Controller } from '../controller/controller.ts';
 import { defineOperator } from '../operator/operator.ts';
+import { allow } from '../permissions/permission.ts';
 import { Manager } from './manager.ts';
 import type { ManagerOptions } from './manager-options.ts';
 
@@ -38,7 +39,7 @@ function start(
   options: Partial<ManagerOptions> = {},
 ) {
   const manager = new Manager({
-    operators: [defineOperator({ name: 'demo', controllers })],
+    operators: [defineOperator({ name: 'demo', controllers, permissions: [allow(['update'], ConfigMap)] })],
     clientFor: () => account.client,
     namespace: c.namespace,
     healthAddress: '127.0.0.1:0',

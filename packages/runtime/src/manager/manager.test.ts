@@ -5,6 +5,7 @@ import { createClient } from '../client/create-client.ts';
 import { controller } from '../controller/builder.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import { defineOperator, type Operator } from '../operator/operator.ts';
+import { allow } from '../permissions/permission.ts';
 import { Manager } from './manager.ts';
 import type { ManagerOptions } from './manager-options.ts';
 import { SmallApiServer } from './small-api-server.test-support.ts';
@@ -78,6 +79,7 @@ function world() {
 function writer(name: string, seen: string[] = []) {
   return defineOperator({
     name,
+    permissions: [allow(['create'], Secret)],
     controllers: [
       controller(ConfigMap, { name }).reconcile(async ({ key, live }) => {
         seen.push(key.name);
@@ -129,6 +131,7 @@ describe('Manager', () => {
     const m = setUp([
       defineOperator({
         name: 'eager',
+        permissions: [allow(['get', 'create'], ConfigMap)],
         setup: async ({ client, namespace }) => {
           expect(await client.find(ConfigMap, key)).toBeUndefined();
           await client
@@ -169,6 +172,7 @@ describe('Manager', () => {
       });
       const doomed = defineOperator({
         name: 'doomed',
+        permissions: [allow(['delete'], ConfigMap)],
         controllers: [
           controller(ConfigMap, { name: 'doomed' }).reconcile(async ({ signal, live, key }) => {
             events.push('doomed began');
@@ -206,6 +210,7 @@ describe('Manager', () => {
       const m = setUp([
         defineOperator({
           name: 'slow',
+          permissions: [allow(['create'], Secret)],
           controllers: [
             controller(ConfigMap).reconcile(async ({ key, live }) => {
               seen.push(key.name);

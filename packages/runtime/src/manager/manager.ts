@@ -156,6 +156,7 @@ export class Manager {
         async (operator) =>
           new OperatorRunner(operator, {
             client: await clientFor(operator),
+            instance: identity,
             config: config[operator.name],
             namespace,
             clock: this.#clock,

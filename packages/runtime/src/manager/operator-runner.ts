@@ -10,12 +10,18 @@ import type { Leadership } from '../leader-election/leadership.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operator, Service } from '../operator/operator.ts';
+import { readConfig } from '../operator/operator-config.ts';
+import { declaredPermissions } from '../permissions/declared-permissions.ts';
+import { restricted } from '../permissions/restricted-client.ts';
 import { LeadershipGuard } from './leadership-guard.ts';
 import { runService } from './service-runner.ts';
 
 /** OperatorRunnerOptions is where an operator runs. */
 export interface OperatorRunnerOptions {
+  /** Of the operator's own identity; it is narrowed to what the operator declares. */
   readonly client: Client;
+  /** Which process this is, for events. */
+  readonly instance: string;
   /** Its section of the configuration. */
   readonly config: unknown;
   readonly namespace: string;
@@ -44,7 +50,8 @@ export class OperatorRunner {
   #state: OperatorState = 'setting-up';
 
   constructor(operator: Operator, options: OperatorRunnerOptions) {
-    const { client, clock, wire, random, metrics, election } = options;
+    const { clock, wire, random, metrics, election, instance, namespace } = options;
+    const client = restricted(options.client, declaredPermissions(operator), { operator: operator.name, namespace });
     const log = options.log.with({ operator: operator.name });
     this.operator = operator;
     this.#options = { ...options, log };
@@ -54,7 +61,8 @@ export class OperatorRunner {
     // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
     const cache = this.#cache as unknown as ControllerCache;
     this.controllers = operator.controllers.map(
-      (controller) => new ControllerRunner(controller, { cache, clock, random, log, metrics }),
+      (controller) =>
+        new ControllerRunner(controller, { operator: operator.name, instance, cache, clock, random, log, metrics }),
     );
     if (election) {
       const lease = { namespace: options.namespace, name: `bowline-${operator.name}` };
@@ -136,8 +144,8 @@ export class OperatorRunner {
     const { clock, log, metrics, namespace } = this.#options;
     const { setup, config, name } = this.operator;
     try {
-      const parsed = config?.parse(this.#options.config);
-      // What `parse` returns is what defineOperator checked setup against; the types were erased there.
+      const parsed = await readConfig(name, config, this.#options.config);
+      // What is read is what defineOperator checked setup against; the types were erased there.
       return await setup?.({ config: parsed as never, client: this.#client, namespace, clock, log, metrics, signal });
     } catch (cause) {
       throw new BowlineError(

@@ -1,19 +1,22 @@
 import type { Clock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import type { Controller } from '../controller/controller.ts';
-import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-
-/** ConfigParser turns an operator's section of the configuration into its type, or throws saying what is wrong. */
-export interface ConfigParser<Config> {
-  parse(section: unknown): Config;
-}
+import type { Permission } from '../permissions/permission.ts';
+import type { CustomResource } from '../resource/custom-resource.ts';
+import type { Webhook } from '../webhook/webhook.ts';
+import { checkOperator } from './check-operator.ts';
+import type { Command, Sample } from './command.ts';
+import type { OperatorConfig } from './operator-config.ts';
 
 /** SetupContext is what an operator's `setup` gets. */
 export interface SetupContext<Config> {
   readonly config: Config;
-  /** Reads at any time; writes only while this process leads, else they are refused with BOWLINE_NOT_LEADER. */
+  /**
+   * Does what the operator declares, and refuses the rest with BOWLINE_UNDECLARED_PERMISSION. Reads at any time; writes only
+   * while this process leads, else they are refused with BOWLINE_NOT_LEADER.
+   */
   readonly client: Client;
   /** The manager's namespace. */
   readonly namespace: string;
@@ -37,18 +40,26 @@ export interface Service<in Deps = never> {
 export interface OperatorOptions<Deps, Config> {
   /** A DNS label, unique in a manager. Names the Lease (`bowline-<name>`), so changing it is a breaking change. */
   readonly name: string;
+  /** The kinds that it brings. Defaults to none. */
+  readonly resources?: readonly CustomResource[] | undefined;
   readonly controllers?: readonly Controller<Deps>[] | undefined;
+  /** Defaults to none. */
+  readonly webhooks?: readonly Webhook<Deps>[] | undefined;
   readonly services?: readonly Service<Deps>[] | undefined;
-  /** Defaults to no configuration. */
-  readonly config?: ConfigParser<Config> | undefined;
+  /** Its subcommands of the CLI, agents included. Defaults to none. */
+  readonly commands?: readonly Command[] | undefined;
+  /** What it does beside what its declarations imply; see `allow`. Defaults to nothing. */
+  readonly permissions?: readonly Permission[] | undefined;
+  /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
+  readonly config?: OperatorConfig<Config> | undefined;
+  /** Objects that show it at work; those of its own kinds must be valid. Defaults to none. */
+  readonly samples?: readonly Sample[] | undefined;
   /** Needed as soon as a controller or service needs something. Name it before the services, so that their types follow. */
   readonly setup?: Setup<Deps, Config> | undefined;
 }
 
 /** SetupOption demands a `setup` as soon as a controller or service needs something of it. */
-export type SetupOption<Deps, Config> = undefined extends Deps
-  ? unknown
-  : { readonly setup: Setup<Deps, Config> };
+export type SetupOption<Deps, Config> = undefined extends Deps ? unknown : { readonly setup: Setup<Deps, Config> };
 
 /** Setup makes what controllers and services need besides the cluster: providers, connections. Runs once, on every replica. */
 export type Setup<Deps, Config> = (context: SetupContext<Config>) => Deps | Promise<Deps>;
@@ -56,14 +67,20 @@ export type Setup<Deps, Config> = (context: SetupContext<Config>) => Deps | Prom
 /** Operator is a finished declaration; a Manager runs it under its own identity and Lease. */
 export interface Operator {
   readonly name: string;
+  readonly resources: readonly CustomResource[];
   readonly controllers: readonly Controller[];
+  readonly webhooks: readonly Webhook[];
   readonly services: readonly Service[];
-  readonly config: ConfigParser<unknown> | undefined;
+  readonly commands: readonly Command[];
+  readonly permissions: readonly Permission[];
+  readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
+  readonly samples: readonly Sample[];
 }
 
 /**
- * defineOperator declares an operator: controllers and services that share one identity, one Lease and one `setup`.
+ * defineOperator declares an operator: kinds, controllers, webhooks and services that share one identity, one Lease and one
+ * `setup`.
  *
  * @example
  * export const copy = defineOperator({ name: 'copy', controllers: [copies] });
@@ -71,24 +88,20 @@ export interface Operator {
 export function defineOperator<Deps = undefined, Config = undefined>(
   options: OperatorOptions<Deps, Config> & SetupOption<Deps, Config>,
 ): Operator {
-  const { name, controllers = [], services = [], config, setup } = options;
-  const refuse = (problem: string): never => {
-    throw new BowlineError('BOWLINE_OPERATOR_INVALID', `cannot define the operator "${name}": ${problem}`);
+  const { name, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
+  const { permissions = [], config, setup, samples = [] } = options;
+  const operator: Operator = {
+    name,
+    resources,
+    controllers,
+    webhooks,
+    services,
+    commands,
+    permissions,
+    config,
+    setup,
+    samples,
   };
-  if (!/^[a-z0-9](?:[-a-z0-9]{0,53}[a-z0-9])?$/.test(name)) {
-    refuse('the name must be a DNS label (lower-case letters, digits and dashes) of at most 55 characters');
-  }
-  if (controllers.length + services.length === 0) refuse('it has neither controllers nor services');
-  for (const [what, named] of [
-    ['controller', controllers],
-    ['service', services],
-  ] as const) {
-    const names = new Set<string>();
-    for (const each of named) {
-      if (names.has(each.name))
-        refuse(`the ${what} name "${each.name}" is used twice; names tell their metrics and logs apart`);
-      names.add(each.name);
-    }
-  }
-  return Object.freeze({ name, controllers, services, config, setup });
+  checkOperator(operator);
+  return Object.freeze(operator);
 }

@@ -1,0 +1,16 @@
+import { defineResource, s } from '@bowline/runtime/resource';
+
+/** Greeting is a text that is wanted in a ConfigMap. */
+export const Greeting = defineResource({
+  group: 'example.bowline.dev',
+  version: 'v1',
+  kind: 'Greeting',
+  scope: 'Namespaced',
+  description: 'A greeting that is kept in a ConfigMap of the same name.',
+  spec: s.object({ name: s.string().minLength(1).maxLength(64).default('world').describe('Who is greeted.') }),
+  status: s.object({}),
+  columns: [
+    { name: 'Greets', path: '.spec.name' },
+    { name: 'Ready', path: '.status.conditions[?(@.type=="Ready")].status' },
+  ],
+});

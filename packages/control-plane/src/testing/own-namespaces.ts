@@ -1,0 +1,59 @@
+import { type KubernetesObject, Namespace, type Resource } from '@bowline/kubernetes';
+import type { Client, WatchEvent, WatchStream } from '@bowline/runtime';
+
+/** Every name that a rig makes up ends like this. */
+const MADE_UP = /-[0-9a-f]{10}$/;
+
+/**
+ * withoutOthersNamespaces is a client whose lists and watches leave out what is in the namespaces of other tests: test files
+ * share a control plane and run at the same time, and an operator under test must not do another one's work. Everything
+ * else, single objects included, is as the API server has it.
+ */
+export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string>): Client {
+  const isForeign = (kind: Resource, { metadata }: KubernetesObject): boolean => {
+    const namespace = kind.id === Namespace.id ? metadata?.name : metadata?.namespace;
+    return namespace !== undefined && MADE_UP.test(namespace) && !ours.has(namespace);
+  };
+  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'onLeaseLane'> = {
+    async list(kind, options) {
+      const list = await client.list(kind, options);
+      return { ...list, items: list.items.filter((item) => !isForeign(kind, item)) };
+    },
+    watch: async (kind, options) =>
+      new OwnEvents(await client.watch(kind, options), (event) => {
+        return event.type === 'BOOKMARK' || !isForeign(kind, event.object);
+      }),
+    guarded: (guard) => withoutOthersNamespaces(client.guarded(guard), ours),
+    onLeaseLane: () => withoutOthersNamespaces(client.onLeaseLane(), ours),
+  };
+  return new Proxy(client, {
+    get(target, name) {
+      if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
+      const member: unknown = Reflect.get(target, name, target);
+      // A method reaches its private state through the client itself, not through this proxy.
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+class OwnEvents<T> implements WatchStream<T> {
+  readonly #stream: WatchStream<T>;
+  readonly #keep: (event: WatchEvent<T>) => boolean;
+
+  constructor(stream: WatchStream<T>, keep: (event: WatchEvent<T>) => boolean) {
+    this.#stream = stream;
+    this.#keep = keep;
+  }
+
+  async *batches(): AsyncGenerator<readonly WatchEvent<T>[]> {
+    for await (const batch of this.#stream.batches()) yield batch.filter(this.#keep);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchEvent<T>> {
+    for await (const event of this.#stream) if (this.#keep(event)) yield event;
+  }
+
+  aliveAt(): number {
+    return this.#stream.aliveAt();
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type KubernetesObject,
+  keyOf,
+  type PolicyRule,
+  type Resource,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import {
+  BowlineError,
+  type Client,
+  installCustomResourceDefinitions,
+  isNotFound,
+  Manager,
+  type ManagerOptions,
+  type Operator,
+  permissionsOf,
+  rbacManifests,
+} from '@bowline/runtime';
+import type { Cluster } from './cluster.ts';
+import { withoutOthersNamespaces } from './own-namespaces.ts';
+
+/** OperatorsOptions says which operators run in a test's corner, and how. */
+export interface OperatorsOptions
+  extends Pick<
+    ManagerOptions,
+    'config' | 'clock' | 'random' | 'log' | 'metrics' | 'leaderElection' | 'drainTimeoutMs'
+  > {
+  readonly operators: readonly Operator[];
+}
+
+/** RunningOperators are the operators of a test, each under its own ServiceAccount. */
+export interface RunningOperators {
+  /** The manager that runs them; a new one after `restart`. */
+  readonly manager: Manager;
+  /** restart stops the operators, as on SIGTERM, and starts them anew: caches, queues and memories are empty. */
+  restart(): Promise<void>;
+  /** stop stops the operators; `restart` starts them again. */
+  stop(): Promise<void>;
+  /** idle waits until every controller works and nothing is left to do at this moment. */
+  idle(): Promise<void>;
+}
+
+/** How long a wait of the rig may take, in real time. */
+const LONGEST_WAIT_MS = 20_000;
+const BETWEEN_LOOKS_MS = 10;
+
+/**
+ * runOperators installs the operators' kinds as admin, gives each operator a ServiceAccount with exactly the rights that it
+ * declares, and runs them in one manager until the cluster is disposed of. `ours` are the test's namespaces.
+ */
+export async function runOperators(
+  c: Cluster,
+  options: OperatorsOptions,
+  ours: ReadonlySet<string>,
+): Promise<RunningOperators> {
+  const { operators, ...others } = options;
+  const resources = operators.flatMap((operator) => operator.resources);
+  await installCustomResourceDefinitions(c.admin, resources);
+  const clients = new Map<string, Client>();
+  for (const operator of operators) {
+    clients.set(operator.name, withoutOthersNamespaces(await identityOf(c, operator), ours));
+  }
+
+  const start = () => {
+    const manager = new Manager({
+      ...others,
+      operators,
+      clientFor: ({ name }) => {
+        const client = clients.get(name);
+        if (!client) throw new TypeError(`no client was made for the operator ${name}`);
+        return client;
+      },
+      namespace: c.namespace,
+      healthAddress: '0',
+      metricsAddress: '0',
+    });
+    const end = new AbortController();
+    const running = manager.run(end.signal);
+    // Reported by whoever stops it; until then it must not count as unhandled.
+    running.catch(() => undefined);
+    return { manager, end, running };
+  };
+  let current = start();
+  const stop = async (): Promise<void> => {
+    current.end.abort();
+    await current.running;
+  };
+  c.onDispose(async () => {
+    await stop();
+    // Nobody is left who would take them off, and the namespaces would never go.
+    for (const resource of resources) await dropFinalizers(c.admin, resource, ours);
+  });
+  return {
+    get manager() {
+      return current.manager;
+    },
+    stop,
+    async restart() {
+      await stop();
+      current = start();
+    },
+    idle: () => waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager))),
+  };
+}
+
+function isIdle(manager: Manager): boolean {
+  const status = manager.status();
+  return (
+    status.length > 0 &&
+    status.every(
+      ({ state, controllers }) =>
+        state === 'leading' &&
+        controllers.every((each) => each.state === 'running' && each.keys.every((key) => key.state === 'delayed')),
+    )
+  );
+}
+
+const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
+  ServiceAccount,
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+};
+
+/** identityOf makes the operator's account and answers a client of it, once the API server honours its rights. */
+async function identityOf(c: Cluster, operator: Operator): Promise<Client> {
+  const name = c.uniqueName(operator.name);
+  for (const manifest of rbacManifests(operator, { namespace: c.namespace, serviceAccount: name, name })) {
+    const kind = KINDS[manifest.kind ?? ''];
+    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
+    await c.admin.create(kind, manifest);
+    c.onDispose(() =>
+      c.admin.delete(kind, keyOf(manifest)).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      }),
+    );
+  }
+  const client = await c.clientFor({ serviceAccount: { namespace: c.namespace, name } });
+  const { cluster, own, namespaces } = permissionsOf(operator);
+  const places: readonly (readonly [string | undefined, readonly PolicyRule[]])[] = [
+    [undefined, cluster],
+    [c.namespace, own],
+    ...Object.entries(namespaces),
+  ];
+  for (const [namespace, rules] of places) {
+    const [rule] = rules;
+    if (rule) await waitFor(`the rights of ${name}`, () => isGranted(client, rule, namespace));
+  }
+  return client;
+}
+
+async function isGranted(client: Client, rule: PolicyRule, namespace: string | undefined): Promise<boolean> {
+  const [resource = '', subresource] = (rule.resources?.[0] ?? '').split('/');
+  const name = rule.resourceNames?.[0];
+  const { allowed } = await client.mayI({
+    verb: rule.verbs[0] ?? '',
+    group: rule.apiGroups?.[0] ?? '',
+    resource,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  });
+  return allowed;
+}
+
+async function waitFor(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await isTrue())) {
+    if (performance.now() - startedAt > LONGEST_WAIT_MS) {
+      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `waited ${LONGEST_WAIT_MS} ms for ${what}`);
+    }
+    await pause(BETWEEN_LOOKS_MS);
+  }
+}
+
+async function dropFinalizers(
+  admin: Client,
+  resource: Resource<KubernetesObject>,
+  ours: ReadonlySet<string>,
+): Promise<void> {
+  if (resource.scope === 'Cluster') return;
+  const { items } = await admin.list(resource);
+  const held = items.filter(({ metadata }) => metadata?.finalizers?.length && ours.has(metadata.namespace ?? ''));
+  for (const object of held) {
+    await admin
+      .patch(resource, keyOf(object), { type: 'merge', body: { metadata: { finalizers: null } } })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+  }
+}

@@ -1,0 +1,163 @@
+import { type KubernetesObject, type ObjectKey, parseKey, type Resource } from '@bowline/kubernetes';
+import type { Informer } from '../cache/informer.ts';
+import { isConflict } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { isCustomResource } from '../resource/custom-resource.ts';
+import { type Deletion, deletionOf } from '../writing/deletion.ts';
+import type { EventRecorder } from '../writing/event-recorder.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
+import type { ReconcileOutcome } from '../writing/summary.ts';
+import { writeStatus } from '../writing/write-status.ts';
+import type { ReconcileResult } from './context.ts';
+import type { Controller } from './controller.ts';
+import { SlowError, TerminalError } from './reconcile-error.ts';
+import type { Run } from './run.ts';
+import { RunContext, type RunShared } from './run-context.ts';
+
+/** ObjectRunsOptions is what the runs of a controller of a kind need. */
+export interface ObjectRunsOptions {
+  readonly controller: Controller;
+  readonly resource: Resource;
+  readonly informer: Informer<unknown>;
+  readonly shared: RunShared;
+  readonly events: EventRecorder;
+}
+
+/** The kind of the objects is known by its resource value; here they are objects like any other. */
+type Kind = Resource<KubernetesObject & { readonly status?: object }>;
+
+/**
+ * ObjectRuns is what surrounds the functions of a controller of a kind: the finalizer comes before the first side effect, an
+ * object that is being deleted goes to the cleanup and never to the reconcile, and what a run said of its object is written
+ * once, when it has ended.
+ */
+export class ObjectRuns {
+  readonly #options: ObjectRunsOptions;
+  readonly #kind: Kind;
+  readonly #hasStatus: boolean;
+
+  constructor(options: ObjectRunsOptions) {
+    this.#options = options;
+    this.#kind = options.resource as Kind;
+    this.#hasStatus = isCustomResource(options.resource) && options.resource.hasStatus;
+  }
+
+  /** begin answers the work of a run, or undefined when there is none. */
+  begin(run: Run, isTerminating: boolean): (() => unknown) | undefined {
+    const { informer, controller } = this.#options;
+    const key = parseKey(run.item.key);
+    const object = informer.get(key);
+    // Deleted, or out of the declared scope: there is nothing to reconcile.
+    if (object === undefined) return undefined;
+    if (!controller.finalization) {
+      return isTerminating ? undefined : () => this.#reconcile(this.#context(run, key, object));
+    }
+    // A cleanup is refused for views without metadata.
+    const kept = object as KubernetesObject;
+    const { finalizer } = controller.finalization;
+    const deletion = deletionOf(kept);
+    if (deletion) {
+      return hasFinalizer(kept, finalizer) ? () => this.#cleanUp(this.#context(run, key, kept, deletion)) : undefined;
+    }
+    return hasFinalizer(kept, finalizer)
+      ? () => this.#reconcile(this.#context(run, key, kept))
+      : () => this.#reconcileNew(run, key, kept, finalizer);
+  }
+
+  #context(run: Run, key: ObjectKey, object: unknown, deletion?: Deletion): RunContext {
+    return new RunContext(this.#options.shared, run, key, object, deletion);
+  }
+
+  async #reconcileNew(run: Run, key: ObjectKey, object: KubernetesObject, finalizer: string): Promise<unknown> {
+    const { live } = this.#context(run, key, object);
+    const { fieldManager } = this.#options.shared;
+    const stored = await addFinalizer(live, this.#kind, object, finalizer, { fieldManager });
+    if (!stored || stored.metadata?.deletionTimestamp !== undefined) return undefined;
+    // The answer is visible in the cache at once, in the view that the function expects.
+    const current = this.#options.informer.get(key);
+    return current === undefined ? undefined : await this.#reconcile(this.#context(run, key, current));
+  }
+
+  async #reconcile(context: RunContext): Promise<ReconcileResult> {
+    let result: ReconcileResult;
+    try {
+      // The context has every member; the function's own type names those that its builder declared.
+      result = (await this.#options.controller.reconcile(context as never)) ?? undefined;
+    } catch (error) {
+      await this.#concludeFailure(context, error);
+      throw error;
+    }
+    await this.#conclude(context, { type: 'done' });
+    return result;
+  }
+
+  async #cleanUp(context: RunContext): Promise<ReconcileResult> {
+    const { finalization } = this.#options.controller;
+    if (!finalization) return undefined;
+    let result: ReconcileResult;
+    try {
+      result = (await finalization.cleanup(context as never)) ?? undefined;
+    } catch (error) {
+      await this.#concludeFailure(context, error);
+      throw error;
+    }
+    if (result?.requeueAfterMs !== undefined) {
+      await this.#conclude(context, { type: 'waiting' });
+      return result;
+    }
+    this.#report(context);
+    const { fieldManager } = this.#options.shared;
+    await removeFinalizer(context.live, this.#kind, context.object as KubernetesObject, finalization.finalizer, {
+      fieldManager,
+    });
+    return undefined;
+  }
+
+  /** What the failed run said is worth writing too; but the failure is what counts. */
+  async #concludeFailure(context: RunContext, error: unknown): Promise<void> {
+    // It collided and comes again at once, or must not write any more.
+    if (isConflict(error) || context.signal.aborted) return;
+    if (error instanceof TerminalError || error instanceof SlowError) {
+      context.event('Warning', error.reason, error.message);
+    }
+    try {
+      await this.#conclude(context, { type: 'failed', error });
+    } catch (problem) {
+      context.log.warn('the status of a failed reconcile was not written', { error: problem });
+    }
+  }
+
+  async #conclude(context: RunContext, outcome: ReconcileOutcome): Promise<void> {
+    this.#report(context);
+    const { controller, shared } = this.#options;
+    const { draft } = context;
+    if (!this.#hasStatus || (draft.isEmpty && !controller.summarize)) return;
+    const object = await this.#wholeObject(context);
+    if (object === undefined) return;
+    const at = {
+      now: shared.clock.now(),
+      generation: object.metadata?.generation,
+      outcome: controller.summarize ? outcome : undefined,
+    };
+    const { fieldManager } = shared;
+    await writeStatus(context.live, this.#kind, object, (stored) => draft.over(stored, at), { fieldManager });
+  }
+
+  /** A view that keeps less than the status makes a read necessary. */
+  async #wholeObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
+    if (this.#options.informer.view === 'full') return context.object as KubernetesObject;
+    return await context.live.find(this.#kind, context.key as ObjectKey);
+  }
+
+  #report({ object, messages }: RunContext): void {
+    const { events, resource } = this.#options;
+    const { metadata } = object as Partial<KubernetesObject>;
+    if (metadata?.uid) events.transitions(resource, { metadata }, messages);
+    else if (messages.length > 0) {
+      throw new BowlineError(
+        'BOWLINE_EVENT_WITHOUT_OBJECT',
+        `cannot send an event about a ${resource.kind}: the controller's view keeps no metadata; use the view full or metadata`,
+      );
+    }
+  }
+}

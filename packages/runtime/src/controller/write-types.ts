@@ -1,0 +1,78 @@
+import type { KubernetesObject, ObjectKey, ObjectOf, Resource } from '@bowline/kubernetes';
+import type { WrittenOf } from '../resource/custom-resource.ts';
+import type { Written } from '../writing/guarded-apply.ts';
+import type { Removed } from '../writing/guarded-delete.ts';
+import type { StatusCollector } from '../writing/status-collector.ts';
+import type { ApplyOptions, EnsureOptions, RemoveOptions } from '../writing/writer.ts';
+
+/** WriteTypes is what is statically known of a controller's writes: the ids of kinds, and the type of the primary's status. */
+export interface WriteTypes {
+  readonly applies: string;
+  readonly ensures: string;
+  readonly removes: string;
+  readonly status: unknown;
+}
+
+/** NoWrites is a controller that has declared no writes yet. */
+export interface NoWrites<Status> {
+  readonly applies: never;
+  readonly ensures: never;
+  readonly removes: never;
+  readonly status: Status;
+}
+
+/** WriteKindOptions narrows or widens what is done with a written kind. */
+export interface WriteKindOptions {
+  /** Whether objects are also deleted, with `ctx.remove`. Defaults to false. */
+  readonly remove?: boolean | undefined;
+  /** Only in these namespaces. Defaults to everywhere. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+type Removing<W extends WriteTypes, Id, O> = W['removes'] | (O extends { readonly remove: true } ? Id : never);
+
+/** Applying is `W` that also applies a kind. */
+export interface Applying<W extends WriteTypes, Id extends string, O> {
+  readonly applies: W['applies'] | Id;
+  readonly ensures: W['ensures'];
+  readonly removes: Removing<W, Id, O>;
+  readonly status: W['status'];
+}
+
+/** Ensuring is `W` that also ensures a kind. */
+export interface Ensuring<W extends WriteTypes, Id extends string, O> {
+  readonly applies: W['applies'];
+  readonly ensures: W['ensures'] | Id;
+  readonly removes: Removing<W, Id, O>;
+  readonly status: W['status'];
+}
+
+/** StatusFor collects the status of a kind that has one. */
+export type StatusFor<Status> = [Status] extends [never]
+  ? { readonly unavailable: 'the kind has no status: give defineResource one' }
+  : StatusCollector<Status>;
+
+/** ContextWrites writes the kinds that the controller declared; others do not compile. No request when nothing would change. */
+export interface ContextWrites<W extends WriteTypes> {
+  /**
+   * apply makes a child, whose name we chose, what it should be: server-side apply, forced, owned by the primary object. One
+   * that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
+   */
+  apply<R extends Resource<KubernetesObject, W['applies']>>(
+    kind: R,
+    desired: WrittenOf<R>,
+    options?: ApplyOptions,
+  ): Promise<Written<ObjectOf<R>>>;
+  /** ensure is `apply` for names that a user chose: `options` says what makes an object ours and whether others are taken over. */
+  ensure<R extends Resource<KubernetesObject, W['ensures']>>(
+    kind: R,
+    desired: WrittenOf<R>,
+    options: EnsureOptions<ObjectOf<R>>,
+  ): Promise<Written<ObjectOf<R>>>;
+  /** remove deletes an object if it is ours. Its kind is declared with `remove: true`. */
+  remove<R extends Resource<KubernetesObject, W['removes']>>(
+    kind: R,
+    key: ObjectKey,
+    options?: RemoveOptions,
+  ): Promise<Removed>;
+}

@@ -1,0 +1,51 @@
+import { homedir } from 'node:os';
+import { createClient } from '../client/create-client.ts';
+import { inClusterConfig, isInCluster } from '../kubeconfig/in-cluster.ts';
+import { defaultKubeconfigPaths, loadKubeconfig } from '../kubeconfig/load-kubeconfig.ts';
+import { createLog } from '../observability/create-log.ts';
+import { createMetrics } from '../observability/create-metrics.ts';
+import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
+import { connect } from '../transport/connect.ts';
+import { Manager } from './manager.ts';
+import type { ManagerOptions } from './manager-options.ts';
+import { runUntilSignal } from './run-until-signal.ts';
+
+/** RunOperatorsOptions configures a program that runs operators. */
+export interface RunOperatorsOptions extends Omit<ManagerOptions, 'clientFor'> {
+  /** The process's environment: it says whether this is a pod, and where the kubeconfig is. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Apply the operators' CRDs before they start: for development, where nobody else does. Defaults to false. */
+  readonly install?: boolean | undefined;
+}
+
+/**
+ * runOperators is the whole of a program that runs operators until it is told to stop: as the pod's account in a cluster, else
+ * against the current context of the kubeconfig. Probes, metrics, leader election and logs are as in any manager.
+ *
+ * @example
+ * await runOperators({ operators: [greeter], env: process.env });
+ */
+export async function runOperators(options: RunOperatorsOptions): Promise<void> {
+  const { env, install = false, ...given } = options;
+  const inPod = isInCluster(env);
+  const log = given.log ?? createLog({ format: inPod ? 'json' : 'text' });
+  const metrics = given.metrics ?? createMetrics();
+  const config = inPod
+    ? await inClusterConfig({ env, log })
+    : await loadKubeconfig({ paths: defaultKubeconfigPaths({ env, home: homedir() }), env, log });
+  await using client = createClient({ transport: connect(config, { log, metrics }), log, metrics });
+  const manager = new Manager({
+    ...given,
+    namespace: given.namespace ?? config.namespace ?? (inPod ? undefined : 'default'),
+    clientFor: () => client,
+    log,
+    metrics,
+  });
+  await runUntilSignal(async (signal) => {
+    if (install) {
+      const resources = options.operators.flatMap((operator) => operator.resources);
+      await installCustomResourceDefinitions(client, resources, { signal });
+    }
+    await manager.run(signal);
+  });
+}

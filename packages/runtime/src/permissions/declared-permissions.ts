@@ -1,0 +1,87 @@
+import { Lease, type Resource } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import type { Controller } from '../controller/controller.ts';
+import type { Source } from '../controller/sources.ts';
+import type { Operator } from '../operator/operator.ts';
+import { isCustomResource } from '../resource/custom-resource.ts';
+import { webhookRules } from '../webhook/webhook-rules.ts';
+import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
+import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
+
+/** What a cache and live reads of what it keeps need. */
+const READ = ['get', 'list', 'watch'];
+
+/** declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. */
+export function declaredPermissions(operator: Operator): readonly Permission[] {
+  return [
+    ...leasePermissions(operator.name),
+    ...operator.controllers.flatMap(controllerPermissions),
+    ...webhookPermissions(operator),
+    ...operator.permissions,
+  ];
+}
+
+/**
+ * permissionsOf is the RBAC rules of an operator, merged and in a fixed order.
+ *
+ * @example
+ * const { cluster, own } = permissionsOf(pages);
+ */
+export function permissionsOf(operator: Operator): PermissionRules {
+  return rulesOf(declaredPermissions(operator));
+}
+
+/** The certificate, the configurations, and what handlers read. */
+function webhookPermissions({ name, webhooks }: Operator): readonly Permission[] {
+  if (webhooks.length === 0) return [];
+  const { cluster, namespaced } = webhookRules({ operator: name, webhooks });
+  return [
+    ...permissionsFrom(cluster),
+    ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
+    ...webhooks.flatMap(({ sources }) => sources.map(readPermission)),
+  ];
+}
+
+function readPermission({ resource, namespaces }: Source): Permission {
+  return permission(READ, resource, { namespaces });
+}
+
+function leasePermissions(operator: string): readonly Permission[] {
+  const namespaces = [OWN_NAMESPACE];
+  return [
+    permission(['get', 'update'], Lease, { names: [`bowline-${operator}`], namespaces }),
+    // RBAC cannot bind a creation to a name: the name comes with the body.
+    permission(['create'], Lease, { namespaces }),
+  ];
+}
+
+function controllerPermissions(controller: Controller): readonly Permission[] {
+  const { sources, writes } = controller;
+  const primary = sources.find(({ role }) => role === 'primary');
+  return [
+    ...sources.map(readPermission),
+    ...writes.map(({ resource, remove, namespaces }) =>
+      permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
+    ),
+    ...(primary ? primaryPermissions(controller, primary) : []),
+  ];
+}
+
+function primaryPermissions(controller: Controller, { resource, namespaces }: Source): readonly Permission[] {
+  const permissions = [permission(['create', 'patch'], Event, { namespaces: eventNamespaces(resource, namespaces) })];
+  if (isCustomResource(resource) && resource.hasStatus) {
+    permissions.push(permission(['patch'], resource, { namespaces, subresource: 'status' }));
+  }
+  // The finalizer stands in the object's metadata.
+  if (controller.finalization) permissions.push(permission(['patch'], resource, { namespaces }));
+  // Clusters may demand it of whoever makes an object the blocking owner of another.
+  if (controller.writes.length > 0) {
+    permissions.push(permission(['update'], resource, { namespaces, subresource: 'finalizers' }));
+  }
+  return permissions;
+}
+
+/** Events about cluster-scoped objects are in `default`. */
+function eventNamespaces(resource: Resource, namespaces: Source['namespaces']): Source['namespaces'] {
+  return resource.scope === 'Cluster' ? ['default'] : namespaces;
+}

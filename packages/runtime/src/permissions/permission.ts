@@ -1,0 +1,76 @@
+import type { Resource } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** VERBS are the verbs of the API, in the order in which rules name them. */
+export const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
+
+/** Verb is what may be done: one of the API's, or one that a single kind has (`approve`, `bind`, `impersonate`, `use`, …). */
+export type Verb = (typeof VERBS)[number] | (string & {});
+
+/** OWN_NAMESPACE stands, in `namespaces`, for the namespace that the manager runs in. */
+export const OWN_NAMESPACE = '(own)';
+
+/** Permission is the right to do something with the objects of a kind. */
+export interface Permission {
+  readonly verbs: readonly Verb[];
+  readonly group: string;
+  /** The plural, as it stands in the URL. */
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  /** Only objects of these names. Undefined: of any name. */
+  readonly names?: readonly string[] | undefined;
+  /** Only in these namespaces. Undefined: everywhere. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+/** AllowOptions narrows a permission. */
+export interface AllowOptions {
+  /** Only objects of these names. Defaults to any. */
+  readonly names?: readonly string[] | undefined;
+  /** Only in these namespaces; OWN_NAMESPACE is the manager's. Defaults to everywhere. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** For instance `status`, `scale`, `token`. Defaults to the object itself. */
+  readonly subresource?: string | undefined;
+}
+
+/** What the API server decides without knowing the object's name. */
+const NAMELESS: ReadonlySet<string> = new Set(['create', 'deletecollection']);
+
+/**
+ * allow declares what an operator does beside what its controllers' declarations imply.
+ *
+ * @example
+ * defineOperator({ name: 'pages', controllers: [pages], permissions: [allow(['get'], Secret, { names: ['page-key'] })] });
+ */
+export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
+  const { names, namespaces, subresource } = options;
+  const refuse = (problem: string): never => {
+    throw new BowlineError(
+      'BOWLINE_PERMISSION_INVALID',
+      `cannot allow ${verbs.join(', ') || 'nothing'} on ${kind.kind}: ${problem}`,
+    );
+  };
+  if (verbs.length === 0) refuse('name at least one verb');
+  const words = [
+    ...verbs,
+    ...(names ?? []),
+    ...(namespaces ?? []),
+    ...(subresource === undefined ? [] : [subresource]),
+  ];
+  if (words.some((word) => word.includes('*'))) refuse('name what is meant; there are no wildcards');
+  if (words.includes('')) refuse('a verb, name, namespace or subresource is empty');
+  if (names?.length === 0) refuse('names is empty; leave it out to mean any name');
+  if (namespaces?.length === 0) refuse('namespaces is empty; leave it out to mean everywhere');
+  if (namespaces && kind.scope === 'Cluster') refuse('the kind is cluster-scoped; leave out namespaces');
+  const nameless = verbs.find((verb) => NAMELESS.has(verb));
+  if (names && nameless && subresource === undefined) {
+    refuse(`the API server decides about ${nameless} without knowing names; allow it apart, without names`);
+  }
+  return permission(verbs, kind, options);
+}
+
+/** permission is `allow` for declarations that are right by construction. */
+export function permission(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
+  const { names, namespaces, subresource } = options;
+  return { verbs, group: kind.group, resource: kind.plural, subresource, names, namespaces };
+}

@@ -1,0 +1,200 @@
+import { ConfigMap, Lease, Namespace, Node, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/create-client.ts';
+import { controller, keyed } from '../controller/builder.ts';
+import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
+import { defineOperator } from '../operator/operator.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { permissionsOf } from './declared-permissions.ts';
+import { allow, OWN_NAMESPACE, type Permission } from './permission.ts';
+import { rbacManifests } from './rbac-manifests.ts';
+import { restricted } from './restricted-client.ts';
+import { rulesOf } from './rules.ts';
+
+const Site = defineResource({
+  group: 'example.dev',
+  version: 'v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  spec: s.object({}),
+  status: s.object({}),
+});
+
+const rule = (group: string, resource: string, ...verbs: string[]) => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs,
+});
+
+describe('permissions of an operator', () => {
+  it('follow from the declarations of its controllers', () => {
+    const site = controller(Site)
+      .owns(Secret)
+      .applies(Secret)
+      .ensures(ConfigMap, { remove: true })
+      .reconcile(() => {})
+      .cleanup(() => {});
+    expect(permissionsOf(defineOperator({ name: 'site', controllers: [site] })).cluster).toEqual([
+      rule('', 'configmaps', 'get', 'create', 'patch', 'delete'),
+      rule('', 'secrets', 'get', 'list', 'watch', 'create', 'patch'),
+      rule('events.k8s.io', 'events', 'create', 'patch'),
+      rule('example.dev', 'sites', 'get', 'list', 'watch', 'patch'),
+      rule('example.dev', 'sites/finalizers', 'update'),
+      rule('example.dev', 'sites/status', 'patch'),
+    ]);
+  });
+
+  it('hold only in the namespaces that the declarations name', () => {
+    const here = controller(Site, { namespaces: ['a', 'b'] }).reconcile(() => {});
+    const rules = permissionsOf(defineOperator({ name: 'site', controllers: [here] }));
+    const each = [
+      rule('events.k8s.io', 'events', 'create', 'patch'),
+      rule('example.dev', 'sites', 'get', 'list', 'watch'),
+      rule('example.dev', 'sites/status', 'patch'),
+    ];
+    expect(rules).toMatchObject({ cluster: [], namespaces: { a: each, b: each } });
+  });
+
+  it('put the events of cluster-scoped objects where the API server wants them, and ask none of them for keyed work', () => {
+    const nodes = controller(Node).reconcile(() => {});
+    const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'nodes', controllers: [nodes] }));
+    expect(cluster).toEqual([rule('', 'nodes', 'get', 'list', 'watch')]);
+    expect(namespaces).toEqual({ default: [rule('events.k8s.io', 'events', 'create', 'patch')] });
+    const work = keyed('work')
+      .watches(Namespace, { view: 'metadata', map: () => ['x'] })
+      .reconcile(() => {});
+    expect(permissionsOf(defineOperator({ name: 'work', controllers: [work] })).cluster).toEqual([
+      rule('', 'namespaces', 'get', 'list', 'watch'),
+    ]);
+  });
+
+  it('are the same whatever the order of declarations, and never named twice', () => {
+    const all: readonly Permission[] = [
+      allow(['watch', 'get'], Secret, { names: ['b', 'a'] }),
+      allow(['patch', 'get'], Secret, { names: ['a', 'b'] }),
+      allow(['get'], Secret, { namespaces: ['x'] }),
+      allow(['get', 'use'], Secret),
+      allow(['list'], Secret, { namespaces: ['x', OWN_NAMESPACE] }),
+    ];
+    const rules = rulesOf(all);
+    expect(rules).toEqual({
+      cluster: [
+        rule('', 'secrets', 'get', 'use'),
+        { ...rule('', 'secrets', 'watch', 'patch'), resourceNames: ['a', 'b'] },
+      ],
+      own: [rule('', 'secrets', 'list')],
+      namespaces: { x: [rule('', 'secrets', 'list')] },
+    });
+    expect(rulesOf(all.toReversed())).toEqual(rules);
+  });
+});
+
+it('renders the objects of an identity', () => {
+  const operator = defineOperator({
+    name: 'site',
+    controllers: [controller(Site, { namespaces: ['a'] }).reconcile(() => {})],
+    permissions: [allow(['get'], Node)],
+  });
+  const manifests = rbacManifests(operator, { namespace: 'system', serviceAccount: 'me' });
+  expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata?.namespace ?? ''}/${metadata?.name}`)).toEqual([
+    'ServiceAccount system/me',
+    'ClusterRole /bowline-site',
+    'ClusterRoleBinding /bowline-site',
+    'Role a/bowline-site',
+    'RoleBinding a/bowline-site',
+    'Role system/bowline-site',
+    'RoleBinding system/bowline-site',
+  ]);
+  for (const manifest of manifests) {
+    if ('subjects' in manifest) {
+      expect(manifest.subjects).toEqual([{ kind: 'ServiceAccount', name: 'me', namespace: 'system' }]);
+    }
+  }
+  expect(JSON.stringify(manifests)).not.toContain('*');
+});
+
+describe('a restricted client', () => {
+  const permissions = [
+    allow(['get', 'list'], ConfigMap, { namespaces: ['a'] }),
+    allow(['get', 'watch'], Secret, { names: ['key'] }),
+    allow(['create'], Lease, { namespaces: [OWN_NAMESPACE] }),
+  ];
+  const setUp = () => {
+    const server = new SmallApiServer();
+    const client = createClient({ transport: server.transport() });
+    return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
+  };
+  const secret = { namespace: 'a', name: 'key' };
+
+  it('lets pass what is declared', async () => {
+    const { server, client } = setUp();
+    await client.find(ConfigMap, { namespace: 'a', name: 'x' });
+    await client.list(ConfigMap, { namespace: 'a' });
+    await client.find(Secret, secret);
+    await client.onLeaseLane().create(Lease, { metadata: { namespace: 'own', name: 'x' } });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  type Call = (client: ReturnType<typeof setUp>['client']) => Promise<unknown>;
+  it.each<[string, Call, RegExp]>([
+    [
+      'a list in another namespace',
+      (c) => c.list(ConfigMap, { namespace: 'b' }),
+      /may list configmaps in namespace b \(only in the namespaces a\): declare \.owns\(ConfigMap\) or \.watches\(ConfigMap, …\) on a controller, or add allow\(\['list'\], ConfigMap\)/,
+    ],
+    ['a list everywhere', (c) => c.list(ConfigMap), /may list configmaps in all namespaces/],
+    ['another name', (c) => c.get(Secret, { ...secret, name: 'x' }), /may get secrets x .*only for the names key/],
+    ['a watch of any name', (c) => c.watch(Secret, { namespace: 'a' }), /may watch secrets in namespace a/],
+    [
+      'a patch',
+      (c) => c.patch(Secret, secret, { type: 'merge', body: {} }),
+      /may patch secrets key in namespace a: declare \.applies\(Secret\) or \.ensures\(Secret\)/,
+    ],
+    ['a creation', (c) => c.create(Secret, { metadata: secret }), /may create secrets in namespace a/],
+    ['an update', (c) => c.update(Secret, { metadata: secret }), /add allow\(\['update'\], Secret\)/],
+    ['a deletion', (c) => c.delete(Secret, secret), /\.applies\(Secret, \{ remove: true \}\)/],
+    ['deleting many', (c) => c.deleteCollection(Secret, { namespace: 'a' }), /\['deletecollection'\], Secret/],
+    [
+      'a subresource',
+      (c) => c.patch(ConfigMap, secret, { type: 'merge', body: {} }, { subresource: 'status' }),
+      /may patch configmaps\/status key .*allow\(\['patch'\], ConfigMap, \{ subresource: 'status' \}\)/,
+    ],
+    ['a token', (c) => c.requestToken(secret), /serviceaccounts\/token/],
+    [
+      'a question about others',
+      (c) => c.maySubject({ user: 'x' }, { verb: 'get', resource: 'pods' }),
+      /subjectaccessreviews/,
+    ],
+    ['a raw path of objects', (c) => c.raw('/api/v1/namespaces/a/secrets'), /as a raw path/],
+    ['a Lease elsewhere', (c) => c.onLeaseLane().create(Lease, { metadata: secret }), /only in the namespaces own/],
+  ])('refuses %s without asking the server, and says what to declare', async (_, call, text) => {
+    const { server, client } = setUp();
+    await expect(call(client)).rejects.toMatchObject({
+      code: 'BOWLINE_UNDECLARED_PERMISSION',
+      message: expect.stringMatching(text),
+    });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('allow', () => {
+  it.each([
+    ['nothing', () => allow([], Secret), /at least one verb/],
+    ['a wildcard verb', () => allow(['*'], Secret), /no wildcards/],
+    ['a wildcard subresource', () => allow(['get'], Secret, { subresource: '*' }), /no wildcards/],
+    ['an empty name', () => allow(['get'], Secret, { names: [''] }), /is empty/],
+    ['no names', () => allow(['get'], Secret, { names: [] }), /leave it out to mean any name/],
+    ['no namespaces', () => allow(['get'], Secret, { namespaces: [] }), /leave it out to mean everywhere/],
+    ['namespaces of a cluster-scoped kind', () => allow(['get'], Node, { namespaces: ['a'] }), /cluster-scoped/],
+    ['a creation by name', () => allow(['create'], Secret, { names: ['a'] }), /allow it apart, without names/],
+  ])('refuses %s', (_, call, text) => {
+    expect(call).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_PERMISSION_INVALID', message: expect.stringMatching(text) }),
+    );
+  });
+
+  it('takes names for a creation of a subresource, whose URL has one', () => {
+    expect(allow(['create'], ServiceAccount, { names: ['a'], subresource: 'token' }).names).toEqual(['a']);
+  });
+});

@@ -1,0 +1,78 @@
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  ObjectMeta,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import type { Operator } from '../operator/operator.ts';
+import { permissionsOf } from './declared-permissions.ts';
+
+/** RbacOptions says for whom manifests are made. */
+export interface RbacOptions {
+  /** The manager's namespace. */
+  readonly namespace: string;
+  /** Defaults to `bowline-<operator>`. */
+  readonly serviceAccount?: string | undefined;
+  /** The name of roles and bindings. Defaults to `bowline-<operator>`. */
+  readonly name?: string | undefined;
+  /** Further labels of every object. Defaults to none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** RbacManifest is one of the objects that give an operator its identity. */
+export type RbacManifest = ServiceAccount | ClusterRole | ClusterRoleBinding | Role | RoleBinding;
+
+const API = 'rbac.authorization.k8s.io';
+
+/**
+ * rbacManifests is the identity of an operator: its ServiceAccount with exactly the rights that it declares, and the roles and
+ * bindings for it. Plain objects, in the order in which they can be applied.
+ */
+export function rbacManifests(operator: Operator, options: RbacOptions): readonly RbacManifest[] {
+  const name = options.name ?? `bowline-${operator.name}`;
+  const serviceAccount = options.serviceAccount ?? `bowline-${operator.name}`;
+  const { namespace } = options;
+  const labels = {
+    'app.kubernetes.io/name': operator.name,
+    'app.kubernetes.io/part-of': 'bowline',
+    ...options.labels,
+  };
+  const { cluster, own, namespaces } = permissionsOf(operator);
+  const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }];
+  const byNamespace: Record<string, readonly PolicyRule[]> = { ...namespaces };
+  // A namespace that is named may turn out to be the manager's own.
+  byNamespace[namespace] = [...own, ...(namespaces[namespace] ?? [])];
+
+  const inNamespace = (where: string, rules: readonly PolicyRule[]): readonly RbacManifest[] => {
+    const metadata: ObjectMeta = { name, namespace: where, labels };
+    return [
+      { apiVersion: `${API}/v1`, kind: 'Role', metadata, rules },
+      {
+        apiVersion: `${API}/v1`,
+        kind: 'RoleBinding',
+        metadata,
+        subjects,
+        roleRef: { apiGroup: API, kind: 'Role', name },
+      },
+    ];
+  };
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount, namespace, labels } },
+    ...(cluster.length === 0
+      ? []
+      : [
+          { apiVersion: `${API}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules: cluster },
+          {
+            apiVersion: `${API}/v1`,
+            kind: 'ClusterRoleBinding',
+            metadata: { name, labels },
+            subjects,
+            roleRef: { apiGroup: API, kind: 'ClusterRole', name },
+          },
+        ]),
+    ...Object.entries(byNamespace).flatMap(([where, rules]) => inNamespace(where, rules)),
+  ];
+}
