@@ -15,6 +15,7 @@ import { type Client, isNotFound } from '@bowline/runtime';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
+import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
 
@@ -82,20 +83,42 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /**
- * cluster gives a test its own namespace on the shared control plane.
+ * cluster gives a test its own namespace on the shared control plane. With `operators`, their kinds are installed and they run,
+ * each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
- * await using c = await cluster();
- * await c.admin.create(ConfigMap, { metadata: { name: 'a', namespace: c.namespace } });
+ * await using c = await cluster({ operators: [site] });
+ * await c.admin.create(Site, { metadata: { name: 'a', namespace: c.namespace }, spec: { title: 'hello' } });
  */
-export async function cluster(options: ClusterOptions = {}): Promise<Cluster> {
+export async function cluster(options: ClusterOptions & OperatorsOptions): Promise<Cluster & RunningOperators>;
+export async function cluster(options?: ClusterOptions): Promise<Cluster>;
+export async function cluster(options: ClusterOptions & Partial<OperatorsOptions> = {}): Promise<Cluster> {
+  const { controlPlane, prefix, operators, ...others } = options;
+  const ours = new Set<string>();
+  const c = await emptyCluster({ controlPlane, prefix }, ours);
+  if (!operators) return c;
+  try {
+    const running = await runOperators(c, { ...others, operators }, ours);
+    return Object.defineProperties({ ...c }, Object.getOwnPropertyDescriptors(running));
+  } catch (error) {
+    await c[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** emptyCluster is a cluster without operators; every name that it makes up is added to `names`. */
+async function emptyCluster(options: ClusterOptions, names: Set<string>): Promise<Cluster> {
   const controlPlane = options.controlPlane ?? (await sharedControlPlane());
   const prefix = options.prefix ?? 'test';
   const cleanUps: (() => Promise<unknown>)[] = [];
   const onDispose = (work: () => Promise<unknown>): void => {
     cleanUps.push(work);
   };
-  const uniqueName = (start = prefix): string => `${start}-${randomBytes(5).toString('hex')}`;
+  const uniqueName = (start = prefix): string => {
+    const name = `${start}-${randomBytes(5).toString('hex')}`;
+    names.add(name);
+    return name;
+  };
   const clientFor = async (identity: Identity): Promise<Client> => {
     const client = await connectClient(await controlPlane.kubeconfig(identity), { component: 'test' });
     onDispose(() => client.close());
