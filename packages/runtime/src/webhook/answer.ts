@@ -99,15 +99,9 @@ export function admitPatched(operations: readonly JsonPatchOperation[], options:
   return { [ANSWER]: 'patch', warnings: options.warnings ?? [], operations };
 }
 
-/** answerKind is which answer a value is; undefined for anything that is none. */
-export function answerKind(value: unknown): AnyAnswer[typeof ANSWER] | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Partial<AnyAnswer>)[ANSWER];
-}
-
 /** isAnswer says whether a handler returned an answer, and not an object or nothing. */
 export function isAnswer(value: unknown): value is AnyAnswer {
-  return answerKind(value) !== undefined;
+  return typeof value === 'object' && value !== null && (value as Partial<AnyAnswer>)[ANSWER] !== undefined;
 }
 
 /** kindOf tells the answers apart. */

@@ -1,17 +1,25 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectClient } from '@bowline/control-plane';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import {
   ConfigMap,
   CustomResourceDefinition,
   type KubernetesObject,
   MutatingWebhookConfiguration,
+  type PolicyRule,
   type Resource,
   resource,
   Secret,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
+import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 import { expect, it, vi } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import type { ApiError } from '../errors/api-error.ts';
+import { createLog } from '../observability/create-log.ts';
+import { createMetrics } from '../observability/create-metrics.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 import { admit, admitChanged, admitPatched, deny } from './answer.ts';
 import { webhookConfigurations } from './configurations.ts';
@@ -22,12 +30,21 @@ import { webhookRules } from './webhook-rules.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 
 /** The rig plays the chart: as admin it makes the configurations; the operator, with exactly its rules, writes `caBundle` only. */
-async function serve(c: Cluster, webhooks: readonly Webhook[], options: Partial<WebhooksOptions> = {}) {
+async function serve(
+  c: Cluster,
+  webhooks: readonly Webhook[],
+  options: Partial<WebhooksOptions> = {},
+  further: readonly PolicyRule[] = [],
+) {
   const operator = options.operator ?? c.uniqueName('op');
   const namespace = options.namespace ?? (await c.createNamespace('manager'));
   const common = { operator, webhooks, ...options };
   const rules = webhookRules(common);
-  const { client } = await c.serviceAccount({ namespace, rules: rules.namespaced, clusterRules: rules.cluster });
+  const { client } = await c.serviceAccount({
+    namespace,
+    rules: [...rules.namespaced, ...further],
+    clusterRules: rules.cluster,
+  });
   const cache = new Cache({ client });
   const stop = new AbortController();
   const caching = cache.run(stop.signal);
@@ -155,6 +172,11 @@ it('mutates by object and by patch, in order, and passes warnings on', async () 
     { timeout: 20_000, interval: 50 },
   );
   expect(stored.data).toEqual({ x: '1', saw: 'a' });
+  const logged: string[] = [];
+  const log = createLog({ destination: { write: (line: string) => void logged.push(line) } });
+  await using user = await connectClient(await c.kubeconfig('admin'), { log });
+  await user.create(ConfigMap, configMap(c, c.uniqueName()), { dryRun: true });
+  expect(logged.join('')).toContain('"warning":"a team was chosen"');
 });
 
 it('is asked about dry runs, and its client refuses to write then', async () => {
@@ -207,6 +229,63 @@ it('lets the API server sort out by match conditions and selectors what it is no
   expect(seen.has('good')).toBe(false);
   await c.admin.patch(ConfigMap, key, { type: 'merge', body: { data: { state: 'better' } } });
   expect(seen.has('good')).toBe(true);
+});
+
+it('reads from the cache what it declared, and gets what setup made', async () => {
+  await using c = await cluster();
+  const namespace = await c.createNamespace('manager');
+  const quota = validating(ConfigMap, { name: 'quota', operations: ['CREATE'] })
+    .using<{ readonly most: number }>()
+    .reads(Secret, { view: 'metadata', namespaces: [namespace], as: 'secrets' })
+    .handle(({ list, deps, name }) => {
+      if (name === 'early') return admit();
+      const count = list('secrets').filter((each) => each.metadata.name?.startsWith('counted')).length;
+      return count > deps.most ? deny(`there are ${count}`) : admit();
+    });
+  const rules: PolicyRule[] = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }];
+  const { check } = await serve(c, [quota], { namespace, deps: { most: 1 } }, rules);
+  expect(check()).toMatchObject({ name: 'webhooks', ok: true, message: expect.stringContaining('valid until') });
+  await c.admin.create(ConfigMap, configMap(c, 'before'));
+  for (const name of ['counted-1', 'counted-2']) await c.admin.create(Secret, { metadata: { namespace, name } });
+  const error = await untilAsked(() => c.admin.create(ConfigMap, configMap(c, 'after'), { dryRun: true }));
+  expect(error.message).toContain('there are 2');
+});
+
+it('serves a given certificate and what replaces it without a failed admission', async () => {
+  await using c = await cluster();
+  const Ship = await shipKind(c);
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-webhook-'));
+  c.onDispose(() => rm(folder, { recursive: true }));
+  const authority = await createCertificateAuthority({ commonName: 'given' });
+  const put = async (): Promise<void> => {
+    const pair = await issueCertificate({ authority, commonName: 'x', ipAddresses: ['127.0.0.1'], usages: ['server'] });
+    await writeFile(join(folder, 'tls.crt'), pair.certificatePem);
+    // Between the two the pair does not fit: the one before is served on.
+    await writeFile(join(folder, 'tls.key'), pair.keyPem);
+  };
+  await writeFile(join(folder, 'ca.crt'), authority.certificatePem);
+  await put();
+  const gate = validating(Ship, { name: 'gate', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
+    object.spec?.mode === 'deny' ? deny('no') : admit(),
+  );
+  const metrics = createMetrics();
+  const certificates = { kind: 'files', folder, inject: true } as const;
+  await serve(c, [gate], { certificates, metrics, maxRequestsPerConnection: 1 });
+  const ship = (name: string, mode: string) => ({
+    apiVersion: `${Ship.group}/v1`,
+    kind: 'Ship',
+    metadata: { namespace: c.namespace, name },
+    spec: { mode },
+  });
+  await untilAsked(() => c.admin.create(Ship, ship('a', 'deny')));
+  const load = underLoad((n) => c.admin.create(Ship, ship(`ship-${n}`, 'sail'), { dryRun: true }));
+  for (let n = 2; n < 5; n++) {
+    await put();
+    await vi.waitFor(async () => expect(await metrics.render()).toContain(`certwatcher_read_certificate_total ${n}`), {
+      timeout: 20_000,
+    });
+  }
+  expect(await load.end()).toMatchObject({ failures: [] });
 });
 
 interface Ship extends KubernetesObject {
