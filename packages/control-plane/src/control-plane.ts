@@ -1,5 +1,6 @@
 import type { AuditEvent } from './audit/audit-log.ts';
 import type { KubeconfigDocument } from './kubeconfig.ts';
+import type { NodeAgent } from './node-agent/start-node-agent.ts';
 
 /** Identity is somebody who asks the API server. */
 export type Identity =
@@ -50,7 +51,7 @@ export interface Timings {
   readonly prepareMs: number;
   /** Until etcd and the API server were ready. */
   readonly apiServerMs: number;
-  /** Until the controllers had made the default ServiceAccount and the scheduler was ready. */
+  /** Until the controllers had made the default ServiceAccount, the scheduler was ready and the nodes had reported. */
   readonly controllersMs: number;
   readonly totalMs: number;
 }
@@ -61,6 +62,8 @@ export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   readonly folder: string;
   readonly timings: Timings;
   readonly faults: Faults;
+  /** Plays the nodes: Pods on them become ready, or whatever a test wants of them. Undefined when started with 0 nodes. */
+  readonly nodeAgent: NodeAgent | undefined;
   /**
    * restart asks a component to end, kills it when a second was not enough (open watches hold an API server for a minute),
    * starts it and resolves when it is ready. A dead one is only started. Defaults to all of them.

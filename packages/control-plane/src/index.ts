@@ -18,6 +18,26 @@ export {
 } from './kubeconfig.ts';
 export { type Attachment, attachControlPlane, attachmentOf } from './kubernetes/access.ts';
 export type { KubernetesOptions } from './kubernetes/options.ts';
+export {
+  AGENT_LABEL,
+  BEHAVIOUR_ANNOTATION,
+  type NodeBehaviour,
+  type PodBehaviour,
+  type PodRule,
+  RULE_PREFIX,
+} from './node-agent/behaviour.ts';
+export type { NodeTemplate } from './node-agent/node-object.ts';
+export { type NodeAgentRbac, nodeAgentRbac } from './node-agent/rbac.ts';
+export { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent/start-node-agent.ts';
+export {
+  type NodeControls,
+  type PodControls,
+  type PodTarget,
+  type Steered,
+  type Steering,
+  type SteeringOptions,
+  steering,
+} from './node-agent/steer.ts';
 export { type ControlPlaneOptions, type EmbeddedOptions, startControlPlane } from './start-control-plane.ts';
 export { runSupervisor } from './supervisor/run-supervisor.ts';
 export type { SupervisorCommand } from './supervisor/supervisor.ts';

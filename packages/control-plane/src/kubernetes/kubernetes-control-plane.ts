@@ -3,6 +3,7 @@ import type { AuditEvent } from '../audit/audit-log.ts';
 import type { FileLock } from '../binaries/file-lock.ts';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
+import type { NodeAgent } from '../node-agent/start-node-agent.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { compactEtcd } from './compact-etcd.ts';
 import type { ComponentSet } from './component-set.ts';
@@ -18,6 +19,7 @@ export interface KubernetesParts {
   readonly folder: string;
   readonly etcdUrl: string;
   readonly timings: Timings;
+  readonly nodeAgent: NodeAgent | undefined;
 }
 
 /** KubernetesControlPlane is a real control plane that runs. */
@@ -28,6 +30,7 @@ export class KubernetesControlPlane implements ControlPlane {
   readonly folder: string;
   readonly timings: Timings;
   readonly faults: Faults;
+  readonly nodeAgent: NodeAgent | undefined;
   readonly #parts: KubernetesParts;
   #stopped: Promise<void> | undefined;
   /** Restarts and kills happen one after the other: two at once on one component would make no sense. */
@@ -39,6 +42,7 @@ export class KubernetesControlPlane implements ControlPlane {
     this.version = parts.access.version;
     this.folder = parts.folder;
     this.timings = parts.timings;
+    this.nodeAgent = parts.nodeAgent;
     this.faults = {
       pause: (component) => this.#signal(component, 'SIGSTOP'),
       resume: (component) => this.#signal(component, 'SIGCONT'),
@@ -89,8 +93,10 @@ export class KubernetesControlPlane implements ControlPlane {
   }
 
   async #end(): Promise<void> {
-    const { components, supervisor, lock } = this.#parts;
+    const { components, supervisor, lock, nodeAgent } = this.#parts;
     components.endQuietly();
+    // A failure of the agent has been told by `nodeAgent.stopped`; nothing must keep the components from ending.
+    await nodeAgent?.stop().catch(() => undefined);
     await supervisor.stop();
     // A restart under way fails now that its process is gone; it has told its own caller.
     await this.#last;

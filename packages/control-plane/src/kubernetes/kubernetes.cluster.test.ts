@@ -40,13 +40,20 @@ describe('a real control plane', () => {
     const name = c.uniqueName('node');
     const taint = { key: 'test.bowline.dev/node', value: name, effect: 'NoSchedule' } as const;
     c.onDispose(() => c.admin.delete(Node, { name }));
-    await c.admin.create(Node, { metadata: { name }, spec: { taints: [taint] } });
+    await c.admin.create(Node, {
+      metadata: { name, labels: { 'test.bowline.dev/node': name } },
+      spec: { taints: [taint] },
+    });
     const capacity = { cpu: '1', memory: '1Gi', pods: '10' };
     const conditions = [{ type: 'Ready', status: 'True' }];
     const status = { capacity, allocatable: capacity, conditions };
     await c.admin.patch(Node, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
     // The node controller taints a node that was not ready when it saw it first; tolerate everything.
-    const spec = { ...pod.spec, tolerations: [{ operator: 'Exists' as const }] };
+    const spec = {
+      ...pod.spec,
+      nodeSelector: { 'test.bowline.dev/node': name },
+      tolerations: [{ operator: 'Exists' as const }],
+    };
     await c.until(ServiceAccount, { name: 'default' }, () => true);
     await c.admin.create(Pod, { metadata: { name: 'web', namespace: c.namespace, labels }, spec });
     const scheduled = await c.until(Pod, { name: 'web' }, (item) => item.spec?.nodeName !== undefined);

@@ -17,6 +17,11 @@ export interface KubernetesOptions {
    */
   readonly workloads?: boolean | undefined;
   /**
+   * How many nodes the node agent plays, so that Pods become ready; see `ControlPlane.nodeAgent`. Defaults to 2; with 0
+   * there is no agent.
+   */
+  readonly nodes?: number | undefined;
+  /**
    * More flags for kube-apiserver; they win over the launcher's. For instance `--goaway-chance=0.02`,
    * `--etcd-compaction-interval=5s` or `--watch-cache=false`. Defaults to none.
    */

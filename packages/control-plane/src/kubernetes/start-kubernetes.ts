@@ -16,6 +16,7 @@ import { auditFolder, auditPolicyFile, type ComponentSettings, componentKubeconf
 import { freePorts, requirePort } from './free-ports.ts';
 import { KubernetesControlPlane } from './kubernetes-control-plane.ts';
 import type { KubernetesOptions } from './options.ts';
+import { startOwnNodeAgent } from './own-node-agent.ts';
 import { createPki, type Pki, readKept, writePki } from './pki.ts';
 import { probe } from './probe.ts';
 import { untilExists } from './until-exists.ts';
@@ -72,6 +73,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
       ...needed.slice(2).map((component) => components.start(component, signal)),
       untilControllersWork(access, options),
     ]);
+    const nodeAgent = await startOwnNodeAgent(access, options.nodes ?? 2, signal);
     const done = systemClock.monotonic();
     components.reportCrashes();
     return new KubernetesControlPlane({
@@ -81,6 +83,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
       lock,
       parts: needed,
       folder,
+      nodeAgent,
       etcdUrl: `http://127.0.0.1:${ports.etcdClient}`,
       timings: {
         binariesMs: found - begun,

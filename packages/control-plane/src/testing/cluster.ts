@@ -15,6 +15,7 @@ import { type Client, isNotFound } from '@bowline/runtime';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
+import { type Steering, steering } from '../node-agent/steer.ts';
 import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
@@ -53,6 +54,11 @@ export interface Cluster extends AsyncDisposable {
   readonly controlPlane: ControlPlaneAccess;
   readonly namespace: string;
   readonly admin: Client;
+  /**
+   * Tells the control plane's node agent what Pods and nodes should do. Pods are those of the cluster's namespace unless a
+   * target names another. Other tests share the nodes: add one, with a taint, before you break it.
+   */
+  readonly nodeAgent: Steering;
   /** clientFor gives a client with a connection of its own; closed with the cluster. */
   clientFor(identity: Identity): Promise<Client>;
   kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
@@ -144,6 +150,7 @@ async function emptyCluster(options: ClusterOptions, names: Set<string>): Promis
     controlPlane,
     namespace,
     admin,
+    nodeAgent: nodeAgentOf(admin, namespace, onDispose),
     clientFor,
     kubeconfig: (identity) => controlPlane.kubeconfig(identity),
     createNamespace,
@@ -189,6 +196,22 @@ async function emptyCluster(options: ClusterOptions, names: Set<string>): Promis
       const errors: unknown[] = [];
       for (const work of cleanUps.toReversed()) await work().catch((error: unknown) => errors.push(error));
       if (errors.length > 0) throw new AggregateError(errors, 'cannot clean up after the test');
+    },
+  };
+}
+
+/** The nodes that a test adds go with its cluster. */
+function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDispose']): Steering {
+  const { pods, nodes } = steering(admin, { namespace });
+  return {
+    pods,
+    nodes: {
+      ...nodes,
+      async add(node) {
+        const added = await nodes.add(node);
+        onDispose(() => added.release());
+        return added;
+      },
     },
   };
 }

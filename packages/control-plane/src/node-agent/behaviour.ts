@@ -1,0 +1,155 @@
+import { BowlineError } from '@bowline/runtime';
+
+/** BEHAVIOUR_ANNOTATION, on a Pod (or in its template) or a Node, says how the node agent treats it. */
+export const BEHAVIOUR_ANNOTATION = 'node-agent.bowline.dev/behaviour';
+
+/** RULE_PREFIX begins the annotations of a Namespace that steer the Pods in it, one rule each; see `PodRule`. */
+export const RULE_PREFIX = 'steer.node-agent.bowline.dev/';
+
+/** AGENT_LABEL, on a Node, names the agent that plays its kubelet. */
+export const AGENT_LABEL = 'node-agent.bowline.dev/agent';
+
+/** PodBehaviour is what a Pod does instead of what it would do by itself. */
+export type PodBehaviour =
+  /** Runs and is ready, also where its restart policy lets it end by itself. */
+  | { readonly do: 'run' }
+  /** Stays Pending. A Pod that runs already goes on. */
+  | {
+      readonly do: 'hold';
+      /** Why the containers wait, for instance `ImagePullBackOff`. Defaults to `ContainerCreating`. */
+      readonly reason?: string | undefined;
+      readonly message?: string | undefined;
+    }
+  /** Runs, but is not ready. */
+  | { readonly do: 'not-ready'; readonly containers?: readonly string[] | undefined }
+  /** Containers exit and are restarted for ever (CrashLoopBackOff); where nothing restarts them, the Pod fails. */
+  | {
+      readonly do: 'crash';
+      /** Which, init containers included. Defaults to all but init containers. */
+      readonly containers?: readonly string[] | undefined;
+      /** Defaults to 1. */
+      readonly exitCode?: number | undefined;
+      /** At least so many restarts are reported. Defaults to one more than before. */
+      readonly restartCount?: number | undefined;
+    }
+  /** Containers run, then exit; the restart policy decides what follows. */
+  | {
+      readonly do: 'complete';
+      /** Which. Defaults to all but init containers. */
+      readonly containers?: readonly string[] | undefined;
+      /** Defaults to 0. */
+      readonly exitCode?: number | undefined;
+    }
+  /** The Pod is Failed: rejected by the node when it does not run yet, else with its containers ended. */
+  | {
+      readonly do: 'fail';
+      /** For instance `UnexpectedAdmissionError`. Defaults to none. */
+      readonly reason?: string | undefined;
+      readonly message?: string | undefined;
+      /** Defaults to 1. */
+      readonly exitCode?: number | undefined;
+    }
+  /** The Pod is Failed with reason Evicted, as by a node that runs out of something. */
+  | { readonly do: 'evict'; readonly message?: string | undefined }
+  /** A deletion does not end: the Pod stays Terminating. Goes together with any other behaviour. */
+  | { readonly do: 'hang-deletion' };
+
+/** PodRule is the value of a Namespace's steering annotation: a behaviour and the Pods that have it. */
+export interface PodRule {
+  /** One Pod. Defaults to any. */
+  readonly name?: string | undefined;
+  /** A label selector in text form. Defaults to any. */
+  readonly selector?: string | undefined;
+  readonly behaviour: PodBehaviour;
+}
+
+/** NodeBehaviour is what a node does instead of being ready: `not-ready` says so, `silent` is dead: no heartbeat, Pods untouched. */
+export type NodeBehaviour = 'ready' | 'not-ready' | 'silent';
+
+type FieldType = 'text' | 'count' | 'names';
+
+const FIELDS: Readonly<Record<PodBehaviour['do'], Readonly<Record<string, FieldType>>>> = {
+  run: {},
+  hold: { reason: 'text', message: 'text' },
+  'not-ready': { containers: 'names' },
+  crash: { containers: 'names', exitCode: 'count', restartCount: 'count' },
+  complete: { containers: 'names', exitCode: 'count' },
+  fail: { reason: 'text', message: 'text', exitCode: 'count' },
+  evict: { message: 'text' },
+  'hang-deletion': {},
+};
+
+const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, string]>> = {
+  text: [(value) => typeof value === 'string', 'a text'],
+  count: [(value) => Number.isInteger(value) && Number(value) >= 0, 'a whole number of at least 0'],
+  names: [
+    (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+    'a list of container names',
+  ],
+};
+
+/**
+ * parsePodBehaviours reads a behaviour annotation: words (`crash`, `crash,hang-deletion`), or JSON where details matter
+ * (`{"do":"crash","containers":["app"]}`), or a JSON list. Throws BOWLINE_STEERING_INVALID.
+ */
+export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
+  const trimmed = text.trim();
+  if (!/^[[{]/.test(trimmed)) return trimmed.split(',').map((word) => checkPodBehaviour({ do: word.trim() }));
+  const value = parseJson(trimmed);
+  return Array.isArray(value) ? value.map(checkPodBehaviour) : [checkPodBehaviour(value)];
+}
+
+/** parsePodRule reads a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
+export function parsePodRule(text: string): PodRule {
+  const value = parseJson(text);
+  const { name, selector, behaviour, ...others } = isRecord(value) ? value : refuse('a rule must be a JSON object');
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) refuse(`a rule has no field "${unknown}"; it has name, selector and behaviour`);
+  for (const [field, given] of Object.entries({ name, selector })) {
+    if (given !== undefined && typeof given !== 'string') refuse(`"${field}" of a rule must be a text`);
+  }
+  // The two were just found to be texts or absent.
+  return { name, selector, behaviour: checkPodBehaviour(behaviour) } as PodRule;
+}
+
+/** parseNodeBehaviour reads a Node's behaviour annotation. Throws BOWLINE_STEERING_INVALID. */
+export function parseNodeBehaviour(text: string | undefined): NodeBehaviour {
+  if (text === undefined || text === 'ready') return 'ready';
+  if (text === 'not-ready' || text === 'silent') return text;
+  return refuse(`a node cannot be told to "${text}"; say ready, not-ready or silent`);
+}
+
+/** checkPodBehaviour refuses what is not a behaviour, with words that say what one is. */
+export function checkPodBehaviour(value: unknown): PodBehaviour {
+  const { do: verb, ...details } = isRecord(value) ? value : refuse('a behaviour must be a word or a JSON object');
+  if (typeof verb !== 'string' || !Object.hasOwn(FIELDS, verb)) {
+    return refuse(`a pod cannot be told to ${JSON.stringify(verb)}; say one of ${Object.keys(FIELDS).join(', ')}`);
+  }
+  const fields = FIELDS[verb as PodBehaviour['do']];
+  for (const [field, given] of Object.entries(details)) {
+    const type = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (type === undefined) {
+      refuse(`"${verb}" has no field "${field}"; it has ${Object.keys(fields).join(', ') || 'none'}`);
+    } else if (given !== undefined && !CHECKS[type][0](given)) {
+      refuse(`"${field}" of "${verb}" must be ${CHECKS[type][1]}`);
+    }
+  }
+  // Every field was checked against the table above, which says what the type says.
+  return value as PodBehaviour;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse('it is not JSON');
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(problem: string): never {
+  throw new BowlineError('BOWLINE_STEERING_INVALID', `cannot steer the node agent: ${problem}`);
+}

@@ -1,0 +1,153 @@
+import { isIPv4 } from 'node:net';
+import { keyOf, keyString, Namespace, Node, type ObjectKey, Pod, parseKey } from '@bowline/kubernetes';
+import { diffMergePatch, formatTime } from '@bowline/machinery';
+import { type Controller, isConflict, isNotFound, keyed, type LiveClient, slow } from '@bowline/runtime';
+import type { Addresses } from './addresses.ts';
+import { AGENT_LABEL, BEHAVIOUR_ANNOTATION, type NodeBehaviour, parseNodeBehaviour } from './behaviour.ts';
+import type { Heartbeats } from './heartbeats.ts';
+import { nodeStatus } from './node-status.ts';
+import { nextStep, type PodStep } from './pod-step.ts';
+import { sameJson } from './same-json.ts';
+import { steeringOf } from './steering.ts';
+
+/** AgentDeps is what the controllers of a node agent share. */
+export interface AgentDeps {
+  readonly heartbeats: Heartbeats;
+  readonly addresses: Addresses;
+  /** Told whenever a node has reported its status. */
+  readonly onReported: (node: string) => void;
+}
+
+/** How long to wait when the network has no address left: Pods go as quickly as they come. */
+const NO_ADDRESS = { minMs: 1_000, maxMs: 30_000 };
+
+/** nodeController reports the status of the agent's nodes, and lets their hearts beat. */
+export function nodeController(agent: string): Controller<AgentDeps> {
+  return keyed('node-agent-nodes', { concurrency: 4 })
+    .using<AgentDeps>()
+    .watches(Node, { labelSelector: `${AGENT_LABEL}=${agent}`, indexes: { address: addressesOf }, map: nameOf })
+    .reconcile(async ({ key, get, list, live, clock, log, deps }) => {
+      const node = get(Node, { name: key });
+      const owner = `node/${key}`;
+      if (node === undefined) {
+        deps.heartbeats.drop(key);
+        deps.addresses.release(owner);
+        return;
+      }
+      const { behaviour, problem } = behaviourOf(node);
+      if (problem) log.warn('cannot read what steers a node', { node: key, problem });
+      if (behaviour === 'silent') {
+        deps.heartbeats.drop(key);
+        return;
+      }
+      const isUsed = (address: string): boolean => list(Node, { by: { address } }).length > 0;
+      const internalIP = hostIpOf(node) ?? deps.addresses.take(owner, isUsed);
+      if (internalIP === undefined) throw slow('NoAddress', `no address is left for the node ${key}`, NO_ADDRESS);
+      const status = nodeStatus(node, behaviour, { now: formatTime(clock.now()), internalIP, problem });
+      if (!sameJson(node.status ?? {}, status)) await report(live, Node, node, status);
+      deps.heartbeats.keep(node);
+      deps.onReported(key);
+    });
+}
+
+/** podController does for the Pods on the agent's nodes what a kubelet would, without running anything. */
+export function podController(agent: string): Controller<AgentDeps> {
+  return keyed('node-agent-pods', { concurrency: 16 })
+    .using<AgentDeps>()
+    .watches(Pod, {
+      fieldSelector: 'spec.nodeName!=',
+      indexes: { node: (pod: Pod) => [pod.spec?.nodeName ?? ''], address: podAddresses },
+      map: keyNames,
+    })
+    .watches(Node, {
+      labelSelector: `${AGENT_LABEL}=${agent}`,
+      map: (node, cache) => cache.list(Pod, { by: { node: node.metadata?.name ?? '' } }).flatMap(keyNames),
+    })
+    .watches(Namespace, {
+      view: 'metadata',
+      map: (namespace, cache) => cache.list(Pod, { namespace: namespace.metadata.name ?? '' }).flatMap(keyNames),
+    })
+    .reconcile(async ({ key, get, list, live, clock, deps }) => {
+      const pod = get(Pod, parseKey(key));
+      if (pod === undefined || pod.status?.podIP !== undefined) deps.addresses.release(key);
+      if (pod === undefined) return;
+      const node = get(Node, { name: pod.spec?.nodeName ?? '' });
+      const hostIP = node && hostIpOf(node);
+      // Somebody else's node, or one that has no address yet and will be back here when it has.
+      if (node === undefined || hostIP === undefined) return;
+
+      const isUsed = (address: string): boolean => list(Pod, { by: { address } }).length > 0;
+      const podIP = pod.status?.podIP ?? deps.addresses.take(key, isUsed);
+      if (podIP === undefined) throw slow('NoAddress', `no address is left for the pod ${key}`, NO_ADDRESS);
+      const facts = { now: formatTime(clock.now()), hostIP, podIP };
+      const step = (by: Pick<Node, 'metadata'>, within: Pick<Namespace, 'metadata'> | undefined): PodStep =>
+        nextStep(pod, steeringOf(pod, within), behaviourOf(by).behaviour, facts);
+      const namespace = { name: pod.metadata?.namespace ?? '' };
+      if (step(node, get(Namespace, namespace)).do === 'nothing') return;
+
+      // Whoever steers and then makes a Pod must find it steered, whichever of the watches is ahead: before anything is
+      // written, what steers is read from the server.
+      const [nodeNow, namespaceNow] = await Promise.all([
+        live.find(Node, keyOf(node)),
+        live.find(Namespace, namespace),
+      ]);
+      if (nodeNow === undefined) return;
+      await take(live, pod, step(nodeNow, namespaceNow));
+    });
+}
+
+async function take(live: LiveClient, pod: Pod, step: PodStep): Promise<void> {
+  try {
+    if (step.do === 'report') await report(live, Pod, pod, step.status);
+    if (step.do === 'delete') {
+      const preconditions = { uid: pod.metadata?.uid ?? '' };
+      await live.delete(Pod, keyOf(pod), { gracePeriodSeconds: 0, preconditions });
+    }
+  } catch (error) {
+    // It is gone, or another Pod has its name: that one has events of its own.
+    if (isNotFound(error) || (step.do === 'delete' && isConflict(error))) return;
+    throw error;
+  }
+}
+
+/** report writes a status if nobody else has changed the object: its lists are replaced as a whole. */
+async function report<T extends Pod | Node>(
+  live: LiveClient,
+  resource: typeof Pod | typeof Node,
+  object: T,
+  status: T['status'],
+): Promise<void> {
+  const { uid, resourceVersion } = object.metadata ?? {};
+  const body = { metadata: { uid, resourceVersion }, status: diffMergePatch(object.status ?? {}, status) };
+  await live.patch<Pod | Node>(resource, keyOf(object), { type: 'merge', body }, { subresource: 'status' });
+}
+
+/** behaviourOf reads what steers a node. What cannot be read makes it not ready, and its condition says why. */
+function behaviourOf(node: Pick<Node, 'metadata'>): { behaviour: NodeBehaviour; problem?: string } {
+  try {
+    return { behaviour: parseNodeBehaviour(node.metadata?.annotations?.[BEHAVIOUR_ANNOTATION]) };
+  } catch (error) {
+    return { behaviour: 'not-ready', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function hostIpOf(node: Node): string | undefined {
+  return node.status?.addresses?.find(({ type, address }) => type === 'InternalIP' && isIPv4(address))?.address;
+}
+
+function addressesOf(node: Node): readonly string[] {
+  return (node.status?.addresses ?? []).map(({ address }) => address);
+}
+
+function podAddresses(pod: Pod): readonly string[] {
+  return (pod.status?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
+}
+
+function keyNames(object: Pod): readonly string[] {
+  const key: ObjectKey = keyOf(object);
+  return [keyString(key)];
+}
+
+function nameOf(node: Node): readonly string[] {
+  return [node.metadata?.name ?? ''];
+}

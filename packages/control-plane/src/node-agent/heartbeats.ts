@@ -1,0 +1,103 @@
+import { Lease, type Node } from '@bowline/kubernetes';
+import { type Clock, formatMicroTime } from '@bowline/machinery';
+import { type Client, isAlreadyExists, isNotFound, type Log } from '@bowline/runtime';
+
+/** NODE_LEASE_NAMESPACE is where the heartbeats of nodes are. */
+export const NODE_LEASE_NAMESPACE = 'kube-node-lease';
+
+/** HeartbeatOptions says how nodes show that they live. */
+export interface HeartbeatOptions {
+  readonly client: Client;
+  /** What happens between machines runs on the wire's clock. */
+  readonly wire: Clock;
+  readonly log: Log;
+  /** How often a Lease is renewed. */
+  readonly intervalMs: number;
+}
+
+interface Beat {
+  readonly uid: string;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** The kubelet's own value: four missed renewals. */
+const LEASE_SECONDS = 40;
+
+/** Heartbeats renews the Leases of the nodes that it was told to keep, each in a loop of its own. */
+export class Heartbeats {
+  readonly #options: HeartbeatOptions;
+  readonly #client: Client;
+  readonly #beats = new Map<string, Beat>();
+  readonly #ending = new Set<Promise<void>>();
+  #isOver = false;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#client = options.client.onLeaseLane();
+  }
+
+  /** keep renews a node's Lease from now on. Keeping it again does nothing, unless it is another node of the same name. */
+  keep(node: Node): void {
+    const { name = '', uid = '' } = node.metadata ?? {};
+    if (this.#isOver || this.#beats.get(name)?.uid === uid) return;
+    this.drop(name);
+    const stop = new AbortController();
+    this.#beats.set(name, { uid, stop, ended: this.#loop(name, uid, stop.signal) });
+  }
+
+  /** drop stops renewing; the Lease stays as it is, as after the death of a node. */
+  drop(name: string): void {
+    const beat = this.#beats.get(name);
+    if (!beat) return;
+    this.#beats.delete(name);
+    beat.stop.abort();
+    this.#ending.add(beat.ended);
+    void beat.ended.finally(() => this.#ending.delete(beat.ended));
+  }
+
+  /** run resolves once the signal was aborted and no renewal is under way any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    this.#isOver = true;
+    for (const name of [...this.#beats.keys()]) this.drop(name);
+    await Promise.all(this.#ending);
+  }
+
+  async #loop(name: string, uid: string, signal: AbortSignal): Promise<void> {
+    const { wire, log, intervalMs } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#renew(name, uid, signal);
+      } catch (error) {
+        if (!signal.aborted) log.warn('cannot renew the Lease of a node', { node: name, error });
+      }
+      await wire.sleep(intervalMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #renew(name: string, uid: string, signal: AbortSignal): Promise<void> {
+    const key = { namespace: NODE_LEASE_NAMESPACE, name };
+    const renewTime = formatMicroTime(this.#options.wire.now());
+    const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime };
+    // With the Node as owner the Lease goes when it does; a Lease of an earlier Node of this name is taken over.
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
+    const limits = { signal, timeoutMs: this.#options.intervalMs };
+    const renewal = { type: 'merge', body: { metadata: { ownerReferences }, spec } } as const;
+    try {
+      await this.#client.patch(Lease, key, renewal, limits);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      await this.#client
+        .create(Lease, { metadata: { ...key, ownerReferences }, spec }, limits)
+        .catch((cause: unknown) => {
+          if (!isAlreadyExists(cause)) throw cause;
+        });
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,39 @@
+import { Lease, Node, Pod } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import { allow, defineOperator, type Operator } from '@bowline/runtime';
+import type { Addresses } from './addresses.ts';
+import { type AgentDeps, nodeController, podController } from './controllers.ts';
+import { Heartbeats, NODE_LEASE_NAMESPACE } from './heartbeats.ts';
+
+/** AgentParts is what the operator of a node agent is made of. */
+export interface AgentParts {
+  /** The agent's name. */
+  readonly name: string;
+  readonly wire: Clock;
+  readonly heartbeatMs: number;
+  readonly addresses: Addresses;
+  readonly onReported: (node: string) => void;
+}
+
+/** nodeAgentOperator is the node agent as the runtime runs it. */
+export function nodeAgentOperator(parts: AgentParts): Operator {
+  const { name, wire, heartbeatMs, addresses, onReported } = parts;
+  return defineOperator({
+    name: 'node-agent',
+    setup: ({ client, log }): AgentDeps => ({
+      heartbeats: new Heartbeats({ client, wire, log, intervalMs: heartbeatMs }),
+      addresses,
+      onReported,
+    }),
+    controllers: [nodeController(name), podController(name)],
+    services: [{ name: 'heartbeats', run: (signal, { heartbeats }) => heartbeats.run(signal) }],
+    permissions: [
+      allow(['create', 'delete'], Node),
+      allow(['patch'], Node, { subresource: 'status' }),
+      allow(['delete'], Pod),
+      allow(['patch'], Pod, { subresource: 'status' }),
+      // delete: where OwnerReferencesPermissionEnforcement is on, taking over the Lease of an earlier Node needs it.
+      allow(['create', 'patch', 'delete'], Lease, { namespaces: [NODE_LEASE_NAMESPACE] }),
+    ],
+  });
+}

@@ -1,0 +1,39 @@
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import { permissionsOf } from '@bowline/runtime';
+import { Addresses } from './addresses.ts';
+import { NODE_LEASE_NAMESPACE } from './heartbeats.ts';
+import { DEFAULT_AGENT } from './node-object.ts';
+import { nodeAgentOperator } from './operator.ts';
+
+/** NodeAgentRbac is the objects that let somebody run a node agent. */
+export interface NodeAgentRbac {
+  readonly clusterRole: ClusterRole;
+  readonly clusterRoleBinding: ClusterRoleBinding;
+  /** For the nodes' Leases, in the namespace kube-node-lease. */
+  readonly role: Role;
+  readonly roleBinding: RoleBinding;
+}
+
+/** nodeAgentRbac gives a subject exactly the rights that a node agent declares. `name` names all four objects. */
+export function nodeAgentRbac(name: string, subject: Subject): NodeAgentRbac {
+  // What the agent may do depends on none of this.
+  const { cluster, namespaces } = permissionsOf(
+    nodeAgentOperator({
+      name: DEFAULT_AGENT,
+      wire: systemClock,
+      heartbeatMs: 1,
+      addresses: new Addresses('10.0.0.0/8'),
+      onReported: () => undefined,
+    }),
+  );
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const here = { name, namespace: NODE_LEASE_NAMESPACE };
+  const subjects = [subject];
+  return {
+    clusterRole: { metadata: { name }, rules: cluster },
+    clusterRoleBinding: { metadata: { name }, subjects, roleRef: { apiGroup, kind: 'ClusterRole', name } },
+    role: { metadata: here, rules: namespaces[NODE_LEASE_NAMESPACE] ?? [] },
+    roleBinding: { metadata: here, subjects, roleRef: { apiGroup, kind: 'Role', name } },
+  };
+}

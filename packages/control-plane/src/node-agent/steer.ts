@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { Namespace, Node } from '@bowline/kubernetes';
+import { type Clock, parseLabelSelector, systemClock } from '@bowline/machinery';
+import { BowlineError, type Client, isNotFound } from '@bowline/runtime';
+import {
+  BEHAVIOUR_ANNOTATION,
+  checkPodBehaviour,
+  type NodeBehaviour,
+  type PodBehaviour,
+  type PodRule,
+  RULE_PREFIX,
+} from './behaviour.ts';
+import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
+
+/** Steered is something that behaves as it was told until it is released. */
+export interface Steered extends AsyncDisposable {
+  /** release takes the steering back. What has come to an end stays ended. */
+  release(): Promise<void>;
+}
+
+/** PodTarget is the Pods that are meant, those that do not exist yet included. Defaults to all of the namespace. */
+export interface PodTarget {
+  /** Defaults to the steering's own. */
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** A label selector in text form. */
+  readonly selector?: string | undefined;
+}
+
+/** Details of a behaviour besides its name. */
+type Details<Verb extends PodBehaviour['do']> = Omit<Extract<PodBehaviour, { readonly do: Verb }>, 'do'>;
+
+/** PodControls tells Pods on the nodes of an agent what to do; see `PodBehaviour` for what each word means. */
+export interface PodControls {
+  run(target?: PodTarget): Promise<Steered>;
+  hold(target?: PodTarget, details?: Details<'hold'>): Promise<Steered>;
+  notReady(target?: PodTarget, details?: Details<'not-ready'>): Promise<Steered>;
+  crash(target?: PodTarget, details?: Details<'crash'>): Promise<Steered>;
+  complete(target?: PodTarget, details?: Details<'complete'>): Promise<Steered>;
+  fail(target?: PodTarget, details?: Details<'fail'>): Promise<Steered>;
+  evict(target?: PodTarget, details?: Details<'evict'>): Promise<Steered>;
+  hangDeletion(target?: PodTarget): Promise<Steered>;
+}
+
+/** NodeControls adds nodes and tells them what to do. */
+export interface NodeControls {
+  /** add gives the agent one more node; releasing it deletes the Node. */
+  add(node: NodeTemplate): Promise<Steered>;
+  /** notReady makes a node report that it is not ready. */
+  notReady(name: string): Promise<Steered>;
+  /** silence makes a node dead: no heartbeat, and its Pods stay as they are, also those that are being deleted. */
+  silence(name: string): Promise<Steered>;
+}
+
+/** Steering is how tests, in whatever process, tell a node agent what should happen. */
+export interface Steering {
+  readonly pods: PodControls;
+  readonly nodes: NodeControls;
+}
+
+/** SteeringOptions says whom to steer. */
+export interface SteeringOptions {
+  /** The namespace of targets that name none. Defaults to none: they are refused. */
+  readonly namespace?: string | undefined;
+  /** The agent's name. Defaults to `bowline`. */
+  readonly agent?: string | undefined;
+  /** Orders rules by their time: the last one wins. Defaults to the system's clock. */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * steering steers the node agent of a cluster through annotations of Namespaces and Nodes, so it works from any process
+ * and needs no connection to the agent: the client must be allowed to patch namespaces and to create, patch and delete
+ * nodes.
+ *
+ * @example
+ * const { pods } = steering(client, { namespace: 'demo' });
+ * await using _ = await pods.hold({ selector: 'app=web' });
+ */
+export function steering(client: Client, options: SteeringOptions = {}): Steering {
+  const { clock = systemClock, agent = DEFAULT_AGENT } = options;
+  let count = 0;
+  const steer = async (target: PodTarget = {}, behaviour: PodBehaviour): Promise<Steered> => {
+    const { namespace = options.namespace, name, selector } = target;
+    if (namespace === undefined) {
+      throw new BowlineError('BOWLINE_STEERING_INVALID', 'cannot steer pods: say in which namespace');
+    }
+    // What the agent could not read is refused here, where somebody sees it.
+    if (selector !== undefined) parseLabelSelector(selector);
+    const rule: PodRule = { name, selector, behaviour: checkPodBehaviour(behaviour) };
+    // By name, rules come in the order of their making: the time first, then the count, then what tells processes apart.
+    const order = [clock.now().toString(36).padStart(10, '0'), (++count).toString(36).padStart(4, '0')];
+    const annotation = `${RULE_PREFIX}${[...order, randomBytes(3).toString('hex')].join('-')}`;
+    const set = (value: string | null): Promise<unknown> =>
+      client.patch(Namespace, { name: namespace }, annotate(annotation, value));
+    await set(JSON.stringify(rule));
+    return steered(() => set(null));
+  };
+  const steerNode = async (name: string, behaviour: NodeBehaviour): Promise<Steered> => {
+    const set = (value: string | null): Promise<unknown> =>
+      client.patch(Node, { name }, annotate(BEHAVIOUR_ANNOTATION, value));
+    await set(behaviour);
+    return steered(() => set(null));
+  };
+  return {
+    pods: {
+      run: (target) => steer(target, { do: 'run' }),
+      hold: (target, details) => steer(target, { do: 'hold', ...details }),
+      notReady: (target, details) => steer(target, { do: 'not-ready', ...details }),
+      crash: (target, details) => steer(target, { do: 'crash', ...details }),
+      complete: (target, details) => steer(target, { do: 'complete', ...details }),
+      fail: (target, details) => steer(target, { do: 'fail', ...details }),
+      evict: (target, details) => steer(target, { do: 'evict', ...details }),
+      hangDeletion: (target) => steer(target, { do: 'hang-deletion' }),
+    },
+    nodes: {
+      async add(node) {
+        await client.create(Node, nodeObject(agent, node));
+        return steered(() => client.delete(Node, { name: node.name }));
+      },
+      notReady: (name) => steerNode(name, 'not-ready'),
+      silence: (name) => steerNode(name, 'silent'),
+    },
+  };
+}
+
+function annotate(name: string, value: string | null) {
+  return { type: 'merge', body: { metadata: { annotations: { [name]: value } } } } as const;
+}
+
+function steered(undo: () => Promise<unknown>): Steered {
+  let released: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    released ??= undo().then(
+      () => undefined,
+      (error: unknown) => {
+        // What was steered is gone, and the steering with it.
+        if (!isNotFound(error)) throw error;
+      },
+    );
+    return released;
+  };
+  return { release, [Symbol.asyncDispose]: release };
+}

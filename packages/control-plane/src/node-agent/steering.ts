@@ -1,0 +1,47 @@
+import type { Namespace, Pod } from '@bowline/kubernetes';
+import { parseLabelSelector } from '@bowline/machinery';
+import { BEHAVIOUR_ANNOTATION, type PodBehaviour, parsePodBehaviours, parsePodRule, RULE_PREFIX } from './behaviour.ts';
+
+/** PodSteering is what applies to one Pod after all that steers it was read. */
+export interface PodSteering {
+  /** Undefined: the Pod does what it does by itself. */
+  readonly behaviour: PodBehaviour | undefined;
+  readonly deletionHangs: boolean;
+}
+
+/**
+ * steeringOf reads what steers a Pod: its own annotation wins over the rules of its Namespace, and of those the one whose
+ * annotation comes last by name. What cannot be read holds the Pod, and the containers' status says why.
+ */
+export function steeringOf(pod: Pod, namespace: Pick<Namespace, 'metadata'> | undefined): PodSteering {
+  let behaviour: PodBehaviour | undefined;
+  let deletionHangs = false;
+  try {
+    for (const each of [...rulesFor(pod, namespace), ...ownBehaviours(pod)]) {
+      if (each.do === 'hang-deletion') deletionHangs = true;
+      else behaviour = each;
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { behaviour: { do: 'hold', reason: 'InvalidSteering', message }, deletionHangs: false };
+  }
+  return { behaviour, deletionHangs };
+}
+
+function ownBehaviours(pod: Pod): readonly PodBehaviour[] {
+  const text = pod.metadata?.annotations?.[BEHAVIOUR_ANNOTATION];
+  return text === undefined ? [] : parsePodBehaviours(text);
+}
+
+function rulesFor(pod: Pod, namespace: Pick<Namespace, 'metadata'> | undefined): readonly PodBehaviour[] {
+  const annotations = Object.entries(namespace?.metadata?.annotations ?? {});
+  return annotations
+    .filter(([key]) => key.startsWith(RULE_PREFIX))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, text]) => parsePodRule(text))
+    .filter(({ name, selector }) => {
+      if (name !== undefined && name !== pod.metadata?.name) return false;
+      return selector === undefined || parseLabelSelector(selector).matches(pod.metadata?.labels);
+    })
+    .map((rule) => rule.behaviour);
+}
