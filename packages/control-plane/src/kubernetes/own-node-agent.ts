@@ -38,7 +38,7 @@ export async function startOwnNodeAgent(
   const client = await connectClient(await access.kubeconfig({ user: USER }), { component: 'node-agent' });
   try {
     await untilAllowed(client, within);
-    const agent = await startNodeAgent({ client, nodes });
+    const agent = await startNodeAgent({ client, nodes, logs: true });
     const stopped = agent.stopped.finally(() => client.close());
     stopped.catch(() => undefined);
     const stop = (): Promise<void> => agent.stop().finally(() => stopped);

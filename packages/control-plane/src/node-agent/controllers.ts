@@ -15,6 +15,8 @@ export interface AgentDeps {
   readonly heartbeats: Heartbeats;
   readonly addresses: Addresses;
   /** Told whenever a node has reported its status. */
+  /** Where logs are served on 127.0.0.1, if they are. */
+  readonly logPort: number | undefined;
   readonly onReported: (node: string) => void;
 }
 
@@ -43,7 +45,8 @@ export function nodeController(agent: string): Controller<AgentDeps> {
       const isUsed = (address: string): boolean => list(Node, { by: { address } }).length > 0;
       const internalIP = hostIpOf(node) ?? deps.addresses.take(owner, isUsed);
       if (internalIP === undefined) throw slow('NoAddress', `no address is left for the node ${key}`, NO_ADDRESS);
-      const status = nodeStatus(node, behaviour, { now: formatTime(clock.now()), internalIP, problem });
+      const facts = { now: formatTime(clock.now()), internalIP, problem, logPort: deps.logPort };
+      const status = nodeStatus(node, behaviour, facts);
       if (!sameJson(node.status ?? {}, status)) await report(live, Node, node, status);
       deps.heartbeats.keep(node);
       deps.onReported(key);

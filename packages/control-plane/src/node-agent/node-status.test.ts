@@ -30,6 +30,20 @@ it('keeps what others put there: devices, and conditions of their own', () => {
   expect(status.conditions).toContainEqual(conditions[0]);
 });
 
+it('has the API server ask this machine for logs where they are served, and nobody where they are not', () => {
+  const served: Node = { ...node, status: nodeStatus(node, 'ready', { ...EARLY, logPort: 4711 }) };
+  expect(served.status).toMatchObject({
+    addresses: [
+      { type: 'InternalIP', address: '10.0.0.1' },
+      { type: 'Hostname', address: '127.0.0.1' },
+    ],
+    daemonEndpoints: { kubeletEndpoint: { Port: 4711 } },
+  });
+  const after = nodeStatus(served, 'ready', LATE);
+  expect(after.daemonEndpoints).toBeUndefined();
+  expect(after.addresses).toContainEqual({ type: 'Hostname', address: 'n' });
+});
+
 it('moves the transition time only with the status', () => {
   const before: Node = { ...node, status: nodeStatus(node, 'ready', EARLY) };
   const unready: Node = { ...node, status: nodeStatus(before, 'not-ready', { ...LATE, problem: 'broken' }) };

@@ -10,6 +10,8 @@ export interface NodeFacts {
   readonly internalIP: string;
   /** Why the node is not ready. Defaults to that it was told so. */
   readonly problem?: string | undefined;
+  /** Where logs are served on 127.0.0.1. Defaults to nowhere. */
+  readonly logPort?: number | undefined;
 }
 
 /** Roomy, so that no scheduler is ever the reason why something does not run. */
@@ -35,17 +37,13 @@ const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent'>, facts: NodeFacts): NodeStatus {
   const { status = {} } = node;
   const capacity = { ...DEFAULT_CAPACITY, ...status.capacity };
-  const name = node.metadata?.name ?? '';
   return {
     ...status,
     capacity,
     allocatable: { ...capacity, ...status.allocatable },
-    addresses: status.addresses?.length
-      ? status.addresses
-      : [
-          { type: 'InternalIP', address: facts.internalIP },
-          { type: 'Hostname', address: name },
-        ],
+    addresses: addressesOf(node, facts),
+    // Absent: the API server then has nowhere to ask for logs.
+    daemonEndpoints: facts.logPort === undefined ? undefined : { kubeletEndpoint: { Port: facts.logPort } },
     conditions: nodeConditions(status.conditions, behaviour, facts),
     nodeInfo: status.nodeInfo?.kubeletVersion
       ? status.nodeInfo
@@ -62,6 +60,13 @@ export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent
           bootID: '',
         },
   };
+}
+
+/** The API server asks for logs at the host name first; a Service's endpoints are at the internal address, never loopback. */
+function addressesOf({ metadata, status }: Node, { internalIP, logPort }: NodeFacts): NodeStatus['addresses'] {
+  const hostname = { type: 'Hostname', address: logPort === undefined ? (metadata?.name ?? '') : '127.0.0.1' };
+  const others = status?.addresses?.filter(({ type }) => type !== 'Hostname') ?? [];
+  return [...(others.length > 0 ? others : [{ type: 'InternalIP', address: internalIP }]), hostname];
 }
 
 function nodeConditions(

@@ -12,17 +12,19 @@ export interface AgentParts {
   readonly wire: Clock;
   readonly heartbeatMs: number;
   readonly addresses: Addresses;
+  readonly logPort?: number | undefined;
   readonly onReported: (node: string) => void;
 }
 
 /** nodeAgentOperator is the node agent as the runtime runs it. */
 export function nodeAgentOperator(parts: AgentParts): Operator {
-  const { name, wire, heartbeatMs, addresses, onReported } = parts;
+  const { name, wire, heartbeatMs, addresses, logPort, onReported } = parts;
   return defineOperator({
     name: 'node-agent',
     setup: ({ client, log }): AgentDeps => ({
       heartbeats: new Heartbeats({ client, wire, log, intervalMs: heartbeatMs }),
       addresses,
+      logPort,
       onReported,
     }),
     controllers: [nodeController(name), podController(name)],

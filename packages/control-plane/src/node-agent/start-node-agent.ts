@@ -5,6 +5,7 @@ import { BowlineError, type Client, isAlreadyExists, isNotFound, type Log, Manag
 import { Addresses } from './addresses.ts';
 import { AGENT_LABEL } from './behaviour.ts';
 import { type LastProblem, rememberProblem } from './last-problem.ts';
+import { startLogServer } from './log-server.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
 import { nodeAgentOperator } from './operator.ts';
 import { type Steering, steering } from './steer.ts';
@@ -25,6 +26,11 @@ export interface NodeAgentOptions {
   readonly heartbeatMs?: number | undefined;
   /** How long the first status of every node may take. Defaults to 30 s. */
   readonly readyTimeoutMs?: number | undefined;
+  /**
+   * Answer `kubectl logs`, with a line that says that nothing runs: needs an API server on this machine that does not check
+   * kubelets' certificates. Defaults to false: the API server finds nobody to ask.
+   */
+  readonly logs?: boolean | undefined;
   /** Delete its nodes when it stops, those that were added included. Defaults to false. */
   readonly deleteNodes?: boolean | undefined;
   /** Stamps what Pods and Nodes report, and times the queues. Defaults to the system's. */
@@ -67,6 +73,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const templates = templatesOf(options, name);
   const addresses = addressesOf(options.network ?? '10.244.0.0/16');
   for (const template of templates) await register(client, name, template, signal);
+  const logServer = options.logs ? await startLogServer() : undefined;
 
   const awaited = new Set(templates.map((template) => template.name));
   const stop = new AbortController();
@@ -80,7 +87,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     };
     if (awaited.size === 0) resolve();
     const manager = new Manager({
-      operators: [nodeAgentOperator({ name, wire, heartbeatMs, addresses, onReported })],
+      operators: [nodeAgentOperator({ name, wire, heartbeatMs, addresses, logPort: logServer?.port, onReported })],
       clientFor: () => client,
       leaderElection: false,
       healthAddress: '0',
@@ -93,9 +100,11 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     });
     running = manager.run(end);
   });
-  const stopped = running.then(async () => {
-    if (options.deleteNodes) await unregister(client, name);
-  });
+  const stopped = running
+    .finally(() => logServer?.[Symbol.asyncDispose]())
+    .then(async () => {
+      if (options.deleteNodes) await unregister(client, name);
+    });
   // Whoever stops the agent learns of it; without anybody it must not end the process.
   stopped.catch(() => undefined);
   const stopAgent = (): Promise<void> => {

@@ -95,6 +95,17 @@ it('rolls a StatefulSet from one image to the next, Pod by Pod', async () => {
   expect(images).toEqual(['example.test/main:2', 'example.test/main:2']);
 });
 
+it('answers for the logs of a container that nothing ran', async () => {
+  await using c = await cluster();
+  await c.until(ServiceAccount, { name: 'default' }, () => true);
+  await c.admin.create(Pod, { ...named(c), spec: template().spec });
+  await c.until(Pod, { name: 'web' }, ({ status }) => status?.phase === 'Running');
+  const log = await c.admin.raw(`/api/v1/namespaces/${c.namespace}/pods/web/log`, { accept: '*/*' });
+  expect(log).toBe(
+    `[node agent] container main of pod ${c.namespace}/web is not executed, so it has written nothing\n`,
+  );
+});
+
 it('lets a namespace with running Pods go', async () => {
   await using c = await cluster();
   const name = await c.createNamespace('going');
