@@ -104,7 +104,7 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
       name,
       onlyNamespaces,
     });
-    return new ConfigurationsTrust({ client, cache, operator, wanted, own, log: common.log });
+    return new ConfigurationsTrust({ client, cache, operator, wanted, own, clock: common.clock, log: common.log });
   };
   if (certificates.kind === 'managed') {
     const policy = {

@@ -53,7 +53,15 @@ export class CertificateWorld implements AsyncDisposable {
     const log = createLog({ level: 'debug', destination: { write: (line: string) => void this.logged.push(line) } });
     const client = createClient({ transport: this.#transport(name) });
     const cache = new Cache({ client, clock: this.clock, wire: systemClock, log });
-    const trust = new ConfigurationsTrust({ client, cache, operator: 'sea', wanted, own: options.own ?? false, log });
+    const trust = new ConfigurationsTrust({
+      client,
+      cache,
+      operator: 'sea',
+      wanted,
+      own: options.own ?? false,
+      clock: this.clock,
+      log,
+    });
     const certificates = new ManagedCertificates({
       client,
       cache,

@@ -1,4 +1,5 @@
 import { MutatingWebhookConfiguration, type Resource, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
 import type { Cache } from '../../cache/cache.ts';
 import type { Informer } from '../../cache/informer.ts';
 import { project } from '../../cache/view.ts';
@@ -11,6 +12,7 @@ import {
   type WebhookConfiguration,
   type WebhookConfigurations,
 } from '../configurations.ts';
+import { RepeatLimit } from './repeat-limit.ts';
 import type { Trust } from './trust.ts';
 
 /** ConfigurationsTrustOptions says which configurations there are, and who owns them. */
@@ -22,6 +24,7 @@ export interface ConfigurationsTrustOptions {
   readonly wanted: WebhookConfigurations;
   /** Whether they are made and kept here. Otherwise only `caBundle` of those that exist is written. */
   readonly own: boolean;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -34,6 +37,7 @@ interface Part {
   readonly name: string;
   readonly wanted: WebhookConfiguration;
   readonly informer: Informer<View>;
+  readonly repeats: RepeatLimit;
 }
 
 /** ConfigurationsTrust is the Validating- and MutatingWebhookConfiguration of one operator. */
@@ -46,7 +50,7 @@ export class ConfigurationsTrust implements Trust {
     const part = (resource: Resource<WebhookConfiguration>, wanted: WebhookConfiguration): Part => {
       const name = wanted.metadata?.name ?? '';
       const informer = options.cache.informer(resource, { view, fieldSelector: `metadata.name=${name}` });
-      return { resource, name, wanted, informer };
+      return { resource, name, wanted, informer, repeats: new RepeatLimit(options.clock) };
     };
     const { validating, mutating } = options.wanted;
     this.#parts = [
@@ -86,6 +90,7 @@ export class ConfigurationsTrust implements Trust {
 
   async #inject(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
     if (!found || holds(found, bundle)) return undefined;
+    part.repeats.take(`caBundle of the ${part.resource.kind} ${part.name}`, bundle);
     const { resourceVersion } = found.metadata ?? {};
     const webhooks = found.webhooks?.map(({ name }) => ({ name, clientConfig: { caBundle: encode(bundle) } }));
     const body = { metadata: { resourceVersion }, webhooks };
@@ -95,7 +100,11 @@ export class ConfigurationsTrust implements Trust {
   async #keep(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
     const { client, operator } = this.#options;
     const wanted = withBundle(part.wanted, bundle);
-    if (!found) return await client.create(part.resource, wanted, options);
+    const repeat = (): void => part.repeats.take(`the ${part.resource.kind} ${part.name}`, bundle);
+    if (!found) {
+      repeat();
+      return await client.create(part.resource, wanted, options);
+    }
     if (found.metadata?.labels?.[OPERATOR_LABEL] !== operator) {
       throw new BowlineError(
         'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
@@ -103,6 +112,7 @@ export class ConfigurationsTrust implements Trust {
       );
     }
     if (!differsFrom(found, wanted)) return undefined;
+    repeat();
     return await client.update(part.resource, { ...found, webhooks: wanted.webhooks ?? [] }, options);
   }
 

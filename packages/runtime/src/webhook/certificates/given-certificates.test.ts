@@ -201,7 +201,15 @@ it('makes the given authority known where it is told to', async () => {
     address: { url: 'https://127.0.0.1:1' },
   });
   put(first);
-  const trust = new ConfigurationsTrust({ client, cache, operator: 'sea', wanted, own: true, log: silentLog });
+  const trust = new ConfigurationsTrust({
+    client,
+    cache,
+    operator: 'sea',
+    wanted,
+    own: true,
+    clock: systemClock,
+    log: silentLog,
+  });
   const { serves } = run(secretPlace(cache, KEY), trust);
   await serves(first);
   const made = server.get(ValidatingWebhookConfiguration, { name: 'bowline-sea' });

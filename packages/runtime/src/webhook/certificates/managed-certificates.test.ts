@@ -306,6 +306,47 @@ it('leaves a Secret that somebody else made alone, and says so', async () => {
   expect(replica.certificates.problem()).toBeUndefined();
 });
 
+it('does not fight for ever with somebody who keeps putting another bundle back', async () => {
+  await using world = new CertificateWorld();
+  const replica = world.start();
+  await settled(world);
+  let put = 0;
+  const rival = (): void => {
+    const found = world.server.get(ValidatingWebhookConfiguration, CONFIGURATION);
+    if (!found || world.bundle() === '') return;
+    const webhooks = found.webhooks?.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle: '' } }));
+    world.server.put(ValidatingWebhookConfiguration, { ...found, webhooks });
+    put++;
+  };
+  rival();
+  const contested = (): Promise<void> =>
+    vi.waitFor(() => {
+      rival();
+      expect(replica.certificates.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CONTESTED' });
+    }, waiting);
+  await contested();
+  // The first write at the start counts too.
+  expect(put).toBe(5);
+  await world.clock.advance(300_000);
+  expect(world.bundle()).toBe('');
+  await world.clock.advance(600_000);
+  await settled(world);
+  expect(replica.certificates.problem()).toBeUndefined();
+});
+
+it('does not fight for ever with somebody who keeps damaging the Secret', async () => {
+  await using world = new CertificateWorld();
+  const replica = world.start();
+  await settled(world);
+  await vi.waitFor(() => {
+    if (world.secret()['ca.key'] !== 'damaged') world.damage({ 'ca.key': 'damaged' });
+    expect(replica.certificates.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CONTESTED' });
+  }, waiting);
+  expect(world.server.writes().filter((each) => each.startsWith('PUT') && each.includes('/secrets/'))).toHaveLength(4);
+  await world.clock.advance(700_000);
+  await settled(world);
+});
+
 it('uses an empty Secret that is there for it', async () => {
   await using world = new CertificateWorld();
   world.server.put(Secret, { metadata: SECRET, type: 'Opaque' });

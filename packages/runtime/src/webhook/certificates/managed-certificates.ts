@@ -22,6 +22,7 @@ import {
 import { Doorbell } from './doorbell.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
+import { RepeatLimit } from './repeat-limit.ts';
 import { ServedCertificate } from './served-certificate.ts';
 import { takeStep } from './take-step.ts';
 import type { Trust } from './trust.ts';
@@ -63,6 +64,7 @@ export class ManagedCertificates implements CertificateSource {
   readonly #informer: Informer<SecretView>;
   readonly #served: ServedCertificate;
   readonly #bell: Doorbell;
+  readonly #repairs: RepeatLimit;
   /** The last state that was whole: what a damaged Secret is repaired from. */
   #known: CertificateState | undefined;
   #intact: { readonly version: string; readonly state: StateRead } | undefined;
@@ -80,6 +82,7 @@ export class ManagedCertificates implements CertificateSource {
     });
     this.#served = new ServedCertificate(options.operator, this.#log, options.metrics);
     this.#bell = new Doorbell(options.clock);
+    this.#repairs = new RepeatLimit(options.clock);
   }
 
   get current(): TlsMaterial | undefined {
@@ -208,6 +211,7 @@ export class ManagedCertificates implements CertificateSource {
     const state = this.#withServed(this.#read(seen));
     const { step, reason } = { reason: '', ...this.#plan(state) };
     if (step === undefined) return false;
+    if (state.damage.length > 0) this.#repairs.take(`the Secret ${key.namespace}/${key.name}`, '');
     let after = await takeStep(step, state, { operator, policy, now: clock.now() });
     // Deleting the Secret is how people ask for new keys: the old ones come back only until the new ones are trusted.
     if (!found && step === 'repair') after = await takeStep('introduce', after, { operator, policy, now: clock.now() });
