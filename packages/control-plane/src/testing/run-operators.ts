@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  apiVersionOf,
   ClusterRole,
   ClusterRoleBinding,
+  ConfigMap,
   type KubernetesObject,
   keyOf,
   type PolicyRule,
@@ -14,6 +16,7 @@ import {
   BowlineError,
   type Client,
   installCustomResourceDefinitions,
+  isForbidden,
   isNotFound,
   Manager,
   type ManagerOptions,
@@ -45,9 +48,9 @@ export interface RunningOperators {
   idle(): Promise<void>;
 }
 
-/** How long a wait of the rig may take, in real time. */
-const LONGEST_WAIT_MS = 20_000;
-const BETWEEN_LOOKS_MS = 10;
+/** How long a wait of the rig may take, in real time: longer than the API server keeps its idea of what kinds there are. */
+const LONGEST_WAIT_MS = 45_000;
+const BETWEEN_LOOKS_MS = 20;
 
 /**
  * runOperators installs the operators' kinds as admin, gives each operator a ServiceAccount with exactly the rights that it
@@ -61,6 +64,7 @@ export async function runOperators(
   const { operators, ...others } = options;
   const resources = operators.flatMap((operator) => operator.resources);
   await installCustomResourceDefinitions(c.admin, resources);
+  for (const owner of ownersOf(operators)) await untilMayOwn(c, owner);
   const clients = new Map<string, Client>();
   for (const operator of operators) {
     clients.set(operator.name, withoutOthersNamespaces(await identityOf(c, operator), ours));
@@ -153,6 +157,50 @@ async function identityOf(c: Cluster, operator: Operator): Promise<Client> {
     if (rule) await waitFor(`the rights of ${name}`, () => isGranted(client, rule, namespace));
   }
   return client;
+}
+
+/** ownersOf are the kinds whose objects own what operators write. */
+function ownersOf(operators: readonly Operator[]): readonly Resource[] {
+  const controllers = operators.flatMap((operator) => operator.controllers).filter(({ writes }) => writes.length > 0);
+  const owners = controllers.flatMap(({ sources }) => sources.filter(({ role }) => role === 'primary'));
+  return owners.map(({ resource }) => resource);
+}
+
+/** Kinds that were seen to own objects, each with its API server: once is enough. */
+const owning = new Set<string>();
+
+/**
+ * untilMayOwn waits until the API server takes objects of a kind for owners. Its admission learns of new kinds every 30 s only,
+ * and until then refuses, to all but administrators, whatever they would own.
+ */
+async function untilMayOwn(c: Cluster, owner: Resource): Promise<void> {
+  const { clusters } = await c.kubeconfig('admin');
+  const id = `${owner.id} at ${clusters[0]?.cluster.server}`;
+  if (owning.has(id)) return;
+  const { client } = await c.serviceAccount({
+    clusterRules: [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+      { apiGroups: [owner.group], resources: [`${owner.plural}/finalizers`], verbs: ['update'] },
+    ],
+  });
+  const reference = {
+    apiVersion: apiVersionOf(owner),
+    kind: owner.kind,
+    name: 'owner',
+    uid: '00000000-0000-0000-0000-000000000000',
+    blockOwnerDeletion: true,
+  };
+  const owned = { metadata: { namespace: c.namespace, name: 'owned', ownerReferences: [reference] } };
+  await waitFor(`the API server to let ${owner.kind} own objects`, async () => {
+    try {
+      await client.create(ConfigMap, owned, { dryRun: true });
+      owning.add(id);
+      return true;
+    } catch (error) {
+      if (isForbidden(error)) return false;
+      throw error;
+    }
+  });
 }
 
 async function isGranted(client: Client, rule: PolicyRule, namespace: string | undefined): Promise<boolean> {

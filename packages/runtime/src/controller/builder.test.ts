@@ -1,6 +1,9 @@
-import { ConfigMap, keyOf, Namespace, type ObjectKey, Secret } from '@bowline/kubernetes';
+import { ConfigMap, keyOf, Namespace, type ObjectKey, type ObjectOf, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type MetadataObject, project, trigger } from '../cache/view.ts';
+import { defineOperator } from '../operator/operator.ts';
+import { defineResource } from '../resource/define-resource.ts';
 import { controller, keyed } from './builder.ts';
 import type { Controller } from './controller.ts';
 import { annotationsChanged, anyOf, generationChanged, statusChanged } from './predicates.ts';
@@ -177,5 +180,75 @@ describe('keyed', () => {
     // @ts-expect-error there is no primary to narrow
     declared.when;
     expect(declared.reconcile(() => {}).sources.map((source) => source.role)).toEqual(['watches']);
+  });
+});
+
+const Site = defineResource({
+  group: 'example.dev',
+  version: 'v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  spec: s.object({ title: s.string().default('') }),
+  status: s.object({ url: s.string().optional() }),
+});
+
+describe('what a controller writes', () => {
+  it('is what it declares: other kinds do not compile', () => {
+    controller(Site)
+      .applies(ConfigMap)
+      .ensures(Secret, { remove: true })
+      .applies(Site)
+      .reconcile(async ({ apply, ensure, remove, status, event }) => {
+        const metadata = { namespace: 'a', name: 'b' };
+        await apply(ConfigMap, { metadata, data: { a: 'b' } });
+        await ensure(Secret, { metadata }, { labels: { a: 'b' } });
+        await remove(Secret, metadata);
+        // What has a default may be left out of what is written.
+        const { object } = await apply(Site, { metadata, spec: {} });
+        expectTypeOf(object.spec.title).toEqualTypeOf<string>();
+        status.set({ url: 'x' });
+        event('Normal', 'Done', 'it is done');
+        // @ts-expect-error Secrets are ensured, not applied
+        await apply(Secret, { metadata });
+        // @ts-expect-error ConfigMaps are applied, not ensured
+        await ensure(ConfigMap, { metadata }, { labels: {} });
+        // @ts-expect-error ConfigMaps are not removed
+        await remove(ConfigMap, metadata);
+        // @ts-expect-error that is no field of the status
+        status.set({ uri: 'x' });
+      });
+    controller(ConfigMap).reconcile(({ status }) => {
+      // @ts-expect-error the kind has no status of ours
+      expect(() => status.condition('Ready', true, 'A', '')).toThrow();
+    });
+  });
+
+  it('is declared with a finalizer if and only if there is a cleanup', () => {
+    const plain = controller(Site).reconcile(() => {});
+    expect(plain.finalization).toBeUndefined();
+    const cleaning = plain.cleanup(({ deletion }) => {
+      expectTypeOf(deletion.mode).toEqualTypeOf<'background' | 'foreground' | 'orphan'>();
+    });
+    expect(cleaning.finalization?.finalizer).toBe('example.dev/finalizer');
+    expect(plain.finalization).toBeUndefined();
+    const named = controller(Site, { finalizer: 'example.dev/pages' }).reconcile(() => {});
+    expect(named.cleanup(() => {}).finalization?.finalizer).toBe('example.dev/pages');
+    expect(() => defineOperator({ name: 'site', controllers: [named] })).toThrow(/has no cleanup/);
+  });
+
+  it.each([
+    ['a core kind', () => controller(ConfigMap).reconcile(() => {}), /needs a finalizer of its own/],
+    ['a bad name', () => controller(Site, { finalizer: 'mine' }).reconcile(() => {}), /a domain, a slash and a name/],
+    [
+      'a view without metadata',
+      () => controller(Site, { view: project(({ spec }: ObjectOf<typeof Site>) => spec) }).reconcile(() => {}),
+      /needs the view full or metadata/,
+    ],
+  ])('refuses a cleanup of %s', (_, declare, text) => {
+    expect(() => declare().cleanup(() => {})).toThrow(text);
+  });
+
+  it('is declared once per kind', () => {
+    expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares twice that it applies Secret/);
   });
 });

@@ -1,0 +1,184 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, Secret } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { VirtualClock } from '@bowline/machinery';
+import { s } from '@bowline/machinery/schema';
+import { describe, expect, it, vi } from 'vitest';
+import { defineOperator } from '../operator/operator.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { controller } from './builder.ts';
+import { labelsChanged } from './predicates.ts';
+import { terminal } from './reconcile-error.ts';
+
+const FINALIZER = 'runs.test.bowline.dev/finalizer';
+
+const Page = defineResource({
+  group: 'runs.test.bowline.dev',
+  version: 'v1',
+  kind: 'Page',
+  scope: 'Namespaced',
+  spec: s.object({ text: s.string().default('') }),
+  status: s.object({ words: s.integer().optional() }),
+});
+
+const page = (c: Cluster, name = 'a', text = 'one two') =>
+  Page.withDefaults({ metadata: { namespace: c.namespace, name }, spec: { text } });
+
+/** What the operator asked of the API server about a resource, as it was recorded. */
+async function requests(c: Cluster, resource: string, verbs: readonly string[]): Promise<string[]> {
+  const events = await c.controlPlane.audit();
+  return events
+    .filter(({ user }) => user.username?.startsWith(`system:serviceaccount:${c.namespace}:`))
+    .filter(({ objectRef, verb }) => objectRef?.resource === resource && verbs.includes(verb))
+    .map(
+      ({ verb, objectRef }) => `${verb} ${objectRef?.name}${objectRef?.subresource ? ` ${objectRef.subresource}` : ''}`,
+    );
+}
+
+describe('a controller that cleans up', () => {
+  it('adds its finalizer before anything else, cleans up until it is done, and never reconciles what is being deleted', async () => {
+    const clock = new VirtualClock({ startMs: Date.now() });
+    const seen: string[] = [];
+    let isDone = false;
+    const pages = controller(Page)
+      .applies(Secret, { remove: true })
+      // Deletions must be noticed although they change no label.
+      .when(labelsChanged())
+      .reconcile(async ({ object, key, apply }) => {
+        seen.push(`reconcile ${object.metadata?.finalizers?.join()}`);
+        await apply(Secret, { metadata: key });
+      })
+      .cleanup(async ({ key, remove, deletion, status }) => {
+        seen.push(`cleanup ${deletion.mode}`);
+        const { outcome } = await remove(Secret, key);
+        seen.push(outcome);
+        if (isDone) return;
+        status.condition('Ready', false, 'Waiting', 'something else has to go first');
+        return { requeueAfterMs: 60_000 };
+      });
+    const operator = defineOperator({ name: 'cleaning', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator], clock });
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Page, page(c));
+    await c.until(Secret, key, () => true);
+    expect(seen).toEqual([`reconcile ${FINALIZER}`]);
+
+    await c.admin.delete(Page, key);
+    const held = await c.until(Page, key, ({ status }) => status?.conditions?.[0]?.reason === 'Waiting');
+    expect(held.metadata?.finalizers).toEqual([FINALIZER]);
+    await c.untilGone(Secret, key);
+    expect(seen.slice(1, 3)).toEqual(['cleanup background', 'deleted']);
+
+    isDone = true;
+    await clock.advance(60_000);
+    await c.untilGone(Page, key);
+    expect(seen.filter((each) => each.startsWith('reconcile'))).toHaveLength(1);
+  });
+
+  it('leaves an object alone that somebody else is deleting', async () => {
+    const seen: string[] = [];
+    const pages = controller(Page).reconcile(({ key }) => void seen.push(key.name));
+    const operator = defineOperator({ name: 'plain', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator] });
+    const foreign = { ...page(c, 'held') };
+    await c.admin.create(Page, { ...foreign, metadata: { ...foreign.metadata, finalizers: ['example.dev/other'] } });
+    const { metadata } = await c.until(
+      Page,
+      { name: 'held' },
+      ({ status }) => status?.observedGeneration !== undefined,
+    );
+    expect(metadata?.finalizers).toEqual(['example.dev/other']);
+    // Our own status write comes back as an event.
+    await c.idle();
+    const before = seen.length;
+    await c.admin.delete(Page, { namespace: c.namespace, name: 'held' });
+    await c.admin.create(Page, page(c, 'after'));
+    await vi.waitFor(() => expect(seen).toContain('after'), { timeout: 20_000 });
+    expect(seen.slice(before).filter((name) => name === 'held')).toEqual([]);
+  });
+});
+
+describe('what a run says of its object', () => {
+  it('is one status patch per run, none when nothing changes, and an event when it begins to hold', async () => {
+    const pages = controller(Page).reconcile(({ object, status, event }) => {
+      const words = object.spec.text.split(' ').length;
+      status.set({ words });
+      status.condition('Long', words > 2, words > 2 ? 'ManyWords' : 'FewWords', 'counted');
+      if (words > 2) event('Normal', 'GotLong', 'the text has more than two words');
+    });
+    const operator = defineOperator({ name: 'saying', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator] });
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Page, page(c));
+    const first = await c.until(Page, key, ({ status }) => status?.words === 2);
+    expect(first.status).toMatchObject({
+      observedGeneration: 1,
+      conditions: [
+        { type: 'Long', status: 'False', reason: 'FewWords', observedGeneration: 1 },
+        { type: 'Ready', status: 'True' },
+      ],
+    });
+    await c.admin.patch(Page, key, { type: 'merge', body: { spec: { text: 'one two three' } } });
+    await c.until(Page, key, ({ status }) => status?.words === 3 && status.observedGeneration === 2);
+    await c.untilList(Event, {}, (events) => events.some(({ reason }) => reason === 'GotLong'));
+    await c.restart();
+    await c.idle();
+    expect(await requests(c, 'pages', ['patch', 'update', 'create'])).toEqual(['patch a status', 'patch a status']);
+  });
+
+  it('names bad input in a condition and an event, without a retry, and recovers', async () => {
+    const pages = controller(Page).reconcile(({ object }) => {
+      if (object.spec.text === 'bad') throw terminal('BadText', 'spec.text: "bad" is not a text; write another');
+    });
+    const operator = defineOperator({ name: 'judging', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator] });
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Page, page(c, 'a', 'bad'));
+    const stalled = await c.until(Page, key, ({ status }) => status?.conditions !== undefined);
+    const text = 'spec.text: "bad" is not a text; write another';
+    expect(stalled.status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason: 'BadText', message: text },
+      { type: 'Stalled', status: 'True', reason: 'BadText' },
+    ]);
+    await c.untilList(Event, {}, (events) =>
+      events.some(({ type, reason, note }) => type === 'Warning' && reason === 'BadText' && note === text),
+    );
+    await c.admin.patch(Page, key, { type: 'merge', body: { spec: { text: 'good' } } });
+    const ready = await c.until(Page, key, ({ status }) => status?.conditions?.[0]?.status === 'True');
+    expect(ready.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
+  });
+
+  it('says what to declare when a run asks for something undeclared, and never asks the server for it', async () => {
+    const pages = controller(Page).reconcile(async ({ live, key }) => void (await live.get(Secret, key)));
+    const operator = defineOperator({ name: 'asking', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator] });
+    await c.admin.create(Page, page(c));
+    const { status } = await c.until(Page, { name: 'a' }, (each) => each.status?.conditions !== undefined);
+    expect(status?.conditions?.[0]?.message).toMatch(/declare \.owns\(Secret\).*allow\(\['get'\], Secret\)/);
+    expect(await requests(c, 'secrets', ['get'])).toEqual([]);
+  });
+});
+
+it('ensures objects whose names a user chose, and touches no other', async () => {
+  const label = 'runs.test.bowline.dev/page';
+  const pages = controller(Page)
+    .ensures(ConfigMap, { remove: true })
+    .reconcile(async ({ object, key, ensure, remove }) => {
+      const target = { namespace: key.namespace ?? '', name: `${object.spec.text}-chosen` };
+      const labels = { [label]: key.name };
+      if (object.spec.text === 'none') await remove(ConfigMap, { ...target, name: 'x-chosen' }, { labels });
+      else await ensure(ConfigMap, { metadata: target, data: { of: key.name } }, { labels });
+    });
+  const operator = defineOperator({ name: 'ensuring', resources: [Page], controllers: [pages] });
+  await using c = await cluster({ operators: [operator] });
+  await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'y-chosen' }, data: { mine: 'yes' } });
+  await c.admin.create(Page, page(c, 'a', 'x'));
+  await c.admin.create(Page, page(c, 'b', 'y'));
+  await c.until(ConfigMap, { name: 'x-chosen' }, ({ data }) => data?.of === 'a');
+  const refused = await c.until(Page, { name: 'b' }, ({ status }) => status?.conditions !== undefined);
+  expect(refused.status?.conditions?.[0]?.message).toMatch(/cannot ensure ConfigMap .*is not ours/);
+  const kept = await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'y-chosen' });
+  expect(kept.data).toEqual({ mine: 'yes' });
+  await c.admin.patch(Page, { namespace: c.namespace, name: 'a' }, { type: 'merge', body: { spec: { text: 'none' } } });
+  await c.untilGone(ConfigMap, { name: 'x-chosen' });
+});
