@@ -1,0 +1,36 @@
+import { Pod, ServiceAccount } from '@bowline/kubernetes';
+import { expect, it } from 'vitest';
+import { startControlPlane } from '../start-control-plane.ts';
+import { cluster } from '../testing/cluster.ts';
+import { sharedControlPlane } from '../testing/shared-control-plane.ts';
+
+it('goes on after the API server was killed, with one write for each Pod', async () => {
+  // Skips where no control plane can be had.
+  await sharedControlPlane();
+  await using controlPlane = await startControlPlane({ kind: 'kubernetes', nodes: 1 });
+  await using c = await cluster({ controlPlane });
+  await c.until(ServiceAccount, { name: 'default' }, () => true);
+  const create = (name: string): Promise<Pod> =>
+    c.admin.create(Pod, {
+      metadata: { name, namespace: c.namespace },
+      spec: { containers: [{ name: 'main', image: 'example.test/main' }] },
+    });
+  const running = (name: string): Promise<Pod> =>
+    c.until(Pod, { name }, ({ status }) => status?.phase === 'Running', { timeoutMs: 40_000 });
+  await create('before');
+  const before = await running('before');
+
+  await controlPlane.kill('kube-apiserver');
+  await controlPlane.restart('kube-apiserver');
+  await create('after');
+  await running('after');
+  expect((await running('before')).metadata?.resourceVersion).toBe(before.metadata?.resourceVersion);
+
+  // A write that met somebody else's is refused and repeated; what counts is what was stored.
+  const stored = (await controlPlane.audit()).filter(
+    ({ user, verb, responseStatus }) =>
+      user.username === 'bowline:node-agent' && ['patch', 'delete'].includes(verb) && responseStatus?.code === 200,
+  );
+  const pods = stored.filter(({ objectRef }) => objectRef?.resource === 'pods').map(({ objectRef }) => objectRef?.name);
+  expect(pods.toSorted()).toEqual(['after', 'before']);
+});
