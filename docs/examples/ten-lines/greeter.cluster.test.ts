@@ -48,7 +48,7 @@ it('holds a Lease, and writes nothing after a restart', async () => {
   await c.admin.create(Greeting, wanted(c));
   const before = await c.until(Greeting, { name: 'a' }, ({ status }) => status?.conditions !== undefined);
   const child = await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'a' });
-  const lease = await c.admin.get(Lease, { namespace: c.namespace, name: 'bowline-greeter' });
+  const lease = await c.admin.get(Lease, { namespace: c.managerNamespace, name: 'bowline-greeter' });
   expect(lease.spec?.holderIdentity).not.toBe('');
 
   await c.restart();

@@ -65,7 +65,7 @@ export type * from './leader-election/leadership.ts';
 export type { LeaseClient } from './leader-election/lease-client.ts';
 export type { LeaseTiming } from './leader-election/lease-timing.ts';
 export { type ControllerStatus, Manager, type OperatorStatus } from './manager/manager.ts';
-export type { LeaderElectionOptions, ManagerOptions } from './manager/manager-options.ts';
+export type { LeaderElectionOptions, ManagerOptions, WebhookServing } from './manager/manager-options.ts';
 export type { OperatorState } from './manager/operator-runner.ts';
 export { type RunOperatorsOptions, runOperators } from './manager/run-operators.ts';
 export { type RunUntilSignalOptions, runUntilSignal } from './manager/run-until-signal.ts';
@@ -91,7 +91,7 @@ export {
   type SetupContext,
 } from './operator/operator.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from './operator/operator-config.ts';
-export { declaredPermissions, permissionsOf } from './permissions/declared-permissions.ts';
+export { declaredPermissions, permissionsOf, type WebhookMode } from './permissions/declared-permissions.ts';
 export { type AllowOptions, allow, OWN_NAMESPACE, type Permission, type Verb } from './permissions/permission.ts';
 export { type RbacManifest, type RbacOptions, rbacManifests } from './permissions/rbac-manifests.ts';
 export { type RestrictedOptions, restricted } from './permissions/restricted-client.ts';

@@ -6,11 +6,13 @@ import {
   ConfigMap,
   type KubernetesObject,
   keyOf,
+  MutatingWebhookConfiguration,
   type PolicyRule,
   type Resource,
   Role,
   RoleBinding,
   ServiceAccount,
+  ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import {
   BowlineError,
@@ -23,6 +25,7 @@ import {
   type Operator,
   permissionsOf,
   rbacManifests,
+  webhookConfigurations,
 } from '@bowline/runtime';
 import type { Cluster } from './cluster.ts';
 import { withoutOthersNamespaces } from './own-namespaces.ts';
@@ -40,6 +43,8 @@ export interface OperatorsOptions
 export interface RunningOperators {
   /** The manager that runs them; a new one after `restart`. */
   readonly manager: Manager;
+  /** Where the manager keeps its Leases. */
+  readonly managerNamespace: string;
   /** restart stops the operators, as on SIGTERM, and starts them anew: caches, queues and memories are empty. */
   restart(): Promise<void>;
   /** stop stops the operators; `restart` starts them again. */
@@ -62,12 +67,18 @@ export async function runOperators(
   ours: ReadonlySet<string>,
 ): Promise<RunningOperators> {
   const { operators, ...others } = options;
+  // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
+  const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
   await installCustomResourceDefinitions(c.admin, resources);
   for (const owner of ownersOf(operators)) await untilMayOwn(c, owner);
   const clients = new Map<string, Client>();
+  const configurationNames = new Map<string, string>();
   for (const operator of operators) {
-    clients.set(operator.name, withoutOthersNamespaces(await identityOf(c, operator), ours));
+    const configurationName = c.uniqueName(operator.name);
+    configurationNames.set(operator.name, configurationName);
+    const client = await identityOf(c, operator, { namespace: managerNamespace, configurationName });
+    clients.set(operator.name, withoutOthersNamespaces(client, ours));
   }
 
   const start = () => {
@@ -79,7 +90,12 @@ export async function runOperators(
         if (!client) throw new TypeError(`no client was made for the operator ${name}`);
         return client;
       },
-      namespace: c.namespace,
+      webhooksFor: ({ name }) => ({
+        address: '127.0.0.1:0',
+        reachedAt: 'loopback',
+        configurationName: configurationNames.get(name),
+      }),
+      namespace: managerNamespace,
       healthAddress: '0',
       metricsAddress: '0',
     });
@@ -90,6 +106,12 @@ export async function runOperators(
     return { manager, end, running };
   };
   let current = start();
+  const configure = async (): Promise<void> => {
+    for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
+      const name = configurationNames.get(operator.name) ?? '';
+      await configureWebhooks(c, operator, { manager: current.manager, managerNamespace, name });
+    }
+  };
   const stop = async (): Promise<void> => {
     current.end.abort();
     await current.running;
@@ -99,7 +121,9 @@ export async function runOperators(
     // Nobody is left who would take them off, and the namespaces would never go.
     for (const resource of resources) await dropFinalizers(c.admin, resource, ours);
   });
+  await configure();
   return {
+    managerNamespace,
     get manager() {
       return current.manager;
     },
@@ -107,6 +131,7 @@ export async function runOperators(
     async restart() {
       await stop();
       current = start();
+      await configure();
     },
     idle: () => waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager))),
   };
@@ -124,6 +149,52 @@ function isIdle(manager: Manager): boolean {
   );
 }
 
+/**
+ * configureWebhooks plays the chart: it makes the configurations, for the test's namespace alone, and waits until the operator
+ * has put its authority into them and serves.
+ */
+async function configureWebhooks(
+  c: Cluster,
+  operator: Operator,
+  options: { readonly manager: Manager; readonly managerNamespace: string; readonly name: string },
+): Promise<void> {
+  const { manager, managerNamespace, name } = options;
+  const statusOf = () => manager.status().find((each) => each.name === operator.name);
+  await waitFor(`the webhooks of ${operator.name} to be served`, () =>
+    Promise.resolve(statusOf()?.webhookPort !== undefined),
+  );
+  const { validating, mutating } = webhookConfigurations({
+    operator: operator.name,
+    webhooks: operator.webhooks,
+    address: { url: `https://127.0.0.1:${statusOf()?.webhookPort}` },
+    ownNamespace: managerNamespace,
+    ownKinds: operator.resources,
+    name,
+    onlyNamespaces: [c.namespace],
+  });
+  await Promise.all([
+    validating && configure(c, ValidatingWebhookConfiguration, validating),
+    mutating && configure(c, MutatingWebhookConfiguration, mutating),
+  ]);
+}
+
+async function configure<T extends ValidatingWebhookConfiguration | MutatingWebhookConfiguration>(
+  c: Cluster,
+  kind: Resource<T>,
+  desired: T,
+): Promise<void> {
+  const key = keyOf(desired);
+  // After a restart it is there, with the address of the process before.
+  const deleted = () =>
+    c.admin.delete(kind, key).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  await deleted();
+  await c.admin.create(kind, desired);
+  c.onDispose(deleted);
+  await c.until(kind, key, ({ webhooks = [] }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle));
+}
+
 const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   ServiceAccount,
   ClusterRole,
@@ -133,9 +204,14 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
 };
 
 /** identityOf makes the operator's account and answers a client of it, once the API server honours its rights. */
-async function identityOf(c: Cluster, operator: Operator): Promise<Client> {
+async function identityOf(
+  c: Cluster,
+  operator: Operator,
+  { namespace: home, configurationName }: { readonly namespace: string; readonly configurationName: string },
+): Promise<Client> {
   const name = c.uniqueName(operator.name);
-  for (const manifest of rbacManifests(operator, { namespace: c.namespace, serviceAccount: name, name })) {
+  const webhooks = { configurationName };
+  for (const manifest of rbacManifests(operator, { namespace: home, serviceAccount: name, name, webhooks })) {
     const kind = KINDS[manifest.kind ?? ''];
     if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
     await c.admin.create(kind, manifest);
@@ -145,11 +221,11 @@ async function identityOf(c: Cluster, operator: Operator): Promise<Client> {
       }),
     );
   }
-  const client = await c.clientFor({ serviceAccount: { namespace: c.namespace, name } });
-  const { cluster, own, namespaces } = permissionsOf(operator);
+  const client = await c.clientFor({ serviceAccount: { namespace: home, name } });
+  const { cluster, own, namespaces } = permissionsOf(operator, webhooks);
   const places: readonly (readonly [string | undefined, readonly PolicyRule[]])[] = [
     [undefined, cluster],
-    [c.namespace, own],
+    [home, own],
     ...Object.entries(namespaces),
   ];
   for (const [namespace, rules] of places) {

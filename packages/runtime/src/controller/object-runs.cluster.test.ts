@@ -1,4 +1,4 @@
-import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { type Cluster, cluster, type RunningOperators } from '@bowline/control-plane/testing';
 import { ConfigMap, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
@@ -25,10 +25,10 @@ const page = (c: Cluster, name = 'a', text = 'one two') =>
   Page.withDefaults({ metadata: { namespace: c.namespace, name }, spec: { text } });
 
 /** What the operator asked of the API server about a resource, as it was recorded. */
-async function requests(c: Cluster, resource: string, verbs: readonly string[]): Promise<string[]> {
+async function requests(c: Cluster & RunningOperators, resource: string, verbs: readonly string[]): Promise<string[]> {
   const events = await c.controlPlane.audit();
   return events
-    .filter(({ user }) => user.username?.startsWith(`system:serviceaccount:${c.namespace}:`))
+    .filter(({ user }) => user.username?.startsWith(`system:serviceaccount:${c.managerNamespace}:`))
     .filter(({ objectRef, verb }) => objectRef?.resource === resource && verbs.includes(verb))
     .map(
       ({ verb, objectRef }) => `${verb} ${objectRef?.name}${objectRef?.subresource ? ` ${objectRef.subresource}` : ''}`,

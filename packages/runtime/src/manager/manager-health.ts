@@ -23,6 +23,7 @@ export function readinessChecks({ operators, stopping, syncTimeIsOver }: Readine
   const checks: HealthCheck[] = [];
   for (const runner of operators) {
     checks.push(operatorCheck(runner));
+    if (runner.operator.webhooks.length > 0) checks.push(webhookCheck(runner));
     for (const controller of runner.controllers) {
       const name = `controller-${controller.controller.name}`;
       const waiting = controller.unsynced();
@@ -35,6 +36,10 @@ export function readinessChecks({ operators, stopping, syncTimeIsOver }: Readine
     }
   }
   return checks;
+}
+
+function webhookCheck({ operator, webhooks }: OperatorRunner): HealthCheck {
+  return webhooks?.check() ?? { name: `webhooks-${operator.name}`, ok: false, message: 'not served yet' };
 }
 
 function operatorCheck(runner: OperatorRunner): HealthCheck {

@@ -4,12 +4,19 @@ import type { LeaseTiming } from '../leader-election/lease-timing.ts';
 import type { MetricsRegistry } from '../observability/create-metrics.ts';
 import type { Log } from '../observability/log.ts';
 import type { Operator } from '../operator/operator.ts';
+import type { WebhooksOptions } from '../webhook/webhooks-options.ts';
 
 /** LeaderElectionOptions configures the Leases, one per operator. Every replica should use the same durations. */
 export interface LeaderElectionOptions extends Partial<LeaseTiming> {
   /** Who this process is: unique among the replicas. Defaults to the host name and a random suffix. */
   readonly identity?: string | undefined;
 }
+
+/** WebhookServing says how the webhooks of an operator are served and reached; see `WebhooksOptions`. */
+export type WebhookServing = Pick<
+  WebhooksOptions,
+  'address' | 'reachedAt' | 'certificates' | 'configurations' | 'configurationName' | 'onlyNamespaces'
+>;
 
 /** ManagerOptions configures a process that runs operators. */
 export interface ManagerOptions {
@@ -36,6 +43,8 @@ export interface ManagerOptions {
   readonly healthAddress?: string | undefined;
   /** Where metrics are served: `host:port`, or `0` for nowhere. Defaults to `:8080`. */
   readonly metricsAddress?: string | undefined;
+  /** How each operator's webhooks are served; two operators need two addresses. Defaults to `:9443` and the other defaults of `WebhooksOptions`. */
+  readonly webhooksFor?: ((operator: Operator) => WebhookServing) | undefined;
   /** How long running reconciles may go on when the process is told to stop. Defaults to 30 s. */
   readonly drainTimeoutMs?: number | undefined;
   /**

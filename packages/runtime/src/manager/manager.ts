@@ -24,6 +24,8 @@ export interface OperatorStatus {
   /** Who leads, as far as known. */
   readonly holder: string | undefined;
   readonly controllers: readonly ControllerStatus[];
+  /** Where its webhooks are served; undefined while they are not. */
+  readonly webhookPort: number | undefined;
 }
 
 /** ControllerStatus is where a controller stands, for people. */
@@ -80,6 +82,7 @@ export class Manager {
       name: runner.operator.name,
       state: runner.state,
       holder: runner.holder(),
+      webhookPort: runner.webhooks?.port,
       controllers: runner.controllers.map((controller) => ({
         name: controller.controller.name,
         state: controller.state,
@@ -158,6 +161,7 @@ export class Manager {
             client: await clientFor(operator),
             instance: identity,
             config: config[operator.name],
+            webhooks: this.#options.webhooksFor?.(operator) ?? {},
             namespace,
             clock: this.#clock,
             wire: this.#wire,

@@ -13,7 +13,10 @@ import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
 import { declaredPermissions } from '../permissions/declared-permissions.ts';
 import { restricted } from '../permissions/restricted-client.ts';
+import { startWebhooks } from '../webhook/start-webhooks.ts';
+import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
 import { LeadershipGuard } from './leadership-guard.ts';
+import type { WebhookServing } from './manager-options.ts';
 import { runService } from './service-runner.ts';
 
 /** OperatorRunnerOptions is where an operator runs. */
@@ -31,6 +34,7 @@ export interface OperatorRunnerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly drainTimeoutMs: number;
+  readonly webhooks: WebhookServing;
   /** Undefined: work without a Lease. */
   readonly election: (Pick<LeaderElectorOptions, 'identity' | 'lag'> & Partial<LeaderElectorOptions>) | undefined;
 }
@@ -47,15 +51,22 @@ export class OperatorRunner {
   readonly #elector: LeaderElector | undefined;
   readonly #guard: LeadershipGuard;
   readonly #client: Client;
+  /** Webhooks do not wait for leadership. */
+  readonly #unguarded: Client;
+  #webhooks: RunningWebhooks | undefined;
   #state: OperatorState = 'setting-up';
 
   constructor(operator: Operator, options: OperatorRunnerOptions) {
     const { clock, wire, random, metrics, election, instance, namespace } = options;
-    const client = restricted(options.client, declaredPermissions(operator), { operator: operator.name, namespace });
+    const client = restricted(options.client, declaredPermissions(operator, options.webhooks), {
+      operator: operator.name,
+      namespace,
+    });
     const log = options.log.with({ operator: operator.name });
     this.operator = operator;
     this.#options = { ...options, log };
     this.#guard = new LeadershipGuard(operator.name);
+    this.#unguarded = client;
     this.#client = election ? client.guarded(this.#guard) : client;
     this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name });
     // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
@@ -80,6 +91,11 @@ export class OperatorRunner {
 
   get state(): OperatorState {
     return this.#state;
+  }
+
+  /** webhooks are those that are served; undefined while they are not. */
+  get webhooks(): RunningWebhooks | undefined {
+    return this.#webhooks;
   }
 
   /** holder is who leads, as far as known; undefined without election. */
@@ -129,6 +145,7 @@ export class OperatorRunner {
   async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown): Promise<void> {
     const { drainTimeoutMs, clock } = this.#options;
     const everywhere = this.#runServices(stop, deps, (service) => !service.leaderOnly);
+    const webhooks = this.#serveWebhooks(stop, deps).catch((error: unknown) => failed.abort(error));
     try {
       await this.#lead(stop, deps);
     } finally {
@@ -137,6 +154,35 @@ export class OperatorRunner {
         failed.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} stops`));
       }
       await withinTime(everywhere, drainTimeoutMs, clock);
+      await webhooks;
+    }
+  }
+
+  /** Settles when they have stopped. */
+  async #serveWebhooks(signal: AbortSignal, deps: unknown): Promise<void> {
+    const { name, webhooks, resources } = this.operator;
+    if (webhooks.length === 0) return;
+    const { namespace, clock, wire, random, log, metrics, webhooks: serving } = this.#options;
+    try {
+      this.#webhooks = await startWebhooks({
+        ...serving,
+        operator: name,
+        webhooks,
+        ownKinds: resources,
+        namespace,
+        client: this.#unguarded,
+        cache: this.#cache,
+        deps,
+        clock,
+        wire,
+        random,
+        log,
+        metrics,
+        signal,
+      });
+      await this.#webhooks.stopped;
+    } catch (error) {
+      if (!signal.aborted) throw error;
     }
   }
 

@@ -4,19 +4,22 @@ import type { Controller } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import type { Operator } from '../operator/operator.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import { webhookRules } from '../webhook/webhook-rules.ts';
+import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
 import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
 
 /** What a cache and live reads of what it keeps need. */
 const READ = ['get', 'list', 'watch'];
 
+/** WebhookMode says who keeps certificates and configurations of webhooks: the rights for that differ. */
+export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurations' | 'configurationName'>;
+
 /** declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. */
-export function declaredPermissions(operator: Operator): readonly Permission[] {
+export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
   return [
     ...leasePermissions(operator.name),
     ...operator.controllers.flatMap(controllerPermissions),
-    ...webhookPermissions(operator),
+    ...webhookPermissions(operator, webhooks),
     ...operator.permissions,
   ];
 }
@@ -27,14 +30,16 @@ export function declaredPermissions(operator: Operator): readonly Permission[] {
  * @example
  * const { cluster, own } = permissionsOf(pages);
  */
-export function permissionsOf(operator: Operator): PermissionRules {
-  return rulesOf(declaredPermissions(operator));
+export function permissionsOf(operator: Operator, webhooks: WebhookMode = {}): PermissionRules {
+  return rulesOf(declaredPermissions(operator, webhooks));
 }
 
 /** The certificate, the configurations, and what handlers read. */
-function webhookPermissions({ name, webhooks }: Operator): readonly Permission[] {
+function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): readonly Permission[] {
   if (webhooks.length === 0) return [];
-  const { cluster, namespaced } = webhookRules({ operator: name, webhooks });
+  const { certificates, configurations, configurationName } = mode;
+  const given = { certificates, configurations, configurationName };
+  const { cluster, namespaced } = webhookRules({ operator: name, webhooks, ...given });
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),

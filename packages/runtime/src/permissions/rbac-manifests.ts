@@ -8,7 +8,7 @@ import type {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import type { Operator } from '../operator/operator.ts';
-import { permissionsOf } from './declared-permissions.ts';
+import { permissionsOf, type WebhookMode } from './declared-permissions.ts';
 
 /** RbacOptions says for whom manifests are made. */
 export interface RbacOptions {
@@ -18,6 +18,8 @@ export interface RbacOptions {
   readonly serviceAccount?: string | undefined;
   /** The name of roles and bindings. Defaults to `bowline-<operator>`. */
   readonly name?: string | undefined;
+  /** Who keeps certificates and configurations of webhooks. Defaults to the runtime and the chart. */
+  readonly webhooks?: WebhookMode | undefined;
   /** Further labels of every object. Defaults to none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -40,7 +42,7 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
     'app.kubernetes.io/part-of': 'bowline',
     ...options.labels,
   };
-  const { cluster, own, namespaces } = permissionsOf(operator);
+  const { cluster, own, namespaces } = permissionsOf(operator, options.webhooks);
   const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }];
   const byNamespace: Record<string, readonly PolicyRule[]> = { ...namespaces };
   // A namespace that is named may turn out to be the manager's own.
