@@ -1,6 +1,11 @@
-// Runs the greeter against the current kubeconfig context, or in a pod:
+// Runs the greeter against the current kubeconfig context, or in a pod; with `manifests` it prints what an administrator applies:
 //   node --conditions=@bowline/source --import tsx docs/examples/ten-lines/main.ts
 import { runOperators } from '@bowline/runtime';
 import { greeter } from './greeter.ts';
+import { manifests } from './manifests.ts';
 
-await runOperators({ operators: [greeter], env: process.env, install: true });
+if (process.argv[2] === 'manifests') {
+  process.stdout.write(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }, undefined, 2)}\n`);
+} else {
+  await runOperators({ operators: [greeter], env: process.env, install: true });
+}

@@ -1,14 +1,70 @@
 import { ConfigMap, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { controller } from '../controller/builder.ts';
+import { allow } from '../permissions/permission.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { command } from './command.ts';
 import { defineOperator } from './operator.ts';
+import { readConfig } from './operator-config.ts';
 
 const plain = controller(ConfigMap).reconcile(() => {});
 const needy = controller(Secret)
   .using<{ greet(): string }>()
   .reconcile(({ deps }) => void deps.greet());
 
+const Site = defineResource({
+  group: 'example.dev',
+  version: 'v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  spec: s.object({ size: s.integer().min(1).default(1) }),
+  status: s.object({}),
+});
+const ready = controller(Site, { name: 'ready' }).reconcile(() => {});
+const other = controller(Site, { name: 'other' }).reconcile(() => {});
+const held = controller(Site, { name: 'held', finalizer: 'example.dev/x' }).reconcile(() => {});
+const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: {} };
+
 describe('defineOperator', () => {
+  it('takes kinds, samples, commands, permissions and a schema of its configuration', () => {
+    const agent = command({
+      name: 'agent',
+      summary: 'Run beside the gateway',
+      options: s.object({ port: s.integer().default(8080) }),
+      run: async ({ options }) => {
+        expectTypeOf(options.port).toEqualTypeOf<number>();
+      },
+    });
+    const operator = defineOperator({
+      name: 'whole',
+      resources: [Site],
+      controllers: [ready, controller(Site, { name: 'quiet', summarize: false }).reconcile(() => {})],
+      commands: [agent],
+      permissions: [allow(['get'], Secret)],
+      config: s.object({ url: s.string(), depth: s.integer().default(3) }),
+      setup: ({ config }) => {
+        expectTypeOf(config).toEqualTypeOf<{ readonly url: string; readonly depth: number }>();
+        return undefined;
+      },
+      samples: [sample],
+    });
+    expect(operator).toMatchObject({ samples: [sample], commands: [{ name: 'agent' }] });
+  });
+
+  it.each([
+    [undefined, /\burl: Required value/],
+    [{ url: 1 }, /url: Invalid value: "integer"/],
+    [{ url: 'x', dept: 1 }, /dept: there is no such setting/],
+  ])('refuses the configuration %j', async (section, text) => {
+    const schema = s.object({ url: s.string(), depth: s.integer().default(3) });
+    await expect(readConfig('whole', schema, section)).rejects.toMatchObject({
+      code: 'BOWLINE_CONFIG_INVALID',
+      message: expect.stringMatching(text),
+    });
+    expect(await readConfig('whole', schema, { url: 'x' })).toEqual({ url: 'x', depth: 3 });
+  });
+
   it('demands a setup that returns what its controllers need', () => {
     defineOperator({ name: 'plain', controllers: [plain] });
     defineOperator({ name: 'both', controllers: [plain, needy], setup: () => ({ greet: () => 'hello', more: 1 }) });
@@ -50,7 +106,14 @@ describe('defineOperator', () => {
   it.each([
     [{ name: 'Not A Label', controllers: [plain] }, /DNS label/],
     [{ name: 'x'.repeat(56), controllers: [plain] }, /at most 55 characters/],
-    [{ name: 'empty' }, /neither controllers nor services/],
+    [{ name: 'empty' }, /neither controllers nor services nor webhooks/],
+    [{ name: 'kinds', controllers: [plain], resources: [Site, Site] }, /kind name "Site.v1.example.dev" is used twice/],
+    [{ name: 'rivals', controllers: [ready, other] }, /controllers ready and other both say whether a Site is ready/],
+    [{ name: 'held', controllers: [held] }, /controller held names the finalizer example.dev\/x but has no cleanup/],
+    [
+      { name: 'sample', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { size: 0 } }] },
+      /sample Site a is not valid: spec.size: Invalid value: 0: .*greater than or equal to 1/,
+    ],
     [{ name: 'twice', controllers: [plain, plain] }, /controller name "configmap" is used twice/],
   ])('refuses %j', (options, text) => {
     expect(() => defineOperator(options)).toThrow(text);
