@@ -50,5 +50,6 @@ export { labelSelector, validateLabelSelector } from './selectors/label-selector
 export { labelKeyProblems, labelValueProblems } from './selectors/label-syntax.ts';
 export { parseLabelSelector } from './selectors/parse-label-selector.ts';
 export type { Selector } from './selectors/selector.ts';
+export { untilAborted } from './signals/until-aborted.ts';
 export { formatMicroTime, formatTime, parseTime } from './time/timestamp.ts';
 export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';

@@ -1,5 +1,5 @@
 import { Lease, type Node } from '@bowline/kubernetes';
-import { type Clock, formatMicroTime } from '@bowline/machinery';
+import { type Clock, formatMicroTime, untilAborted } from '@bowline/machinery';
 import { type Client, isAlreadyExists, isNotFound, type Log } from '@bowline/runtime';
 
 /** NODE_LEASE_NAMESPACE is where the heartbeats of nodes are. */
@@ -58,7 +58,7 @@ export class Heartbeats {
 
   /** run resolves once the signal was aborted and no renewal is under way any more. */
   async run(signal: AbortSignal): Promise<void> {
-    await aborted(signal);
+    await untilAborted(signal);
     this.#isOver = true;
     for (const name of [...this.#beats.keys()]) this.drop(name);
     await Promise.all(this.#ending);
@@ -95,9 +95,4 @@ export class Heartbeats {
         });
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
-import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import { type Clock, type Random, systemClock, systemRandom, untilAborted } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
@@ -116,7 +116,7 @@ export class Cache {
     using _metrics = registerInformerMetrics(this.#metrics, this.#name, () => this.health());
     try {
       for (const informer of this.#all()) this.#start(informer);
-      await aborted(this.#stop.signal);
+      await untilAborted(this.#stop.signal);
       // An informer asked for while others stop finds the signal aborted, but is awaited all the same.
       while (this.#running.size > 0) await Promise.all(this.#running);
     } finally {
@@ -175,9 +175,4 @@ function upsert<K, L, M>(map: Map<K, Map<L, M>>, key: K): Map<L, M> {
     map.set(key, inner);
   }
   return inner;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,5 +1,5 @@
 import { keyString, type ObjectKey, parseKey, type Resource } from '@bowline/kubernetes';
-import { between, type Clock, type Random, type Timer } from '@bowline/machinery';
+import { between, type Clock, type Random, type Timer, untilAborted } from '@bowline/machinery';
 import type { InformerHealth } from '../cache/health.ts';
 import type { Informer } from '../cache/informer.ts';
 import type { View } from '../cache/view.ts';
@@ -174,7 +174,7 @@ export class ControllerRunner implements Disposable {
     log.info('controller started', { objects: this.#queue.size });
     const startedAt = clock.monotonic();
 
-    await aborted(over);
+    await untilAborted(over);
     this.#state = 'draining';
     subscriptions[Symbol.dispose]();
     resync[Symbol.dispose]();
@@ -309,11 +309,4 @@ export class ControllerRunner implements Disposable {
     if (resyncMs !== false) arm(resyncMs);
     return { [Symbol.dispose]: () => timer?.cancel() };
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock, Random } from '@bowline/machinery';
+import { type Clock, type Random, untilAborted } from '@bowline/machinery';
 import { Cache } from '../cache/cache.ts';
 import type { InformerHealth } from '../cache/health.ts';
 import type { Client } from '../client/client.ts';
@@ -128,7 +128,7 @@ export class OperatorRunner {
     const cache = this.#cache.run(over.signal).catch((error: unknown) => failed.abort(error));
     const setup = this.#setUp(over.signal);
     try {
-      const ready = await Promise.race([setup.then((deps) => ({ deps })), aborted(stop)]);
+      const ready = await Promise.race([setup.then((deps) => ({ deps })), untilAborted(stop)]);
       if (ready) await this.#runReady(stop, failed, ready.deps);
     } finally {
       this.#state = 'stopped';
@@ -242,7 +242,7 @@ export class OperatorRunner {
       // A controller survives what its reconciles do; should it fail all the same, nothing must go on without it.
       controller.run(end, run).catch((error: unknown) => failed.abort(error)),
     );
-    await Promise.all([...controllers, aborted(end)]);
+    await Promise.all([...controllers, untilAborted(end)]);
     // The Lease is not held longer for a service that does not end: its writes are refused from then on.
     await withinTime(services, lost?.aborted ? 0 : drainTimeoutMs, this.#options.clock);
     if (failed.signal.aborted) throw failed.signal.reason;
@@ -253,13 +253,6 @@ export class OperatorRunner {
     const chosen = this.operator.services.filter(which);
     await Promise.all(chosen.map((service) => runService(signal, { service, deps, clock, random, log })));
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 async function withinTime(promise: Promise<void>, timeMs: number, clock: Clock): Promise<void> {

@@ -1,0 +1,7 @@
+/** untilAborted resolves when the signal is aborted, also when it already was. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
