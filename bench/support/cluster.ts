@@ -12,7 +12,7 @@ export interface BenchCluster extends AsyncDisposable {
 
 /** openCluster starts etcd, the API server and the controllers on loopback. */
 export async function openCluster(log: (line: string) => void): Promise<BenchCluster> {
-  const plane = await startControlPlane({ kind: 'kubernetes', onProgress: log });
+  const plane = await startControlPlane({ kind: 'kubernetes', nodes: 0, onProgress: log });
   try {
     const kubeconfig = await plane.kubeconfig('admin');
     return describe(plane, kubeconfig);
