@@ -1,7 +1,6 @@
 // What .ci/run does after `npm ci`: every gate in turn, all of them even after a failure, and one closing line.
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { proofNames } from './proof.ts';
 import { repositoryRoot } from './repository.ts';
 import { secondNode } from './second-node.ts';
 
@@ -42,16 +41,15 @@ await gate('check', ...script('check.ts'));
 await gate('npm test', ...script('test.ts', 'node'));
 
 const other = secondNode();
-await gate(`unit tests on Node ${other.version}`, other.program, [
-  '--conditions=@bowline/source',
-  '--import',
-  'tsx',
-  'scripts/test.ts',
-  'node',
-]);
+for (const [name, ...args] of [
+  ['unit tests', 'node'],
+  ['the ten-line operator', 'kubernetes', 'docs/examples/ten-lines'],
+] as const) {
+  await gate(`${name} on Node ${other.version}`, other.program, script('test.ts', ...args)[1]);
+}
 
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes'));
-for (const proof of readdirSync(join(repositoryRoot, 'test/proofs')).sort()) {
+for (const proof of proofNames()) {
   await gate(`prove ${proof}`, ...script('prove.ts', proof, '--seconds', '60'));
 }
 

@@ -1,3 +1,17 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from './repository.ts';
+
+/** proofsFolder holds a folder with a proof.ts for each proof. */
+export const proofsFolder = join(repositoryRoot, 'test/proofs');
+
+/** proofNames lists what can be proved. */
+export function proofNames(): string[] {
+  return readdirSync(proofsFolder)
+    .filter((name) => existsSync(join(proofsFolder, name, 'proof.ts')))
+    .sort();
+}
+
 /** ProofOptions says how much to check and where to begin. */
 export interface ProofOptions {
   /** How many cases to run. */

@@ -1,25 +1,15 @@
 // npm run prove -- NAME [--runs N] [--seed S] [--seconds T] [--keep]
 // Without NAME lists the proofs. Ends with one JSON line; exits 1 when a case was violated.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Proof } from './proof.ts';
+import { type Proof, proofNames, proofsFolder } from './proof.ts';
 import { repositoryRoot } from './repository.ts';
 
-const folder = join(repositoryRoot, 'test/proofs');
-
 async function loadProof(name: string): Promise<Proof> {
-  const module = (await import(pathToFileURL(join(folder, name, 'proof.ts')).href)) as { proof: Proof };
+  const module = (await import(pathToFileURL(join(proofsFolder, name, 'proof.ts')).href)) as { proof: Proof };
   return module.proof;
-}
-
-/** proofNames lists what can be proved: each folder under test/proofs with a proof.ts. */
-function proofNames(): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => existsSync(join(folder, name, 'proof.ts')))
-    .sort();
 }
 
 const { values, positionals } = parseArgs({
