@@ -41,13 +41,8 @@ await gate('check', ...script('check.ts'));
 await gate('npm test', ...script('test.ts', 'node'));
 
 const other = secondNode();
-for (const [name, ...args] of [
-  ['unit tests', 'node'],
-  ['the ten-line operator', 'kubernetes', 'docs/examples/ten-lines'],
-] as const) {
-  await gate(`${name} on Node ${other.version}`, other.program, script('test.ts', ...args)[1]);
-}
-
+await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts', 'node')[1]);
+// Runs the packed packages on both Nodes too (test/packed).
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes'));
 for (const proof of proofNames()) {
   await gate(`prove ${proof}`, ...script('prove.ts', proof, '--seconds', '60'));
