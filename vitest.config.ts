@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 const source = { conditions: ['@bowline/source'] };
-const everywhere = ['packages/*/src/**', 'apps/*/src/**', 'scripts/**', 'test/**', 'bench/**', 'docs/**'];
+const everywhere = ['packages', 'operators', 'apps']
+  .map((folder) => `${folder}/*/src/**`)
+  .concat(['scripts/**', 'test/**', 'bench/**', 'docs/**']);
 
 /**
  * Two kinds of test, told apart by their file name:

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SharedControlPlane } from '@bowline/control-plane/testing';
@@ -9,10 +10,18 @@ import type { TestProject } from 'vitest/node';
  * The globalSetup of the `kubernetes` project: one real control plane for the whole run; every test file attaches to it
  * and works in namespaces of its own. Where there are neither binaries nor Go, the tests are skipped with the reason.
  *
+ * A run may attach to one that is kept running: BOWLINE_TEST_CONTROL_PLANE names the file that holds the first line which
+ * serve-control-plane.ts printed.
+ *
  * It runs in a process of its own because vitest loads a globalSetup's packages without the source condition: here, they
  * would be whatever was built last.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const kept = process.env.BOWLINE_TEST_CONTROL_PLANE;
+  if (kept !== undefined) {
+    project.provide('bowlineControlPlane', JSON.parse(await readFile(kept, 'utf8')) as SharedControlPlane);
+    return () => Promise.resolve();
+  }
   const program = fileURLToPath(new URL('serve-control-plane.ts', import.meta.url));
   const server = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', program], {
     cwd: project.config.root,

@@ -1,0 +1,1 @@
+export { GROUP } from './api/names.ts';
