@@ -1,1 +1,2 @@
-export { GROUP } from './api/names.ts';
+export { ConfigMapSync, type DestinationStatus, type Spec, type Status, type Transform } from './api/config-map-sync.ts';
+export { ANNOTATIONS, FINALIZER, GROUP, LABELS, MANAGED_BY, MANAGER } from './api/names.ts';

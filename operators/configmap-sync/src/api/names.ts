@@ -1,2 +1,56 @@
+import { createHash } from 'node:crypto';
+
 /** GROUP is the API group of the kinds; its labels, annotations and the finalizer begin with it. They are API. */
 export const GROUP = 'sync.bowline.dev';
+
+/** MANAGED_BY is the label that every copy carries, with the value `MANAGER`: the cache selects copies by it. */
+export const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+/** MANAGER is the value of `MANAGED_BY`. */
+export const MANAGER = 'configmapsync';
+
+/** LABELS are those that say which ConfigMapSync a copy belongs to. */
+export const LABELS = {
+  /** The namespace of the ConfigMapSync. */
+  syncNamespace: `${GROUP}/sync-namespace`,
+  /** The name of the ConfigMapSync, as `labelValueOf` writes it. */
+  syncName: `${GROUP}/sync-name`,
+  /** On a backup: the name of the ConfigMap whose content it saves, as `labelValueOf` writes it. */
+  backupOf: `${GROUP}/backup-of`,
+} as const;
+
+/** ANNOTATIONS are what a copy, or a ConfigMapSync, remembers about its last sync. */
+export const ANNOTATIONS = {
+  /** On a copy: where its content comes from, `namespace/name`. */
+  source: `${GROUP}/source`,
+  sourceUid: `${GROUP}/source-uid`,
+  /** On a copy: the hash of the source's whole content when it was written. */
+  sourceHash: `${GROUP}/source-hash`,
+  /** On a copy: the hash of the content that was written. A live hash that differs is drift. */
+  appliedHash: `${GROUP}/applied-hash`,
+  /** On a copy: the keys that we write, and with them whose removal is ours to do. */
+  managedKeys: `${GROUP}/managed-keys`,
+  /** On a copy: when its content was last written, RFC 3339. */
+  syncedAt: `${GROUP}/synced-at`,
+  /** On a copy: that it existed before it was synced. Such an object is never deleted. */
+  adopted: `${GROUP}/adopted`,
+  /** On a ConfigMapSync: any new value repeats the sync once, over conflicts. */
+  forceSync: `${GROUP}/force-sync`,
+  /** On a ConfigMapSync in conflict: the side that wins, `Source` or `Destination`. Removed when done. */
+  resolve: `${GROUP}/resolve`,
+} as const;
+
+/** FINALIZER keeps a ConfigMapSync until its copies are dealt with. */
+export const FINALIZER = `${GROUP}/finalizer`;
+
+/** The longest value that a label may have. */
+const MOST_LABEL_CHARACTERS = 63;
+
+/** labelValueOf is a name as the value of a label: cut, and told apart by a hash, where it is too long for one. */
+export function labelValueOf(name: string): string {
+  if (name.length <= MOST_LABEL_CHARACTERS) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 10);
+  // A name may not end in a dot or dash before the suffix, or the value would read like another name's.
+  const start = name.slice(0, MOST_LABEL_CHARACTERS - hash.length - 1).replace(/[-.]+$/, '');
+  return `${start}-${hash}`;
+}

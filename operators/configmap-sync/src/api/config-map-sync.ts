@@ -1,0 +1,42 @@
+import type { ObjectOf } from '@bowline/kubernetes';
+import { defineResource } from '@bowline/runtime/resource';
+import { GROUP } from './names.ts';
+import { spec } from './spec.ts';
+import { status } from './status.ts';
+
+/** ConfigMapSync is the kind: one source ConfigMap and where copies of it are kept. */
+export const ConfigMapSync = defineResource({
+  group: GROUP,
+  version: 'v1',
+  kind: 'ConfigMapSync',
+  scope: 'Namespaced',
+  shortNames: ['cms', 'cmsync'],
+  description: 'ConfigMapSync keeps copies of a ConfigMap in other namespaces as they should be.',
+  spec,
+  status,
+  columns: [
+    { name: 'Source', path: '.spec.sourceNamespace', description: 'The namespace of the source.' },
+    { name: 'ConfigMap', path: '.spec.configMapName', description: 'The name of the source.' },
+    { name: 'Destinations', path: '.status.totalCount', description: 'How many copies there should be.' },
+    { name: 'Synced', path: '.status.syncedCount', description: 'How many of them are as they should be.' },
+    { name: 'Ready', path: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'LastSync', path: '.status.lastSyncTime', type: 'date', description: 'When a copy was last written.' },
+    { name: 'Reason', path: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Destination', path: '.spec.destinationNamespace', priority: 1 },
+  ],
+});
+
+/** A ConfigMapSync as it is read. */
+export type ConfigMapSync = ObjectOf<typeof ConfigMapSync>;
+
+/** Spec is what a ConfigMapSync asks for, with defaults filled in. */
+export type Spec = ConfigMapSync['spec'];
+
+/** Transform is one step from the source's content to that of the copies; exactly one member is set. */
+export type Transform = NonNullable<Spec['transforms']>[number];
+
+/** Status is what is said of a ConfigMapSync. */
+export type Status = NonNullable<ConfigMapSync['status']>;
+
+/** DestinationStatus is what is said of one copy. */
+export type DestinationStatus = NonNullable<Status['destinations']>[number];
