@@ -15,6 +15,11 @@ export { type Clock, sleepOn, type Timer } from './clock/clock.ts';
 export { systemClock } from './clock/system-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
 export {
+  type ConcurrencyOptions,
+  forEachConcurrently,
+  type ItemFailure,
+} from './concurrency/for-each-concurrently.ts';
+export {
   formatDuration,
   formatDurationNs,
   parseDuration,
@@ -24,7 +29,7 @@ export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.t
 export { InputError } from './errors/input-error.ts';
 export { type FieldDifference, findDifference } from './field-set/field-difference.ts';
 export { builtInShape, customShape, type FieldShape } from './field-set/field-shape.ts';
-export { type FieldsV1, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
+export { type FieldsV1, fieldBelow, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
 export { appliedFields, type FieldManager, fieldManagers, managersOf } from './field-set/managed-fields.ts';
 export { ownedValues } from './field-set/owned-values.ts';
 export { type Glob, glob } from './glob/glob.ts';

@@ -1,0 +1,52 @@
+import { BowlineError } from '../errors/bowline-error.ts';
+
+/** ItemFailure is an item whose work failed, and why. */
+export interface ItemFailure<T> {
+  readonly item: T;
+  readonly error: unknown;
+}
+
+/** ConcurrencyOptions ends the work early. */
+export interface ConcurrencyOptions {
+  /** Once aborted, no further item is begun; what is under way is waited for. Defaults to never. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * forEachConcurrently does some work for each item, at most `limit` at a time, and answers the failures in the order of the
+ * items. One that fails, or takes long, holds up no other. Rejects with the signal's reason when that was aborted before
+ * every item was begun.
+ *
+ * @example
+ * const failures = await forEachConcurrently(copies, 32, (copy) => ensure(ConfigMap, copy, { labels }), { signal });
+ */
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => unknown,
+  { signal }: ConcurrencyOptions = {},
+): Promise<readonly ItemFailure<T>[]> {
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new BowlineError(
+      'BOWLINE_CONCURRENCY_INVALID',
+      `cannot work on ${limit} items at a time: name a whole number of at least 1`,
+    );
+  }
+  const failures: (ItemFailure<T> & { readonly place: number })[] = [];
+  const all = [...items];
+  const numbered = all.entries();
+  // One iterator for all: whoever is free takes the next item.
+  const worker = async (): Promise<void> => {
+    for (const [place, item] of numbered) {
+      signal?.throwIfAborted();
+      try {
+        await work(item);
+      } catch (error) {
+        failures.push({ item, error, place });
+      }
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, all.length) }, worker));
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
+  return failures.toSorted((a, b) => a.place - b.place).map(({ item, error }) => ({ item, error }));
+}
