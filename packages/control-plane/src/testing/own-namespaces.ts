@@ -14,7 +14,7 @@ export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string
     const namespace = kind.id === Namespace.id ? metadata?.name : metadata?.namespace;
     return namespace !== undefined && MADE_UP.test(namespace) && !ours.has(namespace);
   };
-  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'onLeaseLane'> = {
+  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'onLeaseLane'> = {
     async list(kind, options) {
       const list = await client.list(kind, options);
       return { ...list, items: list.items.filter((item) => !isForeign(kind, item)) };
@@ -24,6 +24,7 @@ export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string
         return event.type === 'BOOKMARK' || !isForeign(kind, event.object);
       }),
     guarded: (guard) => withoutOthersNamespaces(client.guarded(guard), ours),
+    checked: (check) => withoutOthersNamespaces(client.checked(check), ours),
     onLeaseLane: () => withoutOthersNamespaces(client.onLeaseLane(), ours),
   };
   return new Proxy(client, {

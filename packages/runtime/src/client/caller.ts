@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts';
 import type { Impersonation } from '../transport/connection-config.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import type { WriteGuard } from './client.ts';
+import type { RequestCheck, WriteGuard } from './client.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import type { Warnings } from './warnings.ts';
 
@@ -23,7 +23,10 @@ export interface CallerOptions {
   readonly timeoutMs: number;
   readonly impersonate: Impersonation | undefined;
   readonly lane: Exclude<Lane, 'watch'>;
-  readonly guard: WriteGuard | undefined;
+  /** Asked, all of them, before each request. */
+  readonly checks: readonly RequestCheck[];
+  /** Asked, all of them, before each attempt of a write. */
+  readonly guards: readonly WriteGuard[];
 }
 
 /** Call is one request as a client's method asks for it. */
@@ -67,9 +70,19 @@ export class Caller {
     return this.#options.log;
   }
 
-  /** with is the same caller with other settings. */
-  with(change: Partial<Pick<CallerOptions, 'guard' | 'lane'>>): Caller {
-    return new Caller({ ...this.#options, ...change });
+  /** onLane is the same caller on another lane. */
+  onLane(lane: CallerOptions['lane']): Caller {
+    return new Caller({ ...this.#options, lane });
+  }
+
+  /** with is the same caller with one more check or guard: none is ever taken away. */
+  with({ check, guard }: { readonly check?: RequestCheck; readonly guard?: WriteGuard }): Caller {
+    const { checks, guards } = this.#options;
+    return new Caller({
+      ...this.#options,
+      checks: check ? [...checks, check] : checks,
+      guards: guard ? [...guards, guard] : guards,
+    });
   }
 
   /** json makes a call and parses its answer. */
@@ -110,12 +123,13 @@ export class Caller {
     timeoutMs: number,
     send: (timeoutMs: number, body: string | undefined) => Promise<{ response: TransportResponse; text: string }>,
   ): Promise<{ response: TransportResponse; text: string }> {
-    const { clock, wire, metrics, guard } = this.#options;
+    const { clock, wire, metrics, checks, guards } = this.#options;
+    for (const check of checks) check(call.about);
     const labels = this.#labels(call);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
     // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
-    let leftMs = call.write && guard ? Math.min(timeoutMs, guard.writeTimeoutMs) : timeoutMs;
+    let leftMs = Math.min(timeoutMs, ...(call.write ? guards.map(({ writeTimeoutMs }) => writeTimeoutMs) : []));
     let lost = 0;
     for (let attempt = 1; ; attempt++) {
       const startedAt = wire.monotonic();
@@ -146,7 +160,7 @@ export class Caller {
   }
 
   #send(call: Call, lane: Lane, timeoutMs: number, body: string | undefined): Promise<TransportResponse> {
-    const { transport, userAgent, impersonate, guard } = this.#options;
+    const { transport, userAgent, impersonate, guards } = this.#options;
     const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'user-agent': userAgent };
     if (body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
     return transport.request({
@@ -158,13 +172,17 @@ export class Caller {
       timeoutMs,
       impersonate,
       ...(body === undefined ? {} : { body }),
-      ...(call.write && guard ? { beforeSend: () => guard.assertMayWrite() } : {}),
+      ...(call.write && guards.length > 0 ? { beforeSend: () => assertAll(guards) } : {}),
     });
   }
 
   #labels(call: Call): { verb: string; host: string } {
     return { verb: call.method, host: this.#options.transport.host };
   }
+}
+
+function assertAll(guards: readonly WriteGuard[]): void {
+  for (const guard of guards) guard.assertMayWrite();
 }
 
 function isLostRead(call: Call, error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { KubernetesObject, ListMeta, ObjectKey, Resource, Status } from '@bowline/kubernetes';
+import type { ApiRequest } from '../errors/api-error.ts';
 
 /** List is a page, or the whole, of a kind's objects. Items of a built-in list carry no apiVersion and kind on the wire; the client adds them. */
 export interface List<T> {
@@ -107,6 +108,9 @@ export interface WriteGuard {
   readonly writeTimeoutMs: number;
 }
 
+/** RequestCheck decides, before a request is sent, whether it may be made, and throws when it may not. */
+export type RequestCheck = (request: ApiRequest) => void;
+
 /** AccessQuestion asks whether somebody may do something; see `Client.mayI` and `Client.maySubject`. */
 export interface AccessQuestion {
   readonly verb: string;
@@ -178,9 +182,11 @@ export interface Client extends AsyncDisposable {
   ): Promise<{ allowed: boolean; reason?: string }>;
   /** raw requests a path that no kind describes (`/version`, `/openapi/v3`) and answers the body's text. */
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string>;
-  /** guarded is the same client whose writes ask the guard first. */
+  /** guarded is the same client whose writes ask the guard first, after those that it asks already. */
   guarded(guard: WriteGuard): Client;
-  /** lane is the same client on another lane; the lease's lane never waits behind other calls. */
+  /** checked is the same client that asks the check before each request, after those that it asks already. */
+  checked(check: RequestCheck): Client;
+  /** onLeaseLane is the same client on another lane; the lease's lane never waits behind other calls. */
   onLeaseLane(): Client;
   close(): Promise<void>;
 }

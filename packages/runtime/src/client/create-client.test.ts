@@ -277,6 +277,36 @@ test('asks the guard before every attempt of a write, and limits its time', asyn
   expect(transport.requests[0]?.timeoutMs).toBe(5000);
 });
 
+test('asks every guard that was added, and keeps to the shortest time', async () => {
+  const transport = new ScriptedTransport({ body: {} });
+  const asked: string[] = [];
+  const guard = (name: string, writeTimeoutMs: number) => ({
+    assertMayWrite: () => void asked.push(name),
+    writeTimeoutMs,
+  });
+  const client = createClient({ transport }).guarded(guard('first', 700)).guarded(guard('second', 900));
+  await client.update(ConfigMap, { metadata: key });
+  expect(asked).toEqual(['first', 'second']);
+  expect(transport.requests[0]?.timeoutMs).toBe(700);
+});
+
+test('asks every check that was added before a request, and sends nothing when one refuses', async () => {
+  const transport = new ScriptedTransport({ body: {} }, { body: {} });
+  const asked: string[] = [];
+  const refusal = new Error('no');
+  const client = createClient({ transport }).checked(({ verb, path }) => void asked.push(`${verb} ${path}`));
+  await client.onLeaseLane().get(ConfigMap, key);
+  await client.raw('/version');
+  expect(asked).toEqual(['get /api/v1/namespaces/ns/configmaps/a', 'get /version']);
+  const refusing = client.checked(() => {
+    throw refusal;
+  });
+  await expect(refusing.checked(() => {}).get(ConfigMap, key)).rejects.toBe(refusal);
+  await expect(refusing.watch(ConfigMap)).rejects.toBe(refusal);
+  expect(transport.requests).toHaveLength(2);
+  expect(asked).toHaveLength(4);
+});
+
 test('does not ask the guard for reads, reviews and tokens', async () => {
   const guard = {
     writeTimeoutMs: 5000,
@@ -398,4 +428,16 @@ test('uses the path of a group for kinds that have one', async () => {
   });
   await createClient({ transport }).get(Widget as never, key);
   expect(transport.requests[0]?.path).toBe('/apis/example.com/v1/namespaces/ns/widgets/a');
+});
+
+test.each<[string, (client: Client) => Promise<unknown>]>([
+  // It would create the object itself.
+  ['a subresource of nothing', (c) => c.create(ConfigMap, { metadata: { namespace: 'ns' } }, { subresource: 'x' })],
+  ['an empty subresource', (c) => c.get(ConfigMap, key, { subresource: '' })],
+  ['a subresource that leads elsewhere', (c) => c.get(ConfigMap, key, { subresource: 'proxy/../../b' })],
+  ['a subresource with a query', (c) => c.get(ConfigMap, key, { subresource: 'log?x' })],
+])('refuses %s before it is sent', async (_, call) => {
+  const transport = new ScriptedTransport({ body: {} });
+  await expect(call(createClient({ transport }))).rejects.toMatchObject({ code: 'BOWLINE_CLIENT_INVALID_REQUEST' });
+  expect(transport.requests).toEqual([]);
 });

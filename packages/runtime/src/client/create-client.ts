@@ -19,6 +19,7 @@ import type {
   List,
   ListOptions,
   Patch,
+  RequestCheck,
   RequestOptions,
   WatchOptions,
   WatchStream,
@@ -89,7 +90,8 @@ export function createClient(options: ClientOptions): Client {
       timeoutMs: options.timeoutMs ?? 30_000,
       impersonate: options.impersonate,
       lane: 'call',
-      guard: undefined,
+      checks: [],
+      guards: [],
     }),
   );
 }
@@ -172,10 +174,11 @@ class ApiClient implements Client {
     const { name, namespace } = object.metadata ?? {};
     const { subresource } = options;
     const key = name === undefined ? undefined : { name, namespace };
+    // Without the object's name it would be the object itself that is created.
     const base =
-      subresource !== undefined && key !== undefined
-        ? objectPath(resource, key, subresource)
-        : collectionPath(resource, needNamespace(resource, namespace));
+      subresource === undefined
+        ? collectionPath(resource, needNamespace(resource, namespace))
+        : objectPath(resource, key ?? { name: '', namespace }, subresource);
     const path = withQuery(base, writeQuery(options));
     return this.#caller.json<T>({
       about: { verb: 'create', resource, subresource, key, namespace, path },
@@ -264,8 +267,12 @@ class ApiClient implements Client {
     return new ApiClient(this.#caller.with({ guard }));
   }
 
+  checked(check: RequestCheck): Client {
+    return new ApiClient(this.#caller.with({ check }));
+  }
+
   onLeaseLane(): Client {
-    return new ApiClient(this.#caller.with({ lane: 'lease' }));
+    return new ApiClient(this.#caller.onLane('lease'));
   }
 
   close(): Promise<void> {

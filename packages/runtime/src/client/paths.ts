@@ -21,7 +21,12 @@ export function objectPath(resource: Resource, key: ObjectKey, subresource?: str
     throw invalid(`${resource.kind} ${key.name} needs a namespace: the kind is namespaced`);
   }
   const path = `${collectionPath(resource, key.namespace || undefined)}/${segment(key.name, resource, 'name')}`;
-  return subresource === undefined ? path : `${path}/${subresource}`;
+  if (subresource === undefined) return path;
+  // It may have a path of its own (`proxy/metrics`), but none that leads elsewhere.
+  if (subresource === '' || /[?#%]|(?:^|\/)\.{0,2}(?:\/|$)/.test(subresource)) {
+    throw invalid(`${JSON.stringify(subresource)} cannot be a subresource of ${resource.kind} ${key.name}`);
+  }
+  return `${path}/${subresource}`;
 }
 
 /** A name that is a path of its own would address another object. */

@@ -58,6 +58,7 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
     ...(subresource === undefined ? [] : [subresource]),
   ];
   if (words.some((word) => word.includes('*'))) refuse('name what is meant; there are no wildcards');
+  if (subresource?.includes('/')) refuse('a subresource is one word; RBAC knows no paths below it');
   if (words.includes('')) refuse('a verb, name, namespace or subresource is empty');
   if (names?.length === 0) refuse('names is empty; leave it out to mean any name');
   if (namespaces?.length === 0) refuse('namespaces is empty; leave it out to mean everywhere');
@@ -73,4 +74,10 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
 export function permission(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
   const { names, namespaces, subresource } = options;
   return { verbs, group: kind.group, resource: kind.plural, subresource, names, namespaces };
+}
+
+/** inOwnNamespace is a permission with OWN_NAMESPACE replaced by the namespace that it stands for. */
+export function inOwnNamespace(permission: Permission, own: string): Permission {
+  const namespaces = permission.namespaces?.map((name) => (name === OWN_NAMESPACE ? own : name));
+  return { ...permission, namespaces };
 }

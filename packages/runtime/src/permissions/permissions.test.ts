@@ -1,4 +1,4 @@
-import { ConfigMap, Lease, Namespace, Node, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { ConfigMap, Lease, Namespace, Node, type ObjectKey, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
@@ -88,6 +88,19 @@ describe('permissions of an operator', () => {
     });
     expect(rulesOf(all.toReversed())).toEqual(rules);
   });
+
+  it('grant each verb for each name once', () => {
+    const named = (verbs: readonly string[], ...names: string[]) => allow(verbs, Secret, { names });
+    const inX = allow(['get', 'patch'], Secret, { names: ['a', 'c'], namespaces: ['x'] });
+    const { cluster, namespaces } = rulesOf([named(['get'], 'a'), named(['get', 'update'], 'a', 'b'), inX]);
+    expect(cluster).toEqual([{ ...rule('', 'secrets', 'get', 'update'), resourceNames: ['a', 'b'] }]);
+    expect(namespaces).toEqual({
+      x: [
+        { ...rule('', 'secrets', 'patch'), resourceNames: ['a', 'c'] },
+        { ...rule('', 'secrets', 'get'), resourceNames: ['c'] },
+      ],
+    });
+  });
 });
 
 it('renders the objects of an identity', () => {
@@ -114,11 +127,29 @@ it('renders the objects of an identity', () => {
   expect(JSON.stringify(manifests)).not.toContain('*');
 });
 
+it('gives one Role for a namespace that is named and turns out to be the manager’s', () => {
+  const namespaces = [OWN_NAMESPACE, 'system'];
+  const permissions = [allow(['create'], Lease, { namespaces: ['system'] }), allow(['get'], Secret, { namespaces })];
+  const operator = defineOperator({ name: 'site', controllers: [controller(Site).reconcile(() => {})], permissions });
+  const roles = rbacManifests(operator, { namespace: 'system' }).filter(({ kind }) => kind === 'Role');
+  expect(roles).toMatchObject([
+    {
+      metadata: { namespace: 'system' },
+      rules: [
+        rule('', 'secrets', 'get'),
+        rule('coordination.k8s.io', 'leases', 'create'),
+        { ...rule('coordination.k8s.io', 'leases', 'get', 'update'), resourceNames: ['bowline-site'] },
+      ],
+    },
+  ]);
+});
+
 describe('a restricted client', () => {
   const permissions = [
     allow(['get', 'list'], ConfigMap, { namespaces: ['a'] }),
     allow(['get', 'watch'], Secret, { names: ['key'] }),
     allow(['create'], Lease, { namespaces: [OWN_NAMESPACE] }),
+    allow(['create'], ServiceAccount, { subresource: 'token', names: ['a'] }),
   ];
   const setUp = () => {
     const server = new SmallApiServer();
@@ -126,6 +157,15 @@ describe('a restricted client', () => {
     return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
   };
   const secret = { namespace: 'a', name: 'key' };
+  // The server of these tests does not know every path; that it was asked is enough.
+  const ignore = (error: { readonly code?: string }) => expect(error.code).not.toBe('BOWLINE_UNDECLARED_PERMISSION');
+  const FREE_PATHS = [
+    '/version',
+    '/readyz/etcd?verbose',
+    '/openapi/v3/apis/apps/v1?hash=x',
+    '/api/v1',
+    '/apis/apps/v1/',
+  ];
 
   it('lets pass what is declared', async () => {
     const { server, client } = setUp();
@@ -133,7 +173,10 @@ describe('a restricted client', () => {
     await client.list(ConfigMap, { namespace: 'a' });
     await client.find(Secret, secret);
     await client.onLeaseLane().create(Lease, { metadata: { namespace: 'own', name: 'x' } });
-    expect(server.requests).toHaveLength(4);
+    await client.watch(Secret, { namespace: 'a', fieldSelector: 'metadata.name=key' });
+    await client.mayI({ verb: 'get', resource: 'pods' }).catch(ignore);
+    for (const path of FREE_PATHS) await client.raw(path).catch(ignore);
+    expect(server.requests).toHaveLength(6 + FREE_PATHS.length);
   });
 
   type Call = (client: ReturnType<typeof setUp>['client']) => Promise<unknown>;
@@ -167,6 +210,31 @@ describe('a restricted client', () => {
       /subjectaccessreviews/,
     ],
     ['a raw path of objects', (c) => c.raw('/api/v1/namespaces/a/secrets'), /as a raw path/],
+    ['a raw path of all objects', (c) => c.raw('/api/v1/secrets'), /as a raw path/],
+    ['a raw path of a group’s objects', (c) => c.raw('/apis/apps/v1/deployments?limit=1'), /as a raw path/],
+    ['a raw path that climbs', (c) => c.raw('/openapi/../api/v1/secrets'), /as a raw path/],
+    ['a raw path that climbs in disguise', (c) => c.raw('/openapi/%2e%2e/api/v1/secrets'), /as a raw path/],
+    ['a watch of another name', (c) => c.watch(Secret, { fieldSelector: 'metadata.name=x' }), /may watch secrets x/],
+    [
+      'a watch of all names but one',
+      (c) => c.watch(Secret, { fieldSelector: 'metadata.name!=key' }),
+      /may watch secrets/,
+    ],
+    ['a token of another account', (c) => c.requestToken({ ...secret, name: 'b' }), /only for the names a/],
+    [
+      'a deletion by a key that says more than it should',
+      (c) => c.delete(Secret, { ...secret, verb: 'get', subresource: undefined } as ObjectKey),
+      /may delete secrets key/,
+    ],
+    [
+      'what an added check would allow',
+      (c) =>
+        c
+          .checked(() => {})
+          .guarded({ assertMayWrite() {}, writeTimeoutMs: 1 })
+          .delete(Secret, secret),
+      /may delete secrets key/,
+    ],
     ['a Lease elsewhere', (c) => c.onLeaseLane().create(Lease, { metadata: secret }), /only in the namespaces own/],
   ])('refuses %s without asking the server, and says what to declare', async (_, call, text) => {
     const { server, client } = setUp();
@@ -183,6 +251,7 @@ describe('allow', () => {
     ['nothing', () => allow([], Secret), /at least one verb/],
     ['a wildcard verb', () => allow(['*'], Secret), /no wildcards/],
     ['a wildcard subresource', () => allow(['get'], Secret, { subresource: '*' }), /no wildcards/],
+    ['a path below a subresource', () => allow(['get'], Secret, { subresource: 'proxy/x' }), /is one word/],
     ['an empty name', () => allow(['get'], Secret, { names: [''] }), /is empty/],
     ['no names', () => allow(['get'], Secret, { names: [] }), /leave it out to mean any name/],
     ['no namespaces', () => allow(['get'], Secret, { namespaces: [] }), /leave it out to mean everywhere/],

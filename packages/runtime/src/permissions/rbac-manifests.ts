@@ -8,7 +8,9 @@ import type {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import type { Operator } from '../operator/operator.ts';
-import { permissionsOf, type WebhookMode } from './declared-permissions.ts';
+import { declaredPermissions, type WebhookMode } from './declared-permissions.ts';
+import { inOwnNamespace } from './permission.ts';
+import { rulesOf } from './rules.ts';
 
 /** RbacOptions says for whom manifests are made. */
 export interface RbacOptions {
@@ -42,11 +44,10 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
     'app.kubernetes.io/part-of': 'bowline',
     ...options.labels,
   };
-  const { cluster, own, namespaces } = permissionsOf(operator, options.webhooks);
+  // A namespace that is named may turn out to be the manager's own: then both give one Role.
+  const permissions = declaredPermissions(operator, options.webhooks).map((each) => inOwnNamespace(each, namespace));
+  const { cluster, namespaces } = rulesOf(permissions);
   const subjects = [{ kind: 'ServiceAccount', name: serviceAccount, namespace }];
-  const byNamespace: Record<string, readonly PolicyRule[]> = { ...namespaces };
-  // A namespace that is named may turn out to be the manager's own.
-  byNamespace[namespace] = [...own, ...(namespaces[namespace] ?? [])];
 
   const inNamespace = (where: string, rules: readonly PolicyRule[]): readonly RbacManifest[] => {
     const metadata: ObjectMeta = { name, namespace: where, labels };
@@ -75,6 +76,6 @@ export function rbacManifests(operator: Operator, options: RbacOptions): readonl
             roleRef: { apiGroup: API, kind: 'ClusterRole', name },
           },
         ]),
-    ...Object.entries(byNamespace).flatMap(([where, rules]) => inNamespace(where, rules)),
+    ...Object.entries(namespaces).flatMap(([where, rules]) => inNamespace(where, rules)),
   ];
 }

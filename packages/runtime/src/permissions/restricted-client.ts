@@ -1,26 +1,9 @@
-import {
-  type KubernetesObject,
-  type ObjectKey,
-  type Resource,
-  ServiceAccount,
-  type Status,
-  SubjectAccessReview,
-} from '@bowline/kubernetes';
+import { SelfSubjectAccessReview } from '@bowline/kubernetes';
 import { parseFieldSelector } from '@bowline/machinery';
-import type {
-  Client,
-  DeleteOptions,
-  List,
-  ListOptions,
-  Patch,
-  RequestOptions,
-  WatchOptions,
-  WatchStream,
-  WriteGuard,
-  WriteOptions,
-} from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import type { ApiRequest } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { OWN_NAMESPACE, type Permission } from './permission.ts';
+import { inOwnNamespace, type Permission, permission } from './permission.ts';
 import { type Attempt, undeclaredPermission } from './undeclared-permission.ts';
 
 /** RestrictedOptions says whose client it is. */
@@ -37,26 +20,34 @@ export interface RestrictedOptions {
  * share one account; the first wall is the API server.
  */
 export function restricted(client: Client, permissions: readonly Permission[], options: RestrictedOptions): Client {
-  return new RestrictedClient(client, new Declared(permissions, options));
+  const declared = new Declared(permissions, options);
+  return client.checked((request) => declared.assert(request));
 }
 
-/** Declared answers whether an attempt is declared. */
+/** Everybody may ask about themselves. */
+const EVERYBODYS: readonly Permission[] = [permission(['create'], SelfSubjectAccessReview)];
+
+/** Declared answers whether a request is declared. */
 class Declared {
   readonly #byResource = new Map<string, Permission[]>();
   readonly #operator: string;
 
   constructor(permissions: readonly Permission[], { operator, namespace }: RestrictedOptions) {
     this.#operator = operator;
-    for (const each of permissions) {
+    for (const each of [...EVERYBODYS, ...permissions]) {
       const id = resourceId(each.group, each.resource, each.subresource);
-      const namespaces = each.namespaces?.map((name) => (name === OWN_NAMESPACE ? namespace : name));
-      const known = this.#byResource.get(id);
-      if (known) known.push({ ...each, namespaces });
-      else this.#byResource.set(id, [{ ...each, namespaces }]);
+      const known = this.#byResource.get(id) ?? [];
+      known.push(inOwnNamespace(each, namespace));
+      this.#byResource.set(id, known);
     }
   }
 
-  assert(attempt: Attempt): void {
+  assert(request: ApiRequest): void {
+    const attempt = attemptOf(request);
+    if (!attempt) {
+      this.#assertPath(request.path);
+      return;
+    }
     const { kind, verb, subresource, namespace, name } = attempt;
     const candidates = this.#byResource.get(resourceId(kind.group, kind.plural, subresource)) ?? [];
     const sameVerb = candidates.filter(({ verbs }) => verbs.includes(verb));
@@ -67,9 +58,8 @@ class Declared {
     throw undeclaredPermission(this.#operator, attempt, sameVerb);
   }
 
-  assertPath(path: string): void {
-    // What every authenticated identity may read: discovery, schemas, the version and the health of the server.
-    if (/^\/(?:version|healthz|livez|readyz|openapi|apis?(?:\/[^/?]+){0,2}\/?(?:\?|$))/.test(path)) return;
+  #assertPath(path: string): void {
+    if (EVERYBODYS_PATHS.test(path)) return;
     throw new BowlineError(
       'BOWLINE_UNDECLARED_PERMISSION',
       `the operator ${this.#operator} may not request ${path} as a raw path: use the method for its kind, which checks what is declared`,
@@ -77,136 +67,32 @@ class Declared {
   }
 }
 
+/**
+ * What every authenticated identity may read: the version and the health of the server, schemas, and discovery, which goes no
+ * deeper than a group's version. No segment may begin with a dot or hide one: a proxy before the server might follow it.
+ */
+const EVERYBODYS_PATHS =
+  /^\/(?:version|(?:healthz|livez|readyz)(?:\/[-\w]+)*|openapi(?:\/\w[-.\w]*)*|api(?:\/v\w+)?|apis(?:\/\w[-.\w]*){0,2})\/?(?:\?|$)/;
+
 function resourceId(group: string, resource: string, subresource: string | undefined): string {
   return `${group}/${resource}/${subresource ?? ''}`;
 }
 
-class RestrictedClient implements Client {
-  readonly #client: Client;
-  readonly #declared: Declared;
-
-  constructor(client: Client, declared: Declared) {
-    this.#client = client;
-    this.#declared = declared;
-  }
-
-  async get<T extends KubernetesObject>(
-    kind: Resource<T>,
-    key: ObjectKey,
-    options?: RequestOptions & { subresource?: string },
-  ): Promise<T> {
-    this.#declared.assert({ verb: 'get', kind, subresource: options?.subresource, ...key });
-    return this.#client.get(kind, key, options);
-  }
-
-  async find<T extends KubernetesObject>(
-    kind: Resource<T>,
-    key: ObjectKey,
-    options?: RequestOptions,
-  ): Promise<T | undefined> {
-    this.#declared.assert({ verb: 'get', kind, ...key });
-    return this.#client.find(kind, key, options);
-  }
-
-  async list<T extends KubernetesObject>(kind: Resource<T>, options?: ListOptions): Promise<List<T>> {
-    this.#declared.assert({ verb: 'list', kind, ...selected(options) });
-    return this.#client.list(kind, options);
-  }
-
-  async watch<T extends KubernetesObject>(kind: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>> {
-    this.#declared.assert({ verb: 'watch', kind, ...selected(options) });
-    return this.#client.watch(kind, options);
-  }
-
-  async create<T extends KubernetesObject>(kind: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    const { namespace, name } = object.metadata ?? {};
-    const subresource = options?.subresource;
-    // The URL of a creation names no object, unless a subresource of one is meant.
-    this.#declared.assert({
-      verb: 'create',
-      kind,
-      subresource,
-      namespace,
-      name: subresource === undefined ? undefined : name,
-    });
-    return this.#client.create(kind, object, options);
-  }
-
-  async update<T extends KubernetesObject>(kind: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    const { namespace, name } = object.metadata ?? {};
-    this.#declared.assert({ verb: 'update', kind, subresource: options?.subresource, namespace, name });
-    return this.#client.update(kind, object, options);
-  }
-
-  async patch<T extends KubernetesObject>(
-    kind: Resource<T>,
-    key: ObjectKey,
-    patch: Patch,
-    options?: WriteOptions,
-  ): Promise<T> {
-    this.#declared.assert({ verb: 'patch', kind, subresource: options?.subresource, ...key });
-    return this.#client.patch(kind, key, patch, options);
-  }
-
-  async delete<T extends KubernetesObject>(
-    kind: Resource<T>,
-    key: ObjectKey,
-    options?: DeleteOptions,
-  ): Promise<T | Status> {
-    this.#declared.assert({ verb: 'delete', kind, ...key });
-    return this.#client.delete(kind, key, options);
-  }
-
-  async deleteCollection<T extends KubernetesObject>(
-    kind: Resource<T>,
-    options?: DeleteOptions & ListOptions,
-  ): Promise<void> {
-    this.#declared.assert({ verb: 'deletecollection', kind, namespace: options?.namespace });
-    return this.#client.deleteCollection(kind, options);
-  }
-
-  async requestToken(...[serviceAccount, options]: Parameters<Client['requestToken']>) {
-    this.#declared.assert({ verb: 'create', kind: ServiceAccount, subresource: 'token', ...serviceAccount });
-    return this.#client.requestToken(serviceAccount, options);
-  }
-
-  /** Everybody may ask about themselves. */
-  mayI(...[question, options]: Parameters<Client['mayI']>): ReturnType<Client['mayI']> {
-    return this.#client.mayI(question, options);
-  }
-
-  async maySubject(...[subject, question, options]: Parameters<Client['maySubject']>) {
-    this.#declared.assert({ verb: 'create', kind: SubjectAccessReview });
-    return this.#client.maySubject(subject, question, options);
-  }
-
-  async raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string> {
-    this.#declared.assertPath(path);
-    return this.#client.raw(path, options);
-  }
-
-  guarded(guard: WriteGuard): Client {
-    return new RestrictedClient(this.#client.guarded(guard), this.#declared);
-  }
-
-  onLeaseLane(): Client {
-    return new RestrictedClient(this.#client.onLeaseLane(), this.#declared);
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+/** attemptOf is a request as the API server's authorization sees it; undefined for a path that no kind describes. */
+function attemptOf(request: ApiRequest): Attempt | undefined {
+  const { verb, resource: kind, subresource, key } = request;
+  if (!kind) return undefined;
+  const namespace = key?.namespace ?? request.namespace;
+  return { verb, kind, subresource, namespace, name: nameIn(request) };
 }
 
-/** The API server takes the name from the selector when it asks for one object only. */
-function selected({ namespace, fieldSelector }: ListOptions = {}): Pick<Attempt, 'namespace' | 'name'> {
-  if (!fieldSelector) return { namespace };
-  const name = parseFieldSelector(fieldSelector).requirements.find(
+/** The name that is in the URL: of a creation's none, unless a subresource is meant; of a collection's the one that it selects. */
+function nameIn({ verb, subresource, key, path }: ApiRequest): string | undefined {
+  if (verb === 'create' && subresource === undefined) return undefined;
+  if (key || (verb !== 'list' && verb !== 'watch')) return key?.name;
+  const selector = new URLSearchParams(path.split('?')[1]).get('fieldSelector');
+  const exact = parseFieldSelector(selector ?? '').requirements.find(
     ({ field, operator }) => field === 'metadata.name' && operator === '=',
   );
-  return { namespace, name: name?.value };
+  return exact?.value;
 }

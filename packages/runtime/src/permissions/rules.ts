@@ -11,10 +11,11 @@ export interface PermissionRules {
   readonly namespaces: Readonly<Record<string, readonly PolicyRule[]>>;
 }
 
-/** Verbs by object names (undefined: any), by resource. */
-type Grants = Map<string, Map<string, Set<string>>>;
+/** Names are those of objects that a verb holds for; `any` when it holds for all. */
+type Names = ReadonlySet<string> | 'any';
 
-const ANY_NAME = '';
+/** Grants are the names by verb, by resource: nothing is granted twice. */
+type Grants = Map<string, Map<string, Names>>;
 
 /** rulesOf merges permissions into rules: one per resource and set of names, without what a wider one grants already. */
 export function rulesOf(permissions: readonly Permission[]): PermissionRules {
@@ -22,16 +23,14 @@ export function rulesOf(permissions: readonly Permission[]): PermissionRules {
   const places = new Map<string, Grants>();
   for (const each of permissions) {
     if (each.namespaces === undefined) add(cluster, each);
-    else for (const namespace of each.namespaces) add(grantsIn(places, namespace), each);
+    else for (const namespace of each.namespaces) add(entry(places, namespace), each);
   }
-  for (const grants of [cluster, ...places.values()]) withoutCovered(grants, grants);
-  for (const grants of places.values()) withoutCovered(grants, cluster);
   const { [OWN_NAMESPACE]: own = [], ...namespaces } = Object.fromEntries(
     [...places].sort(byFirst).flatMap(([namespace, grants]) => {
-      const rules = rendered(grants);
-      return rules.length === 0 ? [] : [[namespace, rules]];
+      const rules = rendered(without(grants, cluster));
+      return rules.length === 0 ? [] : [[namespace, rules] as const];
     }),
-  ) as Record<string, readonly PolicyRule[]>;
+  );
   return { cluster: rendered(cluster), own, namespaces };
 }
 
@@ -47,41 +46,47 @@ export function permissionsFrom(rules: readonly PolicyRule[], namespaces?: reado
   );
 }
 
-function grantsIn(places: Map<string, Grants>, namespace: string): Grants {
-  let grants = places.get(namespace);
-  if (!grants) {
-    grants = new Map();
-    places.set(namespace, grants);
-  }
-  return grants;
+function entry<K, V>(map: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  const found = map.get(key) ?? new Map<K, V>();
+  map.set(key, found);
+  return found;
 }
 
 function add(grants: Grants, { verbs, group, resource, subresource, names }: Permission): void {
-  const id = JSON.stringify([group, subresource === undefined ? resource : `${resource}/${subresource}`]);
-  const byNames = grants.get(id) ?? new Map<string, Set<string>>();
-  grants.set(id, byNames);
-  const key = names === undefined ? ANY_NAME : JSON.stringify([...new Set(names)].sort());
-  byNames.set(key, new Set([...(byNames.get(key) ?? []), ...verbs]));
-}
-
-/** withoutCovered takes away the verbs that `wider` grants for any name. */
-function withoutCovered(grants: Grants, wider: Grants): void {
-  for (const [id, byNames] of grants) {
-    const anyName = wider.get(id)?.get(ANY_NAME);
-    for (const verbs of anyName ? byNames.values() : []) {
-      if (verbs === anyName) continue;
-      for (const verb of anyName ?? []) verbs.delete(verb);
-    }
+  const path = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const byVerb = entry(grants, JSON.stringify([group, path]));
+  for (const verb of verbs) {
+    const before = byVerb.get(verb) ?? [];
+    byVerb.set(verb, before === 'any' || names === undefined ? 'any' : new Set([...before, ...names]));
   }
 }
 
+/** without leaves out what `wider` grants too. */
+function without(grants: Grants, wider: Grants): Grants {
+  const left: Grants = new Map();
+  for (const [id, verbs] of grants) {
+    for (const [verb, names] of verbs) {
+      const covered = wider.get(id)?.get(verb) ?? new Set();
+      if (covered === 'any') continue;
+      const others = names === 'any' ? names : new Set([...names].filter((name) => !covered.has(name)));
+      if (others === 'any' || others.size > 0) entry(left, id).set(verb, others);
+    }
+  }
+  return left;
+}
+
+/** rendered groups the verbs of a resource that hold for the same names. */
 function rendered(grants: Grants): readonly PolicyRule[] {
-  return [...grants].sort(byFirst).flatMap(([id, byNames]) => {
+  return [...grants].sort(byFirst).flatMap(([id, verbs]) => {
     const [group, resource] = JSON.parse(id) as [string, string];
-    return [...byNames].sort(byFirst).flatMap(([names, verbs]): PolicyRule[] => {
-      if (verbs.size === 0) return [];
-      const rule = { apiGroups: [group], resources: [resource], verbs: [...verbs].sort(byVerb) };
-      return [names === ANY_NAME ? rule : { ...rule, resourceNames: JSON.parse(names) as string[] }];
+    const byNames = new Map<string, string[]>();
+    for (const [verb, names] of verbs) {
+      const key = names === 'any' ? '' : JSON.stringify([...names].sort());
+      byNames.set(key, [...(byNames.get(key) ?? []), verb]);
+    }
+    return [...byNames].sort(byFirst).map(([names, same]): PolicyRule => {
+      const rule = { apiGroups: [group], resources: [resource], verbs: same.sort(byVerb) };
+      return names === '' ? rule : { ...rule, resourceNames: JSON.parse(names) as string[] };
     });
   });
 }
