@@ -1,0 +1,62 @@
+import { type Deployment, type Ingress, keyOf, type Service } from '@bowline/kubernetes';
+import { parseDuration, parseTime } from '@bowline/machinery';
+import type { Preview } from './preview.ts';
+
+/** hostName is the whole address of a preview. */
+export function hostName({ spec }: Preview, domain: string): string {
+  return `${spec.host}.${domain}`;
+}
+
+/** expiryOf is when a preview's time is over, in milliseconds since the epoch. */
+export function expiryOf({ metadata, spec }: Preview): number {
+  return parseTime(metadata?.creationTimestamp ?? '') + parseDuration(spec.keepFor);
+}
+
+/** desiredDeployment runs the application. */
+export function desiredDeployment(preview: Preview): Deployment {
+  const { image, port, replicas } = preview.spec;
+  const labels = labelsOf(preview);
+  return {
+    metadata: { ...keyOf(preview), labels },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'app', image, ports: [{ containerPort: port }] }] },
+      },
+    },
+  };
+}
+
+/** desiredService gives its Pods one address in the cluster. */
+export function desiredService(preview: Preview): Service {
+  const labels = labelsOf(preview);
+  return {
+    metadata: { ...keyOf(preview), labels },
+    spec: { selector: labels, ports: [{ port: 80, targetPort: preview.spec.port }] },
+  };
+}
+
+/** desiredIngress leads requests for the host to the Service. */
+export function desiredIngress(preview: Preview, domain: string): Ingress {
+  const key = keyOf(preview);
+  const backend = { service: { name: key.name, port: { number: 80 } } };
+  return {
+    metadata: { ...key, labels: labelsOf(preview) },
+    spec: {
+      rules: [{ host: hostName(preview, domain), http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }],
+    },
+  };
+}
+
+/** availability is undefined once all Pods serve, else what is missing, for people. */
+export function availability({ metadata, spec, status }: Deployment): string | undefined {
+  const wanted = spec?.replicas ?? 1;
+  const available = status?.observedGeneration === metadata?.generation ? (status?.availableReplicas ?? 0) : 0;
+  return available >= wanted ? undefined : `${available} of ${wanted} replicas are available`;
+}
+
+function labelsOf(preview: Preview): Record<string, string> {
+  return { 'app.kubernetes.io/name': 'preview', 'app.kubernetes.io/instance': keyOf(preview).name };
+}
