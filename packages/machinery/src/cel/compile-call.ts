@@ -1,3 +1,4 @@
+import { searchSteps } from '../schema/counted-text.ts';
 import { compilePattern } from '../schema/patterns.ts';
 import { type Code, type Context, compileAst, failAt } from './compile.ts';
 import { Frame } from './frame.ts';
@@ -7,7 +8,7 @@ import { compileMacro } from './macros.ts';
 import { type Overload, resolveCall } from './overloads.ts';
 import type { Ast } from './parse.ts';
 import { type CelType, formatType } from './types.ts';
-import { CelFailure, OptionalValue } from './values.ts';
+import { CelFailure, type CelValue, OptionalValue } from './values.ts';
 
 /** compileOperator compiles an operator. */
 export function compileOperator(name: string, operands: readonly Ast[], ast: Ast, context: Context): Code {
@@ -82,11 +83,18 @@ function call(
       frame.spend(1);
       const values = codes.map((code) => code.run(frame));
       for (const value of values) frame.spendOn(value);
+      if (PATTERNS.has(name)) spendOnSearch(frame, values);
       const result = resolved.run(values);
       frame.spendOn(result);
       return result;
     },
   };
+}
+
+/** A search costs as much as its text is long and its pattern complex; a hundred thousand characters can take seconds. */
+function spendOnSearch(frame: Frame, [text, pattern]: readonly CelValue[]): void {
+  if (typeof text !== 'string' || typeof pattern !== 'string') return;
+  frame.spend(searchSteps(compilePattern(pattern), text.length));
 }
 
 /** The alternative of an optional value is evaluated only when it is needed, so that it may fail. */

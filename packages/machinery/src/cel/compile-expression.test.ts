@@ -72,6 +72,16 @@ describe('compileExpression', () => {
     );
   });
 
+  it.each([
+    ["text.split('').join(text)", 'BOWLINE_CEL_EVALUATION'],
+    ["text.replace('a', text)", 'BOWLINE_CEL_EVALUATION'],
+    ["text.findAll('a(.*z)?').size()", 'BOWLINE_CEL_EVALUATION'],
+    ["text.matches('(?i)[[:alpha:]]{1,900}[0-9]')", 'BOWLINE_CEL_BUDGET'],
+  ])('ends %s on a long text before it takes time or memory', (source, code) => {
+    const expression = compileExpression(source, { variables: { text: 'string' } });
+    expect(() => expression.evaluate({ text: 'a'.repeat(50_000) })).toThrow(expect.objectContaining({ code }));
+  });
+
   it('refuses a deep or endless expression when it is parsed', () => {
     expect(() => compileExpression(`${'('.repeat(5_000)}1${')'.repeat(5_000)}`)).toThrow(
       /BOWLINE|depth|maxDepth|Exceeded/i,

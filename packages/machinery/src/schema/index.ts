@@ -17,6 +17,7 @@ export type { AnySchema, FieldSchemas } from './primitives.ts';
 export { describeUnknownFields, type PruneOptions, prune, unknownFields } from './prune.ts';
 export { renderCustomResourceDefinition } from './render-crd.ts';
 export { renderKindPage } from './render-kind-page.ts';
+export { compileReplacement, type ReplaceLimits, type Replacement } from './replacement.ts';
 export {
   type Column,
   pluralOf,

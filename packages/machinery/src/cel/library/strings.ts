@@ -1,4 +1,7 @@
+import type { Matcher } from 're2js';
+import { CountedText, OverreadError } from '../../schema/counted-text.ts';
 import { compilePattern } from '../../schema/patterns.ts';
+import { MOST_STEPS } from '../frame.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, ListValue } from '../values.ts';
 import { formatText } from './string-format.ts';
@@ -48,10 +51,15 @@ function substring(text: string, start: bigint, end?: bigint): string {
   return all.slice(Number(start), Number(last)).join('');
 }
 
+/** Longer than any text that there are enough steps for: it is refused before it is made. */
+const LONGEST_RESULT = MOST_STEPS * 16;
+
 function replaceText(text: string, old: string, fresh: string, times = -1n): string {
   const pieces = old === '' ? ['', ...characters(text), ''] : text.split(old);
   const count = pieces.length - 1;
   const most = times < 0n || times > BigInt(count) ? count : Number(times);
+  const length = text.length + most * (fresh.length - old.length);
+  if (length > LONGEST_RESULT) throw new CelFailure(`the result of replace would have ${length} characters`);
   let result = pieces[0] ?? '';
   for (let index = 1; index <= count; index++) result += (index <= most ? fresh : old) + (pieces[index] ?? '');
   return result;
@@ -69,9 +77,22 @@ function split(text: string, separator: string, most = -1n): ListValue {
 const EDGES =
   /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
 
+/** Looking for all matches takes about one search, unless every match is looked for to the end of the text. */
+const MOST_READS_PER_CHARACTER = 8;
+
 function findAll(text: string, pattern: string, most = -1n): ListValue {
+  // The engine takes string objects, which its types do not say.
+  const counted = new CountedText(text, (text.length + 512) * MOST_READS_PER_CHARACTER) as unknown as string;
+  try {
+    return allMatches(compilePattern(pattern).matcher(counted), most);
+  } catch (cause) {
+    if (!(cause instanceof OverreadError)) throw cause;
+    throw new CelFailure(`findAll(${JSON.stringify(pattern)}) looks too far ahead for each match; make it simpler`);
+  }
+}
+
+function allMatches(matcher: Matcher, most: bigint): ListValue {
   const found: string[] = [];
-  const matcher = compilePattern(pattern).matcher(text);
   let end = -1;
   while ((most < 0n || BigInt(found.length) < most) && matcher.find()) {
     // Go leaves out an empty match right behind another one.
@@ -87,7 +108,12 @@ function find(text: string, pattern: string): string {
 }
 
 function join(list: ListValue, separator = ''): string {
-  return list.items.join(separator);
+  const texts = list.items;
+  let length = separator.length * texts.length;
+  // Items of a dynamic list may be no texts; none of those is long.
+  for (const text of texts) length += typeof text === 'string' ? text.length : 0;
+  if (length > LONGEST_RESULT) throw new CelFailure(`the result of join would have ${length} characters`);
+  return texts.join(separator);
 }
 
 const QUOTED: Readonly<Record<string, string>> = {
