@@ -5,7 +5,7 @@ export { PAUSED_ANNOTATION } from './cache/paused.ts';
 export { Reflector, type ReflectorOptions } from './cache/reflector.ts';
 export type { ReflectorStatus } from './cache/reflector-status.ts';
 export type { ReflectorTarget, Snapshot } from './cache/reflector-target.ts';
-export type { ScopeOptions } from './cache/scope.ts';
+export type { Scope, ScopeOptions } from './cache/scope.ts';
 export { type IndexFunction, Store } from './cache/store.ts';
 export {
   type MetadataObject,
@@ -160,6 +160,7 @@ export {
   webhookPath,
 } from './webhook/webhook.ts';
 export { type WebhookRules, type WebhookRulesOptions, webhookRules } from './webhook/webhook-rules.ts';
+export { WebhookServers, type WebhookServersOptions } from './webhook/webhook-servers.ts';
 export type * from './webhook/webhooks-options.ts';
 export { appliedView } from './writing/applied-view.ts';
 export { type BackupOptions, saveBackup } from './writing/backup.ts';
@@ -179,7 +180,7 @@ export { fieldManagerOf, MANAGED_BY } from './writing/field-manager.ts';
 export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from './writing/finalizers.ts';
 export type { Written } from './writing/guarded-apply.ts';
 export type { Removed } from './writing/guarded-delete.ts';
-export { informerLookup, type LookupSource } from './writing/informer-lookup.ts';
+export { informerLookup } from './writing/informer-lookup.ts';
 export {
   assertCanOwn,
   canOwn,

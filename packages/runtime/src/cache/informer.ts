@@ -1,5 +1,6 @@
 import type { LabelSelector, ObjectKey, ObjectMeta, Resource } from '@bowline/kubernetes';
 import type { InformerHealth } from './health.ts';
+import type { Scope } from './scope.ts';
 import type { IndexFunction } from './store.ts';
 import type { View } from './view.ts';
 
@@ -34,6 +35,8 @@ export interface ReadOptions {
 export interface Informer<V> {
   readonly resource: Resource;
   readonly view: View<never>;
+  /** Which objects of the kind it sees. */
+  readonly scope: Scope;
   /** get reads one object; own writes are visible at once. */
   get(key: ObjectKey): V | undefined;
   list(options?: ReadOptions): readonly V[];

@@ -40,7 +40,7 @@ interface Part {
 export class SharedInformer<V> implements Informer<V> {
   readonly resource: Resource;
   readonly view: View<never>;
-  readonly #scope: Scope;
+  readonly scope: Scope;
   readonly #clock: Clock;
   readonly #wire: Clock;
   readonly #log: Log;
@@ -58,7 +58,7 @@ export class SharedInformer<V> implements Informer<V> {
   constructor(options: SharedInformerOptions) {
     this.resource = options.resource;
     this.view = options.view;
-    this.#scope = options.scope;
+    this.scope = options.scope;
     this.#clock = options.clock;
     this.#wire = options.wire;
     this.#log = options.log.with({ group: options.resource.group, kind: options.resource.kind });
@@ -209,12 +209,12 @@ export class SharedInformer<V> implements Informer<V> {
   /** recordWrite shows an own write to readers until the stream has passed it. */
   recordWrite(object: KubernetesObject): void {
     const key = keyOf(object);
-    if (!this.#scope.covers(key)) return;
+    if (!this.scope.covers(key)) return;
     const { uid, resourceVersion: version } = object.metadata ?? {};
     const streamVersion = this.#streamVersion(key);
     let entry: unknown;
     try {
-      entry = this.#scope.matches(object) ? this.#codec.encode(object, false) : undefined;
+      entry = this.scope.matches(object) ? this.#codec.encode(object, false) : undefined;
     } catch (error) {
       this.#projectionErrors++;
       this.#log.error('a view could not be made of an object', { ...key, error });
@@ -225,7 +225,7 @@ export class SharedInformer<V> implements Informer<V> {
 
   /** recordDelete hides an object from readers until the stream has shown its end. */
   recordDelete(key: ObjectKey, deleted: { readonly uid: string; readonly resourceVersion?: string | undefined }): void {
-    if (!this.#scope.covers(key)) return;
+    if (!this.scope.covers(key)) return;
     const streamVersion = this.#streamVersion(key);
     this.#store.recordDelete({ key, uid: deleted.uid, version: deleted.resourceVersion, streamVersion });
   }
@@ -244,7 +244,7 @@ export class SharedInformer<V> implements Informer<V> {
     return informerHealth({
       resource: this.resource,
       view: this.#codec.name,
-      scope: this.#scope,
+      scope: this.scope,
       statuses: this.#parts.map((part) => part.reflector.status),
       now: this.#wire.monotonic(),
       syncedAt: this.#syncedAt,

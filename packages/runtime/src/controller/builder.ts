@@ -137,13 +137,14 @@ function finalizerOf(draft: Draft): string {
 /** What any source's options are without their static types. */
 interface AnyOptions
   extends Partial<Pick<Source, 'view' | 'namespaces' | 'labelSelector' | 'fieldSelector' | 'indexes'>> {
+  readonly clusterWideOnly?: boolean | undefined;
   readonly as?: string | undefined;
   readonly when?: Predicate<unknown> | readonly Predicate<unknown>[] | undefined;
   readonly map?: (object: unknown, cache: never) => Iterable<ObjectKey | string>;
 }
 
 function source(role: Source['role'], kind: Resource, options: AnyOptions, keyedMap = false): Source {
-  const { as, when = [], map, view, namespaces, labelSelector, fieldSelector, indexes } = options;
+  const { as, when = [], map, view, namespaces, labelSelector, fieldSelector, clusterWideOnly, indexes } = options;
   return {
     role,
     name: as ?? kind.id,
@@ -152,6 +153,7 @@ function source(role: Source['role'], kind: Resource, options: AnyOptions, keyed
     namespaces,
     labelSelector,
     fieldSelector,
+    clusterWideOnly: clusterWideOnly ?? false,
     indexes: indexes ?? {},
     when: typeof when === 'function' ? when : allOf(...when),
     map: map && (keyedMap ? (map as Source['map']) : keysOf(map)),

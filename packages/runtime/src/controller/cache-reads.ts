@@ -8,10 +8,14 @@ export function indexName(controller: string, source: string, index: string): st
   return `${controller}/${source}/${index}`;
 }
 
-/** cacheReads reads the informers of a controller by the names of its sources. Its functions need no `this`. */
+/**
+ * cacheReads reads the informers of a controller by the names of its sources; those that are left out are empty. Its functions
+ * need no `this`.
+ */
 export function cacheReads(
   controller: string,
   informers: ReadonlyMap<string, Informer<unknown>>,
+  leftOut: ReadonlySet<string> = new Set(),
 ): CacheReads<SourceTypes> {
   const nameOf = (source: SourceRef<string>): string => (typeof source === 'string' ? source : source.id);
   const find = (name: string): Informer<unknown> => {

@@ -236,7 +236,7 @@ export class ControllerRunner implements Disposable {
 
   #shared(options: ControllerRunOptions): RunShared {
     const { clock, log, cache, operator } = this.#options;
-    const { name, sources } = this.controller;
+    const { name } = this.controller;
     return {
       reads: this.#reads,
       clock,
@@ -249,12 +249,7 @@ export class ControllerRunner implements Disposable {
         this.#queue.add(typeof key === 'string' ? key : keyString(key), { ...wanted, cause });
       },
       fieldManager: fieldManagerOf(operator, name),
-      lookup: informerLookup(
-        sources.flatMap(({ name: source, namespaces }) => {
-          const informer = this.#informers.get(source);
-          return informer ? [{ informer, namespaces }] : [];
-        }),
-      ),
+      lookup: informerLookup(this.#informers.values()),
       settled: this.#settled,
       primary: this.#primary?.resource,
     };

@@ -148,6 +148,25 @@ describe('what a run says of its object', () => {
     expect(ready.status?.conditions?.map(({ type }) => type)).toEqual(['Ready']);
   });
 
+  it('names an object that is in the way in a condition and an event, and leaves it alone', async () => {
+    const pages = controller(Page)
+      .applies(ConfigMap)
+      .reconcile(async ({ key, apply }) => void (await apply(ConfigMap, { metadata: key })));
+    const operator = defineOperator({ name: 'taken', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator] });
+    const taken = { namespace: c.namespace, name: 'a' };
+    const { metadata } = await c.admin.create(ConfigMap, { metadata: taken });
+    await c.admin.create(Page, page(c));
+    const [event] = await c.untilList(Event, {}, (items) => items.length > 0);
+    expect(event).toMatchObject({
+      type: 'Warning',
+      reason: 'ForeignObject',
+      note: expect.stringContaining('is not ours'),
+    });
+    await c.until(Page, { name: 'a' }, ({ status }) => status?.conditions?.[0]?.message === event?.note);
+    expect((await c.admin.get(ConfigMap, taken)).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  });
+
   it('says what to declare when a run asks for something undeclared, and never asks the server for it', async () => {
     const pages = controller(Page).reconcile(async ({ live, key }) => void (await live.get(Secret, key)));
     const operator = defineOperator({ name: 'asking', resources: [Page], controllers: [pages] });

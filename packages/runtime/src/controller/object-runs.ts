@@ -117,8 +117,10 @@ export class ObjectRuns {
   async #concludeFailure(context: RunContext, error: unknown): Promise<void> {
     // It collided and comes again at once, or must not write any more.
     if (isConflict(error) || context.signal.aborted) return;
-    if (error instanceof TerminalError || error instanceof SlowError) {
-      context.event('Warning', error.reason, error.message);
+    const reason = reasonForPeople(error);
+    // A view without metadata has nothing that an event could be about; the status says it all the same.
+    if (reason && (context.object as Partial<KubernetesObject>).metadata?.uid) {
+      context.event('Warning', reason, (error as Error).message);
     }
     try {
       await this.#conclude(context, { type: 'failed', error });
@@ -160,4 +162,16 @@ export class ObjectRuns {
       );
     }
   }
+}
+
+/** Refusals that last until a person decides whose an object is. */
+const OWNERSHIP_REASONS: Readonly<Record<string, string>> = {
+  BOWLINE_FOREIGN_OBJECT: 'ForeignObject',
+  BOWLINE_OWNER_CONFLICT: 'OwnerConflict',
+};
+
+/** reasonForPeople is the reason of the event for a failure that only a person can end; undefined for every other. */
+function reasonForPeople(error: unknown): string | undefined {
+  if (error instanceof TerminalError || error instanceof SlowError) return error.reason;
+  return error instanceof BowlineError ? OWNERSHIP_REASONS[error.code] : undefined;
 }

@@ -55,6 +55,11 @@ export interface SourceOptions<T extends KubernetesObject, V extends View<T>, I 
   readonly labelSelector?: string | undefined;
   /** A field selector in text form. Defaults to everything. */
   readonly fieldSelector?: string | undefined;
+  /**
+   * Leave it out where the manager is limited to namespaces: there reads of it give nothing. For kinds that cannot be watched
+   * without rights in the whole cluster. Defaults to false.
+   */
+  readonly clusterWideOnly?: boolean | undefined;
   /** Functions that give the index values of an object; see `list(…, { by })`. They must be pure. */
   readonly indexes?: { readonly [K in I]: (object: ViewOf<Resource<T>, V>) => readonly string[] } | undefined;
 }
@@ -104,6 +109,10 @@ export interface Source {
   readonly namespaces: readonly string[] | undefined;
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
+  /** Left out where the manager is limited to namespaces. */
+  readonly clusterWideOnly: boolean;
+  /** True where that is so: nothing is watched, and reads give nothing. */
+  readonly isLeftOut?: boolean | undefined;
   readonly indexes: Readonly<Record<string, (object: unknown) => readonly string[]>>;
   readonly when: Predicate<unknown>;
   /** For `watches` only. Gives keys in their string form. */

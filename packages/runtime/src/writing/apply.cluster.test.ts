@@ -83,7 +83,7 @@ describe('apply', () => {
     });
     const running = cache.run(stop.signal);
     await informer.synced();
-    const lookup = informerLookup([{ informer, namespaces: [c.namespace] }]);
+    const lookup = informerLookup([informer]);
     const later = restarted(client, { marks: { owner }, lookup });
     expect((await later.apply(Deployment, deployment(c))).outcome).toBe('unchanged');
     expect(client.verbs()).toBe('');
@@ -104,7 +104,7 @@ describe('apply', () => {
     const informer = cache.informer(ConfigMap, { view: 'metadata', namespaces: [c.namespace] });
     const running = cache.run(stop.signal);
     await informer.synced();
-    const later = restarted(client, { marks: { owner }, lookup: informerLookup([{ informer }]) });
+    const later = restarted(client, { marks: { owner }, lookup: informerLookup([informer]) });
     expect((await later.apply(ConfigMap, child)).outcome).toBe('unchanged');
     expect((await later.apply(ConfigMap, child)).outcome).toBe('unchanged');
     expect(client.verbs()).toBe('find');

@@ -1,13 +1,20 @@
 import { apiVersionOf, type KubernetesObject, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import { appliedFields, type FieldShape, type FieldsV1, findDifference } from '@bowline/machinery';
+import {
+  appliedFields,
+  type FieldDifference,
+  type FieldShape,
+  type FieldsV1,
+  findDifference,
+} from '@bowline/machinery';
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import { describeKey } from './describe-object.ts';
-import { leftoversOf } from './exact-paths.ts';
+import { type ExactMap, type Leftovers, leftoversOf } from './exact-paths.ts';
 import { type Owner, relationTo } from './owner-reference.ts';
 import { setOwner } from './owner-writes.ts';
 import { foreignObject, type Marks } from './ownership.ts';
+import { canCreatePlainly, isPlainKind, mapsWithin, plainFields } from './plain-creation.ts';
 import type { SettledWrites } from './settled-writes.ts';
 import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
@@ -36,7 +43,7 @@ export interface ApplyPlan<T extends KubernetesObject> {
   /** Asked about an object that is not ours, as the server has it; true to take it over. */
   readonly adopt: ((existing: T) => Promise<boolean>) | undefined;
   /** Maps in which nothing but what is desired may stand. */
-  readonly exact: readonly (readonly string[])[];
+  readonly exact: readonly ExactMap[];
 }
 
 /** ApplyTools are what the writes of one writer share. */
@@ -63,7 +70,7 @@ interface State<T> {
   readonly isLive: boolean;
 }
 
-/** guardedApply writes one object by server-side apply: judged before it is touched, and only when something would change. */
+/** guardedApply writes one object, by server-side apply if it exists: judged before it is touched, and only when something would change. */
 export async function guardedApply<T extends KubernetesObject>(
   tools: ApplyTools,
   plan: ApplyPlan<T>,
@@ -76,12 +83,13 @@ class GuardedApply<T extends KubernetesObject> {
   readonly #plan: ApplyPlan<T>;
   #adopted = false;
   #collided = false;
-  /** Set when the server refuses an apply to an absent object with a version: one that is unlike those we know. */
-  #createPlainly = false;
+  /** Set, too, when the server refuses an apply to an absent object with a version: one that is unlike those we know. */
+  #createPlainly: boolean;
 
   constructor(tools: ApplyTools, plan: ApplyPlan<T>) {
     this.#tools = tools;
     this.#plan = plan;
+    this.#createPlainly = plan.verb === 'ensure' && canCreatePlainly(plan.resource, plan.desired);
   }
 
   async run(): Promise<Written<T>> {
@@ -110,8 +118,9 @@ class GuardedApply<T extends KubernetesObject> {
     }
     const { client, fieldManager, signal } = this.#tools;
     const { resource, desired } = this.#plan;
-    // Safe everywhere, but it makes us own every default too; the next apply takes over from it.
-    return { outcome: 'created', object: await client.create(resource, desired, { fieldManager, signal }) };
+    const object = await client.create(resource, desired, { fieldManager, signal });
+    this.#settle(object);
+    return { outcome: 'created', object };
   }
 
   /** over writes over an object that is there; undefined when the cache is not enough to decide. */
@@ -125,18 +134,16 @@ class GuardedApply<T extends KubernetesObject> {
       if (!(await plan.adopt?.(object))) throw foreignObject(plan.verb, plan.resource, plan.key, object, plan.marks);
       this.#adopted = true;
     }
+    if (!state.isLive && (!state.isComplete || metadata.managedFields === undefined)) {
+      return tools.settled.isAt(metadata, this.#wish) ? { outcome: 'unchanged', object } : undefined;
+    }
     const { owner } = plan.marks;
     if (owner && relationTo(owner, object) === 'stale') return this.#repair(object, owner);
-    if (!state.isLive && (!state.isComplete || metadata.managedFields === undefined)) {
-      return tools.settled.isAt(metadata, plan.desired) ? { outcome: 'unchanged', object } : undefined;
-    }
 
-    const owned = this.#ownedIn(object);
-    const difference = this.#differenceIn(object, owned);
-    const leftovers = leftoversOf(object, plan.desired, plan.exact);
-    const isSettled = !difference || (owned !== undefined && tools.settled.isOutcome(object, plan.desired, owned));
+    const { difference, isSettled } = this.#compare(object);
+    const leftovers = this.#leftoversIn(object);
     if (isSettled && !leftovers) {
-      if (state.isLive) tools.settled.settle(object, plan.desired, difference && owned);
+      if (state.isLive) this.#settle(object);
       return { outcome: this.#adopted ? 'adopted' : 'unchanged', object };
     }
     tools.log.debug('writing an object that differs', {
@@ -144,9 +151,14 @@ class GuardedApply<T extends KubernetesObject> {
       object: plan.key,
       difference: difference ?? { path: leftovers?.path, why: 'foreign' },
     });
-    const cleared = leftovers ? await this.#clear(object, leftovers.body) : object;
-    const answer = isSettled ? cleared : await this.#send(this.#identityFor(cleared));
-    return { outcome: this.#adopted ? 'adopted' : 'configured', object: answer };
+    return { outcome: this.#adopted ? 'adopted' : 'configured', object: await this.#write(object, leftovers) };
+  }
+
+  async #write(object: T, leftovers: Leftovers | undefined): Promise<T> {
+    const current = leftovers ? await this.#clear(object, leftovers.body) : object;
+    if (!leftovers || !this.#compare(current).isSettled) return await this.#send(this.#identityFor(current));
+    this.#settle(current);
+    return current;
   }
 
   async #repair(object: T, owner: Owner): Promise<Written<T> | undefined> {
@@ -159,19 +171,18 @@ class GuardedApply<T extends KubernetesObject> {
     readonly uid?: string | undefined;
     readonly resourceVersion?: string | undefined;
   }): Promise<T> {
-    const { client, fieldManager, settled, signal } = this.#tools;
+    const { client, fieldManager, signal } = this.#tools;
     const { resource, key, desired } = this.#plan;
     const body = { ...desired, metadata: { ...desired.metadata, ...identity } };
     const answer = await client.patch(resource, key, { type: 'apply', body, force: true }, { fieldManager, signal });
-    const owned = this.#ownedIn(answer);
-    settled.settle(answer, desired, this.#differenceIn(answer, owned) && owned);
+    this.#settle(answer);
     return answer;
   }
 
-  #clear(object: T, body: object): Promise<T> {
+  #clear(object: T, body: Leftovers['body']): Promise<T> {
     const { client, fieldManager, signal } = this.#tools;
     const { resource, key } = this.#plan;
-    const patch = { ...body, metadata: identityOf(object) };
+    const patch = { ...body, metadata: { ...(body.metadata as object | undefined), ...identityOf(object) } };
     return client.patch(resource, key, { type: 'merge', body: patch }, { fieldManager, signal });
   }
 
@@ -185,18 +196,42 @@ class GuardedApply<T extends KubernetesObject> {
     return this.#plan.verb === 'apply' && this.#collided ? { ...identity, resourceVersion: undefined } : identity;
   }
 
-  #ownedIn(object: T): FieldsV1 | undefined {
-    return appliedFields(object, this.#tools.fieldManager, apiVersionOf(this.#plan.resource));
+  /** compare says what an apply would change, and whether it would change anything that the server did not make of it before. */
+  #compare(object: T): { difference?: FieldDifference | undefined; owned?: FieldsV1 | undefined; isSettled: boolean } {
+    const { resource, desired } = this.#plan;
+    const { fieldManager, shapeOf, settled } = this.#tools;
+    const owned = appliedFields(object, fieldManager, apiVersionOf(resource)) ?? this.#plainFieldsIn(object);
+    if (owned === undefined) return { difference: { path: '', why: 'owner' }, isSettled: false };
+    const difference = findDifference(desired, object, owned, shapeOf(resource));
+    return { difference, owned, isSettled: !difference || settled.isOutcome(object, this.#wish, owned) };
   }
 
-  #differenceIn(object: T, owned: FieldsV1 | undefined): ReturnType<typeof findDifference> {
-    const { resource, desired } = this.#plan;
-    if (owned === undefined) return { path: '', why: 'owner' };
-    return findDifference(desired, object, owned, this.#tools.shapeOf(resource));
+  #leftoversIn(object: T): Leftovers | undefined {
+    const { desired, exact } = this.#plan;
+    const plain = this.#plainFieldsIn(object);
+    return leftoversOf(object, desired, plain ? [...exact, ...mapsWithin(plain)] : exact);
+  }
+
+  /** What is ours because we created it plainly. */
+  #plainFieldsIn(object: T): FieldsV1 | undefined {
+    const { verb, resource } = this.#plan;
+    if (verb !== 'ensure' || !isPlainKind(resource)) return undefined;
+    return plainFields(object, this.#tools.fieldManager, apiVersionOf(resource));
+  }
+
+  #settle(answer: T): void {
+    const { difference, owned } = this.#compare(answer);
+    this.#tools.settled.settle(answer, this.#wish, difference && owned);
+  }
+
+  /** What has to be the same for a write to have settled it. */
+  get #wish(): object {
+    const { desired, exact } = this.#plan;
+    return exact.length > 0 ? [desired, exact] : desired;
   }
 
   #cached(): State<T> | undefined {
-    const snapshot = this.#tools.lookup?.(this.#plan.resource, this.#plan.key);
+    const snapshot = this.#tools.lookup?.(this.#plan.resource, this.#plan.key, this.#plan.desired);
     // The lookup answers for the resource it was asked about.
     return snapshot && { object: snapshot.object as T | undefined, isComplete: snapshot.isComplete, isLive: false };
   }

@@ -42,7 +42,9 @@ export async function guardedDelete<T extends KubernetesObject>(
   const { client, signal } = tools;
   const { resource, key, propagationPolicy = 'Background', gracePeriodSeconds } = plan;
   const cached = tools.lookup?.(resource, key);
-  let object: KubernetesObject | undefined = cached ? cached.object : await client.find(resource, key, { signal });
+  // Asked again before it is called foreign: the cache may be behind, or keep too little of it to tell.
+  const isEnough = cached && (cached.object === undefined || plan.isOurs(cached.object));
+  let object: KubernetesObject | undefined = isEnough ? cached.object : await client.find(resource, key, { signal });
   const uid = plan.uid ?? object?.metadata?.uid;
   for (let attempt = 1; ; attempt++) {
     const { metadata } = object ?? {};

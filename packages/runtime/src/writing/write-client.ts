@@ -6,14 +6,18 @@ export type WriteClient = Pick<Client, 'find' | 'create' | 'patch' | 'delete'>;
 
 /** CachedObject is what a cache knows of an object. */
 export interface CachedObject {
-  /** Undefined when the cache holds all objects of this place and this one is not there. */
+  /** Undefined when the cache would have it and it is not there. */
   readonly object: KubernetesObject | undefined;
-  /** Whether the object is there with all its content. A `metadata` view keeps less. */
+  /** Whether the object is there with all its content. Otherwise its metadata is, as far as the view keeps it. */
   readonly isComplete: boolean;
 }
 
-/** Lookup reads an object from a cache; undefined when no cache covers it, so that the API server has to be asked. */
-export type Lookup = (resource: Resource, key: ObjectKey) => CachedObject | undefined;
+/**
+ * Lookup reads an object from a cache; undefined when no cache can say anything of it, so that the API server has to be asked.
+ * `desired` is what is about to be written: a cache that would not keep such an object does not know whether it exists.
+ * Without it, only a cache that keeps all objects of the place does.
+ */
+export type Lookup = (resource: Resource, key: ObjectKey, desired?: KubernetesObject) => CachedObject | undefined;
 
 /** How often a write starts anew because the object changed meanwhile. After that the caller's queue decides. */
 export const MOST_ATTEMPTS = 4;

@@ -189,6 +189,29 @@ describe('apply', () => {
   });
 });
 
+describe('remove', () => {
+  it('names the object and version that the cache has', async () => {
+    const { writer, transport, methods } = setUp([{ body: { kind: 'Status', apiVersion: 'v1' } }], cached(answer));
+    expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'deleted' });
+    expect(methods()).toBe('DELETE');
+    expect(transport.sent(0)).toMatchObject({ preconditions: { uid: 'u', resourceVersion: '7' } });
+  });
+
+  it('asks the server before it calls foreign what the cache shows as such, or keeps too little of', async () => {
+    const gone = { body: { kind: 'Status', apiVersion: 'v1' } };
+    const known = { metadata: { ...key, uid: 'u', resourceVersion: '7' } };
+    const { writer, methods } = setUp([{ body: answer }, gone], cached(known, false));
+    expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'deleted' });
+    expect(methods()).toBe('GET DELETE');
+  });
+
+  it('asks the server when no cache keeps all objects of the place', async () => {
+    const { writer, methods } = setUp([absent], { lookup: () => undefined });
+    expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'absent' });
+    expect(methods()).toBe('GET');
+  });
+});
+
 describe('SettledWrites', () => {
   it('forgets what was looked at longest ago', () => {
     const settled = new SettledWrites({ limit: 2 });

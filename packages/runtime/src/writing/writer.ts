@@ -141,7 +141,7 @@ export function createWriter(options: WriterOptions): Writer {
           await backup?.(existing);
           return true;
         },
-        exact: exact.map((path) => path.split('.')),
+        exact: exact.map((path) => ({ path: path.split('.') })),
       });
     },
     async remove(resource, key, given = {}) {
