@@ -7,6 +7,7 @@ import {
   type KubernetesObject,
   keyOf,
   MutatingWebhookConfiguration,
+  type ObjectKey,
   type PolicyRule,
   type Resource,
   Role,
@@ -23,7 +24,7 @@ import {
   Manager,
   type ManagerOptions,
   type Operator,
-  permissionsOf,
+  type RbacManifest,
   rbacManifests,
   webhookConfigurations,
 } from '@bowline/runtime';
@@ -37,6 +38,12 @@ export interface OperatorsOptions
     'config' | 'clock' | 'random' | 'log' | 'metrics' | 'leaderElection' | 'drainTimeoutMs'
   > {
   readonly operators: readonly Operator[];
+  /** Changes what an operator's account may do, to see what becomes of it without. Defaults to exactly what it declares. */
+  readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
+  /** What stands between the operators and their clients, to watch or disturb their calls. Defaults to nothing. */
+  readonly through?: ((client: Client) => Client) | undefined;
+  /** Ends the wait until the operators are there, and everything with it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** RunningOperators are the operators of a test, each under its own ServiceAccount. */
@@ -66,19 +73,21 @@ export async function runOperators(
   options: OperatorsOptions,
   ours: ReadonlySet<string>,
 ): Promise<RunningOperators> {
-  const { operators, ...others } = options;
+  const { operators, rights = (manifests) => manifests, through = (client) => client, signal, ...others } = options;
   // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
   await installCustomResourceDefinitions(c.admin, resources);
-  for (const owner of ownersOf(operators)) await untilMayOwn(c, owner);
+  for (const owner of ownersOf(operators)) await untilMayOwn(c, owner, signal);
   const clients = new Map<string, Client>();
   const configurationNames = new Map<string, string>();
   for (const operator of operators) {
     const configurationName = c.uniqueName(operator.name);
     configurationNames.set(operator.name, configurationName);
-    const client = await identityOf(c, operator, { namespace: managerNamespace, configurationName });
-    clients.set(operator.name, withoutOthersNamespaces(client, ours));
+    const name = c.uniqueName(operator.name);
+    const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks: { configurationName } };
+    const client = await identityOf(c, rights(rbacManifests(operator, wanted)), signal);
+    clients.set(operator.name, withoutOthersNamespaces(through(client), ours));
   }
 
   const start = () => {
@@ -109,7 +118,7 @@ export async function runOperators(
   const configure = async (): Promise<void> => {
     for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
       const name = configurationNames.get(operator.name) ?? '';
-      await configureWebhooks(c, operator, { manager: current.manager, managerNamespace, name });
+      await configureWebhooks(c, operator, { manager: current.manager, managerNamespace, name, signal });
     }
   };
   const stop = async (): Promise<void> => {
@@ -156,12 +165,19 @@ function isIdle(manager: Manager): boolean {
 async function configureWebhooks(
   c: Cluster,
   operator: Operator,
-  options: { readonly manager: Manager; readonly managerNamespace: string; readonly name: string },
+  options: {
+    readonly manager: Manager;
+    readonly managerNamespace: string;
+    readonly name: string;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<void> {
-  const { manager, managerNamespace, name } = options;
+  const { manager, managerNamespace, name, signal } = options;
   const statusOf = () => manager.status().find((each) => each.name === operator.name);
-  await waitFor(`the webhooks of ${operator.name} to be served`, () =>
-    Promise.resolve(statusOf()?.webhookPort !== undefined),
+  await waitFor(
+    `the webhooks of ${operator.name} to be served`,
+    () => Promise.resolve(statusOf()?.webhookPort !== undefined),
+    signal,
   );
   const { validating, mutating } = webhookConfigurations({
     operator: operator.name,
@@ -173,8 +189,8 @@ async function configureWebhooks(
     onlyNamespaces: [c.namespace],
   });
   await Promise.all([
-    validating && configure(c, ValidatingWebhookConfiguration, validating),
-    mutating && configure(c, MutatingWebhookConfiguration, mutating),
+    validating && configure(c, ValidatingWebhookConfiguration, validating, signal),
+    mutating && configure(c, MutatingWebhookConfiguration, mutating, signal),
   ]);
 }
 
@@ -182,6 +198,7 @@ async function configure<T extends ValidatingWebhookConfiguration | MutatingWebh
   c: Cluster,
   kind: Resource<T>,
   desired: T,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const key = keyOf(desired);
   // After a restart it is there, with the address of the process before.
@@ -192,7 +209,9 @@ async function configure<T extends ValidatingWebhookConfiguration | MutatingWebh
   await deleted();
   await c.admin.create(kind, desired);
   c.onDispose(deleted);
-  await c.until(kind, key, ({ webhooks = [] }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle));
+  await c.until(kind, key, ({ webhooks = [] }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle), {
+    signal,
+  });
 }
 
 const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
@@ -203,17 +222,17 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   RoleBinding,
 };
 
-/** identityOf makes the operator's account and answers a client of it, once the API server honours its rights. */
+/** identityOf makes an operator's account and answers a client of it, once the API server honours its rights. */
 async function identityOf(
   c: Cluster,
-  operator: Operator,
-  { namespace: home, configurationName }: { readonly namespace: string; readonly configurationName: string },
+  manifests: readonly RbacManifest[],
+  signal: AbortSignal | undefined,
 ): Promise<Client> {
-  const name = c.uniqueName(operator.name);
-  const webhooks = { configurationName };
-  for (const manifest of rbacManifests(operator, { namespace: home, serviceAccount: name, name, webhooks })) {
+  let account: ObjectKey | undefined;
+  for (const manifest of manifests) {
     const kind = KINDS[manifest.kind ?? ''];
     if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
+    if (manifest.kind === 'ServiceAccount') account = keyOf(manifest);
     await c.admin.create(kind, manifest);
     c.onDispose(() =>
       c.admin.delete(kind, keyOf(manifest)).catch((error: unknown) => {
@@ -221,16 +240,13 @@ async function identityOf(
       }),
     );
   }
-  const client = await c.clientFor({ serviceAccount: { namespace: home, name } });
-  const { cluster, own, namespaces } = permissionsOf(operator, webhooks);
-  const places: readonly (readonly [string | undefined, readonly PolicyRule[]])[] = [
-    [undefined, cluster],
-    [home, own],
-    ...Object.entries(namespaces),
-  ];
-  for (const [namespace, rules] of places) {
-    const [rule] = rules;
-    if (rule) await waitFor(`the rights of ${name}`, () => isGranted(client, rule, namespace));
+  if (!account) throw new TypeError('the RBAC manifests of an operator name no ServiceAccount');
+  const { name, namespace = '' } = account;
+  const client = await c.clientFor({ serviceAccount: { namespace, name } });
+  for (const manifest of manifests) {
+    const [rule] = 'rules' in manifest ? (manifest.rules ?? []) : [];
+    if (!rule) continue;
+    await waitFor(`the rights of ${name}`, () => isGranted(client, rule, manifest.metadata?.namespace), signal);
   }
   return client;
 }
@@ -249,7 +265,7 @@ const owning = new Set<string>();
  * untilMayOwn waits until the API server takes objects of a kind for owners. Its admission learns of new kinds every 30 s only,
  * and until then refuses, to all but administrators, whatever they would own.
  */
-async function untilMayOwn(c: Cluster, owner: Resource): Promise<void> {
+async function untilMayOwn(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
   const { clusters } = await c.kubeconfig('admin');
   const id = `${owner.id} at ${clusters[0]?.cluster.server}`;
   if (owning.has(id)) return;
@@ -267,7 +283,7 @@ async function untilMayOwn(c: Cluster, owner: Resource): Promise<void> {
     blockOwnerDeletion: true,
   };
   const owned = { metadata: { namespace: c.namespace, name: 'owned', ownerReferences: [reference] } };
-  await waitFor(`the API server to let ${owner.kind} own objects`, async () => {
+  const mayOwn = async (): Promise<boolean> => {
     try {
       await client.create(ConfigMap, owned, { dryRun: true });
       owning.add(id);
@@ -276,7 +292,8 @@ async function untilMayOwn(c: Cluster, owner: Resource): Promise<void> {
       if (isForbidden(error)) return false;
       throw error;
     }
-  });
+  };
+  await waitFor(`the API server to let ${owner.kind} own objects`, mayOwn, signal);
 }
 
 async function isGranted(client: Client, rule: PolicyRule, namespace: string | undefined): Promise<boolean> {
@@ -293,13 +310,13 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
   return allowed;
 }
 
-async function waitFor(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+async function waitFor(what: string, isTrue: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
   const startedAt = performance.now();
   while (!(await isTrue())) {
     if (performance.now() - startedAt > LONGEST_WAIT_MS) {
       throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `waited ${LONGEST_WAIT_MS} ms for ${what}`);
     }
-    await pause(BETWEEN_LOOKS_MS);
+    await pause(BETWEEN_LOOKS_MS, undefined, { signal });
   }
 }
 
