@@ -27,6 +27,12 @@ export interface ManagerOptions {
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Where the Leases are: the pod's own namespace. Defaults to `bowline-system`. */
   readonly namespace?: string | undefined;
+  /**
+   * Work in these namespaces only, without rights in the whole cluster: every namespaced kind is watched in each of them, and
+   * sources with `clusterWideOnly` are left out. An operator that needs another cluster-scoped kind is refused. Defaults to the
+   * whole cluster.
+   */
+  readonly namespaces?: readonly string[] | undefined;
   /** False to work at once: for a single process that nobody competes with. Defaults to Leases of 15 s. */
   readonly leaderElection?: LeaderElectionOptions | false | undefined;
   /** Times queues, backoff, resyncs, reconciles and the drain. Defaults to the system's clock. */
@@ -43,7 +49,10 @@ export interface ManagerOptions {
   readonly healthAddress?: string | undefined;
   /** Where metrics are served: `host:port`, or `0` for nowhere. Defaults to `:8080`. */
   readonly metricsAddress?: string | undefined;
-  /** How each operator's webhooks are served; two operators need two addresses. Defaults to `:9443` and the other defaults of `WebhooksOptions`. */
+  /**
+   * How each operator's webhooks are served. Operators at the same address share a listener, as they do by default: each has a
+   * Service and a certificate of its own. Defaults to `:9443` and the other defaults of `WebhooksOptions`.
+   */
   readonly webhooksFor?: ((operator: Operator) => WebhookServing) | undefined;
   /** How long running reconciles may go on when the process is told to stop. Defaults to 30 s. */
   readonly drainTimeoutMs?: number | undefined;

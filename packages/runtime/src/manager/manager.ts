@@ -9,6 +9,7 @@ import { type Log, silentLog } from '../observability/log.ts';
 import type { HealthReport } from '../operations/health.ts';
 import { type OperationsServer, startOperationsServer } from '../operations/operations-server.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
+import { WebhookServers } from '../webhook/webhook-servers.ts';
 import { readinessChecks } from './manager-health.ts';
 import type { ManagerOptions } from './manager-options.ts';
 import { OperatorRunner, type OperatorState } from './operator-runner.ts';
@@ -122,19 +123,32 @@ export class Manager {
     using _syncTimer = this.#wire.setTimer(this.#options.cacheSyncTimeoutMs ?? 120_000, () => this.#syncTimedOut());
     try {
       this.#operators = await this.#prepare(loop);
-      const runs = this.#operators.map((operator) =>
-        operator.run(stop).catch((error: unknown) => {
-          this.#log.error('operator failed, stopping the others', { operator: operator.operator.name, error });
-          // The first one is the reason; the others follow from it.
-          failed.abort(error);
-        }),
-      );
-      await Promise.all(runs);
+      await Promise.all(this.#runAll(this.#operators, stop, failed));
     } finally {
       over.abort();
       await server.stopped;
     }
     if (failed.signal.aborted) throw failed.signal.reason;
+  }
+
+  /** An operator that fails stops the others; the webhooks of all are served until the last of them has drained. */
+  #runAll(operators: readonly OperatorRunner[], stop: AbortSignal, failed: AbortController): Promise<void>[] {
+    const allDrained = new AbortController();
+    const busy = new Set(operators);
+    return operators.map((runner) => {
+      let reported: unknown;
+      const drained = (failure: unknown): void => {
+        if (failure !== reported) {
+          reported = failure;
+          this.#log.error('operator failed, stopping the others', { operator: runner.operator.name, error: failure });
+          // The first one is the reason; the others follow from it.
+          failed.abort(failure);
+        }
+        busy.delete(runner);
+        if (busy.size === 0) allDrained.abort();
+      };
+      return runner.run(stop, { webhooksUntil: allDrained.signal, drained }).then(() => drained(reported), drained);
+    });
   }
 
   #serve(signal: AbortSignal, loop: EventLoopMonitor, watches: WatchLiveness): Promise<OperationsServer> {
@@ -154,6 +168,7 @@ export class Manager {
     const suffix = Math.floor(between(this.#random, 36 ** 7, 36 ** 8)).toString(36);
     const election = leaderElection === false ? undefined : leaderElection;
     const identity = election?.identity ?? `${hostname()}_${suffix}`;
+    const webhookServers = new WebhookServers({ wire: this.#wire, log: this.#log });
     return await Promise.all(
       operators.map(
         async (operator) =>
@@ -162,6 +177,7 @@ export class Manager {
             instance: identity,
             config: config[operator.name],
             webhooks: this.#options.webhooksFor?.(operator) ?? {},
+            webhookServers,
             namespace,
             clock: this.#clock,
             wire: this.#wire,

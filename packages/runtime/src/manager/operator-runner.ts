@@ -14,6 +14,7 @@ import { readConfig } from '../operator/operator-config.ts';
 import { declaredPermissions } from '../permissions/declared-permissions.ts';
 import { restricted } from '../permissions/restricted-client.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
+import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
 import { LeadershipGuard } from './leadership-guard.ts';
 import type { WebhookServing } from './manager-options.ts';
@@ -28,6 +29,8 @@ export interface OperatorRunnerOptions {
   /** Its section of the configuration. */
   readonly config: unknown;
   readonly namespace: string;
+  /** Undefined: the whole cluster. The operator is limited to them already. */
+  readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly wire: Clock;
   readonly random: Random;
@@ -35,8 +38,18 @@ export interface OperatorRunnerOptions {
   readonly metrics: Metrics;
   readonly drainTimeoutMs: number;
   readonly webhooks: WebhookServing;
+  /** The listeners that the operators of the process share. */
+  readonly webhookServers: WebhookServers;
   /** Undefined: work without a Lease. */
   readonly election: (Pick<LeaderElectorOptions, 'identity' | 'lag'> & Partial<LeaderElectorOptions>) | undefined;
+}
+
+/** OperatorRun is what an operator has to do with the others of its process. */
+export interface OperatorRun {
+  /** Ends the webhooks: they are served as long as any operator of the process has work to end. */
+  readonly webhooksUntil: AbortSignal;
+  /** Called once when the operator has drained, with the reason if it failed. */
+  drained(failure: unknown): void;
 }
 
 /** OperatorState is where an operator stands. */
@@ -113,10 +126,11 @@ export class OperatorRunner {
   }
 
   /**
-   * run works until the signal is aborted, drains, releases the Lease and resolves. Rejects when the Lease is lost, when
-   * setup fails, or when a part ends that must not; then too everything has stopped.
+   * run works until the signal is aborted, drains, releases the Lease, serves its webhooks until the others have drained too,
+   * and resolves. Rejects when the Lease is lost, when setup fails, or when a part ends that must not; then too everything has
+   * stopped.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, others: OperatorRun): Promise<void> {
     const { log } = this.#options;
     // Ends what must outlive the drain: the cache that reconciles read, and what setup opened.
     const over = new AbortController();
@@ -129,7 +143,7 @@ export class OperatorRunner {
     const setup = this.#setUp(over.signal);
     try {
       const ready = await Promise.race([setup.then((deps) => ({ deps })), untilAborted(stop)]);
-      if (ready) await this.#runReady(stop, failed, ready.deps);
+      if (ready) await this.#runReady(stop, failed, ready.deps, others);
     } finally {
       this.#state = 'stopped';
       over.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} has stopped`));
@@ -142,27 +156,22 @@ export class OperatorRunner {
     if (failed.signal.aborted) throw failed.signal.reason;
   }
 
-  async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown): Promise<void> {
+  async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown, others: OperatorRun): Promise<void> {
     const { drainTimeoutMs, clock } = this.#options;
     const everywhere = this.#runServices(stop, deps, (service) => !service.leaderOnly);
-    const webhooks = this.#serveWebhooks(stop, deps).catch((error: unknown) => failed.abort(error));
-    try {
-      await this.#lead(stop, deps);
-    } finally {
-      // A lost Lease must not leave the services behind; a clean end has told them already.
-      if (!stop.aborted) {
-        failed.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} stops`));
-      }
-      await withinTime(everywhere, drainTimeoutMs, clock);
-      await webhooks;
-    }
+    const webhooks = this.#serveWebhooks(others.webhooksUntil, deps).catch((error: unknown) => failed.abort(error));
+    // A lost Lease must not leave the services behind.
+    await this.#lead(stop, deps).catch((error: unknown) => failed.abort(error));
+    await withinTime(everywhere, drainTimeoutMs, clock);
+    others.drained(failed.signal.reason);
+    await webhooks;
   }
 
   /** Settles when they have stopped. */
   async #serveWebhooks(signal: AbortSignal, deps: unknown): Promise<void> {
     const { name, webhooks, resources } = this.operator;
     if (webhooks.length === 0) return;
-    const { namespace, clock, wire, random, log, metrics, webhooks: serving } = this.#options;
+    const { namespace, clock, wire, random, log, metrics, webhooks: serving, webhookServers } = this.#options;
     try {
       this.#webhooks = await startWebhooks({
         ...serving,
@@ -179,6 +188,7 @@ export class OperatorRunner {
         log,
         metrics,
         signal,
+        servers: webhookServers,
       });
       await this.#webhooks.stopped;
     } catch (error) {
@@ -187,7 +197,7 @@ export class OperatorRunner {
   }
 
   async #setUp(signal: AbortSignal): Promise<unknown> {
-    const { clock, log, metrics, namespace } = this.#options;
+    const { clock, log, metrics, namespace, namespaces } = this.#options;
     const { setup, config, name } = this.operator;
     try {
       const parsed = await readConfig(name, config, this.#options.config);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { systemClock, systemRandom } from '@bowline/machinery';
+import { systemClock, systemRandom, untilAborted } from '@bowline/machinery';
 import type { Informer } from '../cache/informer.ts';
-import { cacheReads, indexName } from '../controller/cache-reads.ts';
+import { cacheReads, indexName, leftOutOf } from '../controller/cache-reads.ts';
 import type { CacheReads, SourceTypes } from '../controller/sources.ts';
 import { silentLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
@@ -16,7 +16,7 @@ import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations 
 import { WebhookClients } from './dry-run-guard.ts';
 import type { Webhook } from './webhook.ts';
 import { webhookRoute } from './webhook-route.ts';
-import { startWebhookServer } from './webhook-server.ts';
+import { WebhookServers } from './webhook-servers.ts';
 import type { RunningWebhooks, WebhooksOptions } from './webhooks-options.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -35,8 +35,11 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
   setMaxListeners(0, signal);
   const sources = new Sources(options);
   const clients = new WebhookClients(options.client, options.cache);
-  const server = await startWebhookServer({
-    address: options.address ?? ':9443',
+  const servers = options.servers ?? new WebhookServers({ wire, log });
+  signal.throwIfAborted();
+  const site = await servers.open(options.address ?? ':9443', {
+    operator,
+    names: serverNames(addressOf(options, 0)),
     routes: webhooks.map((webhook) =>
       webhookRoute(webhook, { operator, clients, cache: sources.readsOf(webhook), deps, clock, log }),
     ),
@@ -47,33 +50,33 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
     wire,
     log,
     metrics,
-    signal,
   });
-  const certificates = certificateSource(options, addressOf(options, server.port));
+  const closed = untilAborted(signal).then(() => site.close());
+  const certificates = certificateSource(options, addressOf(options, site.port));
   const running = certificates.run(signal).catch((error: unknown) => failed.abort(error));
   const ready = (async () => {
     await sources.synced(signal);
     // Only now: no handshake succeeds without a certificate, and no handler may answer from half a cache.
     await firstCertificate(certificates, signal);
-    certificates.subscribe((certificate) => server.use(certificate));
-    if (certificates.current) server.use(certificates.current);
+    certificates.subscribe((certificate) => site.use(certificate));
+    if (certificates.current) site.use(certificates.current);
   })();
   ready.catch(() => undefined);
   let isReady = false;
   void ready.then(
     () => {
       isReady = true;
-      log.info('serving webhooks', { operator, port: server.port });
+      log.info('serving webhooks', { operator, port: site.port });
     },
     () => undefined,
   );
-  const stopped = Promise.all([running, server.stopped]).then(() => {
+  const stopped = Promise.all([running, closed]).then(() => {
     if (failed.signal.aborted) throw failed.signal.reason;
   });
   return {
-    port: server.port,
-    ready: (limit) => untilAborted(ready, limit),
-    check: () => readiness(isReady, certificates, clock.now()),
+    port: site.port,
+    ready: (limit) => orAborted(ready, limit),
+    check: () => readiness(operator, isReady, certificates, clock.now()),
     stopped,
   };
 }
@@ -132,7 +135,9 @@ class Sources {
   constructor({ webhooks, cache }: Pick<WebhooksOptions, 'webhooks' | 'cache'>) {
     for (const webhook of webhooks) {
       const informers = new Map<string, Informer<unknown>>();
-      for (const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } of webhook.sources) {
+      for (const source of webhook.sources) {
+        if (source.isLeftOut) continue;
+        const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } = source;
         // The builder held kind, view and indexes together; here they are erased.
         const informer: Informer<unknown> = cache.informer(resource as never, {
           view: view as never,
@@ -146,7 +151,7 @@ class Sources {
         informers.set(name, informer);
         this.#informers.push(informer);
       }
-      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers));
+      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers, leftOutOf(webhook.sources)));
     }
   }
 
@@ -176,11 +181,11 @@ async function firstCertificate(certificates: CertificateSource, signal: AbortSi
   });
 }
 
-function readiness(isReady: boolean, certificates: CertificateSource, now: number): HealthCheck {
+function readiness(operator: string, isReady: boolean, certificates: CertificateSource, now: number): HealthCheck {
   const { current } = certificates;
   const problem = certificates.problem()?.message;
   const check = (ok: boolean, message: string): HealthCheck => ({
-    name: 'webhooks',
+    name: `webhooks-${operator}`,
     ok,
     message: problem === undefined ? message : `${message}; ${problem}`,
   });
@@ -191,7 +196,7 @@ function readiness(isReady: boolean, certificates: CertificateSource, now: numbe
   return check(true, `the certificate is valid until ${new Date(current.notAfter).toISOString()}`);
 }
 
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (!signal) return await work;
   await new Promise<void>((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

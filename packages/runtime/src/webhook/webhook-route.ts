@@ -99,24 +99,3 @@ function failureText(name: string, error: unknown): string {
   const code = error instanceof BowlineError ? ` (${error.code})` : '';
   return `the webhook ${name} failed${code}; see the operator's log`;
 }
-
-/** describeRoutes lists what is served, for the text of a 404. */
-export function describeRoutes(routes: readonly Pick<Route, 'path'>[]): string {
-  return routes.map(({ path }) => path).join(', ') || 'nothing';
-}
-
-/** routesByPath indexes routes and refuses two at the same path. */
-export function routesByPath(routes: readonly Route[]): ReadonlyMap<string, Route> {
-  const byPath = new Map<string, Route>();
-  for (const route of routes) {
-    const other = byPath.get(route.path);
-    if (other) {
-      throw new BowlineError(
-        'BOWLINE_WEBHOOK_INVALID',
-        `cannot serve the webhooks ${other.name} and ${route.name}: both are at ${route.path}; give one another path`,
-      );
-    }
-    byPath.set(route.path, route);
-  }
-  return byPath;
-}

@@ -14,9 +14,11 @@ import { validating } from './declare.ts';
 import { WebhookClients } from './dry-run-guard.ts';
 import type { Webhook } from './webhook.ts';
 import { webhookRoute } from './webhook-route.ts';
-import { startWebhookServer, type WebhookServerOptions } from './webhook-server.ts';
+import { WebhookServers } from './webhook-servers.ts';
+import type { SiteOptions } from './webhook-site.ts';
 
 let ca = '';
+let issue: (...dnsNames: string[]) => Promise<TlsMaterial>;
 let leaf: TlsMaterial;
 let otherLeaf: TlsMaterial;
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -24,49 +26,58 @@ const cleanUps: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   const authority = await createCertificateAuthority({ commonName: 'test' });
   ca = authority.certificatePem;
-  const issue = async (): Promise<TlsMaterial> => {
-    const made = await issueCertificate({ authority, commonName: 'x', ipAddresses: ['127.0.0.1'], usages: ['server'] });
+  issue = async (...dnsNames) => {
+    const names = { dnsNames, ipAddresses: ['127.0.0.1'] };
+    const made = await issueCertificate({ authority, commonName: 'x', ...names, usages: ['server'] });
     return readLeaf('test', made.certificatePem, made.keyPem);
   };
   [leaf, otherLeaf] = await Promise.all([issue(), issue()]);
 });
 
 afterEach(async () => {
-  for (const work of cleanUps.splice(0).reverse()) await work();
+  await Promise.all(cleanUps.splice(0).map((work) => work()));
 });
 
 const nowhere = { recordWrite() {}, recordDelete() {} };
 
-async function start(webhooks: readonly Webhook[], options: Partial<WebhookServerOptions> = {}) {
-  const stop = new AbortController();
+interface StartOptions extends Partial<SiteOptions> {
+  readonly address?: string;
+  readonly servers?: WebhookServers;
+  /** Null for none yet. */
+  readonly certificate?: TlsMaterial | null;
+}
+
+async function start(webhooks: readonly Webhook[], options: StartOptions = {}) {
+  const { wire = systemClock, operator = 'op' } = options;
   const metrics = createMetrics();
   const clients = new WebhookClients(createClient({ transport: new ScriptedTransport() }), nowhere);
   const cache = { get: () => undefined, list: () => [] };
   const log = silentLog;
-  const server = await startWebhookServer({
-    address: '127.0.0.1:0',
+  const servers = options.servers ?? new WebhookServers({ wire });
+  const site = await servers.open(options.address ?? '127.0.0.1:0', {
+    operator,
+    names: ['127.0.0.1'],
     routes: webhooks.map((each) =>
-      webhookRoute(each, { operator: 'op', clients, cache, deps: undefined, clock: systemClock, log }),
+      webhookRoute(each, { operator, clients, cache, deps: undefined, clock: systemClock, log }),
     ),
     maxBodyBytes: 4096,
     maxInFlight: 2,
     maxRequestsPerConnection: 100,
     drainMs: 5_000,
-    wire: systemClock,
+    wire,
     log,
     metrics,
-    signal: stop.signal,
     ...options,
   });
-  server.use(leaf);
+  const { certificate = leaf } = options;
+  if (certificate) site.use(certificate);
   const agent = new Agent({ keepAlive: true, ca });
-  const end = async (): Promise<void> => {
-    stop.abort();
-    await server.stopped;
-  };
-  cleanUps.push(end, async () => agent.destroy());
-  const send = (body: string | Buffer, more: RequestOptions = {}) => exchange(server.port, agent, body, more);
-  return { ...server, send, end, stop, metrics, agent };
+  cleanUps.push(() => {
+    agent.destroy();
+    return site.close();
+  });
+  const send = (body: string | Buffer, more: RequestOptions = {}) => exchange(site.port, agent, body, more);
+  return { ...site, send, metrics, agent };
 }
 
 interface Answer {
@@ -293,7 +304,7 @@ it('closes a connection after its share of requests, with the answer', async () 
 it('answers what is under way when it stops, takes nothing new and leaves no socket', async () => {
   const wire = new VirtualClock();
   const waiting: (() => void)[] = [];
-  const { send, stop, stopped, agent } = await start(
+  const { send, close, agent } = await start(
     [
       gate(async () => {
         await new Promise<void>((resolve) => waiting.push(resolve));
@@ -307,7 +318,7 @@ it('answers what is under way when it stops, takes nothing new and leaves no soc
   waiting.shift()?.();
   // One connection is idle from here on, the other waits for its answer.
   expect(await sent[0]).toMatchObject({ status: 200, connection: 'keep-alive' });
-  stop.abort();
+  const stopped = close();
   await vi.waitFor(() =>
     expect(send(review(), { agent: new Agent({ ca }) })).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
   );
@@ -323,9 +334,9 @@ it('answers what is under way when it stops, takes nothing new and leaves no soc
 
 it('closes connections that stay unused after the stop', async () => {
   const wire = new VirtualClock();
-  const { send, stop, stopped, agent } = await start([gate(() => admit())], { wire });
+  const { send, close, agent } = await start([gate(() => admit())], { wire });
   await send(review());
-  stop.abort();
+  const stopped = close();
   let ended = false;
   void stopped.then(() => {
     ended = true;
@@ -343,10 +354,10 @@ it('cuts what does not end when its time to drain is over', async () => {
     signal = request.signal;
     return new Promise(() => {});
   });
-  const { send, stop, stopped } = await start([endless], { wire, drainMs: 2_000 });
+  const { send, close } = await start([endless], { wire, drainMs: 2_000 });
   const sent = send(review()).catch((error: { code: string }) => error.code);
   await vi.waitFor(() => expect(signal).toBeDefined());
-  stop.abort();
+  const stopped = close();
   await wire.advance(1_999);
   expect(signal?.aborted).toBe(false);
   await wire.advance(1);
@@ -360,4 +371,146 @@ it('says which address is taken', async () => {
   await expect(start([gate(() => admit())], { address: `127.0.0.1:${port}` })).rejects.toMatchObject({
     code: 'BOWLINE_ADDRESS_IN_USE',
   });
+});
+
+it('refuses to serve nowhere', async () => {
+  await expect(start([gate(() => admit())], { address: '0' })).rejects.toMatchObject({
+    code: 'BOWLINE_ADDRESS_INVALID',
+  });
+});
+
+/** Two operators behind a Service each, on one listener. */
+async function startTwo(options: StartOptions = {}) {
+  const servers = new WebhookServers(options);
+  const [a, b] = ['a-webhook.sea.svc', 'b-webhook.sea.svc'];
+  const shared = { ...options, servers };
+  const [first, second] = await Promise.all([
+    start([gate(() => deny('by a'))], { ...shared, operator: 'a', names: [a], certificate: await issue(a) }),
+    start([gate(() => deny('by b'))], { ...shared, operator: 'b', names: [b], certificate: await issue(b) }),
+  ]);
+  const ask = (operator: 'a' | 'b', more: RequestOptions = {}) =>
+    (operator === 'a' ? first : second).send(review(), {
+      path: `/${operator}/gate`,
+      servername: operator === 'a' ? a : b,
+      ...more,
+    });
+  return { first, second, servers, ask };
+}
+
+it('serves two operators on one listener, each with the certificate that its callers trust', async () => {
+  const { first, second, ask } = await startTwo();
+  expect(second.port).toBe(first.port);
+  expect(await ask('a')).toMatchObject({ status: 200, text: expect.stringContaining('by a') });
+  expect(await ask('b')).toMatchObject({ status: 200, text: expect.stringContaining('by b') });
+
+  // One renews its certificate; the other's stays.
+  const renewed = await issue('B-webhook.sea.svc');
+  second.use(renewed);
+  const fresh = () => new Agent({ ca });
+  expect(await ask('b', { agent: fresh() })).toMatchObject({ fingerprint: renewed.fingerprint });
+  expect((await ask('a', { agent: fresh() })).fingerprint).toBe((await ask('a')).fingerprint);
+  await expect(ask('a', { agent: fresh(), servername: 'c-webhook.sea.svc' })).rejects.toMatchObject({
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  });
+});
+
+it('answers for no operator before it has a certificate, whichever name the caller asked for', async () => {
+  const servers = new WebhookServers();
+  const { send } = await start([gate(() => admit())], { servers, operator: 'a', names: ['a'] });
+  const late = await start([gate(() => admit())], { servers, operator: 'b', names: ['b'], certificate: null });
+  expect(await send(review(), { path: '/b/gate' })).toMatchObject({
+    status: 503,
+    text: expect.stringContaining('not ready'),
+  });
+  late.use(otherLeaf);
+  expect(await send(review(), { path: '/b/gate' })).toMatchObject({ status: 200 });
+});
+
+it('goes on with one operator when the other has gone', async () => {
+  const wire = new VirtualClock();
+  const { first, second, ask } = await startTwo({ wire });
+  await ask('a');
+  let gone = false;
+  const closed = first.close().then(() => {
+    gone = true;
+  });
+  // What was on its way is answered.
+  expect(await ask('a')).toMatchObject({ status: 200, connection: 'close' });
+  await wire.advance(500);
+  await closed;
+  expect(gone).toBe(true);
+  expect(await ask('b', { path: '/a/gate' })).toMatchObject({
+    status: 404,
+    text: 'there is no webhook at this path; there is /b/gate\n',
+  });
+  expect(await ask('b')).toMatchObject({ status: 200 });
+  second.agent.destroy();
+  await second.close();
+  await expect(ask('b', { agent: new Agent({ ca }) })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+it('closes with its last operator when all go at once', async () => {
+  // Time stands still: nothing may wait for what does not come.
+  const wire = new VirtualClock();
+  const { first, second, ask } = await startTwo({ wire });
+  await Promise.all([first.close(), second.close()]);
+  await expect(ask('a')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+it('keeps hanging handlers of one operator from taking the places of another', async () => {
+  const wire = new VirtualClock();
+  const servers = new WebhookServers({ wire });
+  let hanging = 0;
+  const stuck = gate(() => {
+    hanging++;
+    return new Promise(() => {});
+  });
+  const a = await start([stuck], { servers, wire, operator: 'a', names: ['a'] });
+  const b = await start([gate(() => admit())], { servers, wire, operator: 'b', names: ['b'] });
+  const sent = [1, 2, 3].map(() => a.send(review(), { path: '/a/gate' }));
+  await vi.waitFor(() => expect(hanging).toBe(2));
+  expect(await b.send(review(), { path: '/b/gate' })).toMatchObject({ status: 200 });
+  const closed = a.close();
+  await wire.advance(5_000);
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([503, 503, 503]);
+  await closed;
+});
+
+it.each<[string, StartOptions, string]>([
+  [
+    'the same name',
+    { names: ['A'] },
+    'the operators a and b are both reached at a, where one certificate alone can be shown',
+  ],
+  ['no name but an address', { names: ['::1'] }, 'are both reached at 127.0.0.1'],
+])(
+  'refuses a second operator with %s on a fixed port, and gives it another listener otherwise',
+  async (_, same, text) => {
+    const servers = new WebhookServers();
+    const a = await start([gate(() => admit())], { servers, operator: 'a', names: ['a', '127.0.0.1'] });
+    const b = await start([gate(() => admit())], { servers, operator: 'b', ...same });
+    expect(b.port).not.toBe(a.port);
+    const fixed = new WebhookServers();
+    const address = `127.0.0.1:${a.port}`;
+    await a.close();
+    await start([gate(() => admit())], { address, servers: fixed, operator: 'a', names: ['a', '127.0.0.1'] });
+    await expect(
+      start([gate(() => admit())], { address, servers: fixed, operator: 'b', ...same }),
+    ).rejects.toMatchObject({
+      code: 'BOWLINE_WEBHOOK_INVALID',
+      message: expect.stringContaining(text),
+    });
+  },
+);
+
+it('refuses a second operator with a webhook at the same path', async () => {
+  const servers = new WebhookServers();
+  const mutate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'], path: '/same' }).handle(() => admit());
+  const { port, close } = await start([mutate], { servers, operator: 'a', names: ['a'] });
+  await close();
+  const address = `127.0.0.1:${port}`;
+  await start([mutate], { address, servers, operator: 'a', names: ['a'] });
+  await expect(start([mutate], { address, servers, operator: 'b', names: ['b'] })).rejects.toThrow(
+    `cannot serve webhooks on ${address}: the operators a and b both have a webhook at /same; give one of them another path`,
+  );
 });

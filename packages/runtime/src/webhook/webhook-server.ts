@@ -1,46 +1,25 @@
-import { setMaxListeners } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import { type Clock, parseDuration } from '@bowline/machinery';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Clock } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import { listenError, parseListenAddress } from '../operations/listen-address.ts';
-import { RequestScope } from '../transport/request-scope.ts';
+import { type ListenAddress, listenError } from '../operations/listen-address.ts';
 import type { TlsMaterial } from './certificates/certificate-source.ts';
 import { HttpProblem } from './http-problem.ts';
-import { readBody } from './read-body.ts';
-import { WebhookMetrics } from './webhook-metrics.ts';
-import { describeRoutes, type Route, routesByPath } from './webhook-route.ts';
-import { WorkLimit } from './work-limit.ts';
+import { OpenSockets } from './open-sockets.ts';
+import { refuse } from './send.ts';
+import { LONGEST_REVIEW_MS, WebhookRequests } from './webhook-requests.ts';
+import type { Route } from './webhook-route.ts';
+import { type Site, type SiteOptions, sniOf } from './webhook-site.ts';
 
-/** WebhookServerOptions says what is served where. */
+/** WebhookServerOptions says where to listen. */
 export interface WebhookServerOptions {
-  /** `host:port` or `:port`; port 0 means any free one. */
+  readonly listen: ListenAddress;
+  /** What the user gave, for messages. */
   readonly address: string;
-  readonly routes: readonly Route[];
-  /** Larger bodies get 413. */
-  readonly maxBodyBytes: number;
-  /** Reviews that are read and answered at the same time; others wait, within their own time. */
-  readonly maxInFlight: number;
-  /** After this many requests a connection is closed, so that callers spread over replicas again. */
-  readonly maxRequestsPerConnection: number;
-  /** How long reviews under way may take once the server stops. */
-  readonly drainMs: number;
   readonly wire: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
-  /** Stops the server. */
-  readonly signal: AbortSignal;
-}
-
-/** WebhookServer is a running server. */
-export interface WebhookServer {
-  readonly port: number;
-  /** use serves a certificate from the next handshake on; connections that are open stay open. Before the first, no handshake succeeds. */
-  use(certificate: TlsMaterial): void;
-  /** Settles once the signal was aborted, reviews under way are answered and every socket is closed. */
-  readonly stopped: Promise<void>;
 }
 
 /**
@@ -48,8 +27,6 @@ export interface WebhookServer {
  * that moment, so ours must never be the side that closes first.
  */
 const KEEP_ALIVE_MS = 150_000;
-/** The longest that an API server waits for a webhook. */
-const LONGEST_REVIEW_MS = 30_000;
 const LIMITS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: 10_000,
@@ -58,216 +35,167 @@ const LIMITS = {
   handshakeTimeout: 10_000,
   maxHeaderSize: 16 * 1024,
 };
+const TLS = { minVersion: 'TLSv1.2' } as const;
 const MOST_CONNECTIONS = 1000;
-/** After the stop, how long unused connections stay: a request may be on its way. */
+/** What is drained of a body that nobody wants: less is pointless, the answer has left already. */
+const UNWANTED_BODY_BYTES = 1024 * 1024;
+/** After a site closed, how long it still answers: a request may be on its way. */
 const LINGER_MS = 500;
 
 /**
- * startWebhookServer serves webhooks over HTTPS, by HTTP/1.1 alone: through a Service the API server speaks nothing else
+ * WebhookServer serves webhooks over HTTPS, by HTTP/1.1 alone: through a Service the API server speaks nothing else
  * (kubernetes#75791: a connection of HTTP/2 would tie all requests to one replica), and to a URL it takes what is offered.
- * Resolves when it listens; rejects with BOWLINE_ADDRESS_* when it cannot.
+ *
+ * Several operators may have a site on it. Paths tell their requests apart, and the name that a caller asks for in its
+ * handshake tells which operator's certificate it trusts.
  */
-export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  options.signal.throwIfAborted();
-  const requests = new Requests(options);
-  const server = createServer(LIMITS, (request, response) => {
-    void requests.handle(request, response);
-  });
-  const sockets = new OpenSockets(server);
-  server.maxConnections = MOST_CONNECTIONS;
-  server.maxRequestsPerSocket = options.maxRequestsPerConnection;
-  server.on('tlsClientError', (error) => options.log.debug('TLS handshake with a webhook caller failed', { error }));
-  const address = parseListenAddress(options.address, 'webhookAddress') ?? { host: undefined, port: 0 };
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(options.address, 'webhookAddress', error)));
-    server.listen({ port: address.port, host: address.host }, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    use: (certificate) => server.setSecureContext(tlsOptions(certificate)),
-    stopped: stopOn(server, sockets, requests, options),
-  };
-}
-
-function tlsOptions({ certificatePem, keyPem }: TlsMaterial) {
-  return { cert: certificatePem, key: keyPem, minVersion: 'TLSv1.2' } as const;
-}
-
-/** Takes no connection any more, lets requests under way and on their way be answered, then closes. */
-async function stopOn(
-  server: Server,
-  sockets: OpenSockets,
-  requests: Requests,
-  options: WebhookServerOptions,
-): Promise<void> {
-  const { signal, wire, drainMs } = options;
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  requests.closing = true;
-  // The HTTP server's own close would cut idle connections at once.
-  const closed = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve());
-  });
-  // A connection that is answered from now on is closed with the answer; one that stays unused is cut.
-  using _linger = wire.setTimer(LINGER_MS, () => sockets.closeUnused());
-  using _drain = wire.setTimer(Math.max(drainMs, LINGER_MS), () => {
-    requests.cut();
-    sockets.closeAll();
-  });
-  await closed;
-  // Only for its housekeeping: there is nothing left to close.
-  server.close(() => undefined);
-  requests[Symbol.dispose]();
-}
-
-/** OpenSockets knows which connections there are, and which of them wait for an answer. */
-class OpenSockets {
-  readonly #all = new Set<Socket>();
-  readonly #unused = new Set<Socket>();
-
-  constructor(server: Server) {
-    server.on('connection', (socket: Socket) => {
-      this.#all.add(socket);
-      socket.once('close', () => this.#all.delete(socket));
-    });
-    server.on('secureConnection', (socket) => {
-      this.#unused.add(socket);
-      socket.once('close', () => this.#unused.delete(socket));
-    });
-    server.on('request', (request, response) => {
-      const { socket } = request;
-      this.#unused.delete(socket);
-      response.once('close', () => {
-        if (!socket.destroyed) this.#unused.add(socket);
-      });
-    });
-  }
-
-  closeUnused(): void {
-    for (const socket of this.#unused) socket.destroy();
-  }
-
-  closeAll(): void {
-    for (const socket of this.#all) socket.destroy();
-  }
-}
-
-/** Requests answers the requests of one server. */
-class Requests implements Disposable {
-  closing = false;
+export class WebhookServer {
   readonly #options: WebhookServerOptions;
-  readonly #routes: ReadonlyMap<string, Route>;
-  readonly #limit: WorkLimit;
-  readonly #metrics: WebhookMetrics;
-  readonly #cut = new AbortController();
+  readonly #server: Server;
+  readonly #sockets: OpenSockets;
+  readonly #sites = new Map<SiteOptions, WebhookRequests>();
+  readonly #routes = new Map<string, { readonly route: Route; readonly requests: WebhookRequests }>();
+  /** By the name in the handshake. */
+  readonly #contexts = new Map<string, SecureContext>();
+  readonly #over = new AbortController();
+  #stopped: Promise<void> | undefined;
 
-  constructor(options: WebhookServerOptions) {
+  private constructor(options: WebhookServerOptions) {
     this.#options = options;
-    this.#routes = routesByPath(options.routes);
-    this.#limit = new WorkLimit(options.maxInFlight);
-    this.#metrics = new WebhookMetrics(
-      options.metrics,
-      options.routes.map(({ name }) => name),
+    this.#server = createServer({
+      ...LIMITS,
+      ...TLS,
+      // Without a context of that name the handshake goes on with the server's own, which has no certificate at first.
+      SNICallback: (name, done) => done(null, this.#contexts.get(name.toLowerCase())),
+    });
+    this.#sockets = new OpenSockets(this.#server);
+    this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.on('request', (request, response) => {
+      const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
+      const found = this.#routes.get(path);
+      if (found) {
+        void found.requests.handle(found.route, search, request, response);
+        return;
+      }
+      const there = [...this.#routes.keys()].join(', ') || 'nothing';
+      const problem = new HttpProblem(404, `there is no webhook at this path; there is ${there}`);
+      refuse(request, response, problem, { close: this.isStopping, maxBodyBytes: UNWANTED_BODY_BYTES });
+    });
+    this.#server.on('tlsClientError', (error) =>
+      options.log.debug('TLS handshake with a webhook caller failed', { error }),
     );
-    setMaxListeners(0, this.#cut.signal);
   }
 
-  /** cut ends everything under way. */
-  cut(): void {
-    this.#cut.abort(new HttpProblem(503, 'the webhook server stops'));
-  }
-
-  [Symbol.dispose](): void {
-    this.#metrics[Symbol.dispose]();
-  }
-
-  /** handle never rejects: whatever happens becomes an answer, if there is still somebody to hear it. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
-    const route = this.#routes.get(path);
-    if (!route) {
-      const there = describeRoutes(this.#options.routes);
-      this.#refuse(request, response, new HttpProblem(404, `there is no webhook at this path; there is ${there}`));
-      return;
-    }
-    const { wire } = this.#options;
-    const startedAt = wire.monotonic();
-    this.#metrics.started(route.name);
-    using scope = new RequestScope({
-      signal: this.#cut.signal,
-      wire,
-      timeoutMs: timeLimit(route, search),
-      onTimeout: () => new HttpProblem(504, `the webhook ${route.name} did not answer in time`),
+  /** listen resolves when it listens; rejects with BOWLINE_ADDRESS_* when it cannot. */
+  static async listen(options: WebhookServerOptions): Promise<WebhookServer> {
+    const webhooks = new WebhookServer(options);
+    const server = webhooks.#server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(listenError(options.address, 'webhookAddress', error)));
+      server.listen({ port: options.listen.port, host: options.listen.host }, resolve);
     });
-    const gone = (): void => scope.cancel(new HttpProblem(499, 'the caller did not wait for the answer'));
-    response.once('close', gone);
-    let code = 200;
-    try {
-      this.#send(response, 200, 'application/json', JSON.stringify(await this.#answer(route, request, scope)));
-    } catch (error) {
-      const problem = error instanceof HttpProblem ? error : new HttpProblem(500, `the webhook ${route.name} failed`);
-      if (problem !== error) this.#options.log.error('webhook request failed', { webhook: route.name, error });
-      if (problem.status === 504) this.#options.log.warn('webhook did not answer in time', { webhook: route.name });
-      code = problem.status;
-      this.#refuse(request, response, problem);
-    } finally {
-      response.off('close', gone);
-      this.#metrics.finished(route.name, code, wire.monotonic() - startedAt);
+    // From here on it is a connection that could not be taken (no file descriptors left): the others go on.
+    server.on('error', (error) => options.log.warn('webhook server could not take a connection', { error }));
+    return webhooks;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** isStopping says whether its last site has closed: nothing can be opened on it any more. */
+  get isStopping(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  /** conflict is why a site cannot be opened beside those that are there; undefined when it can. */
+  conflict(site: Pick<SiteOptions, 'operator' | 'names' | 'routes'>): string | undefined {
+    const names = new Set(site.names.map(sniOf));
+    for (const other of this.#sites.keys()) {
+      const name = other.names.find((each) => names.has(sniOf(each)));
+      const both = `the operators ${other.operator} and ${site.operator}`;
+      if (name !== undefined) {
+        return `${both} are both reached at ${name}, where one certificate alone can be shown; give each a Service of its own, or an address of its own to listen on`;
+      }
+      const route = other.routes.find(({ path }) => site.routes.some((each) => each.path === path));
+      if (route) return `${both} both have a webhook at ${route.path}; give one of them another path`;
     }
-  }
-
-  async #answer(route: Route, request: IncomingMessage, scope: RequestScope): Promise<object> {
-    if (request.method !== 'POST') throw new HttpProblem(405, 'only POST is served here');
-    const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-    if (type !== 'application/json') throw new HttpProblem(415, 'the body must be application/json');
-    return await this.#limit.run(scope, async (signal) => {
-      const body = await readBody(request, this.#options.maxBodyBytes, signal);
-      return await route.answer(body, signal);
-    });
-  }
-
-  #refuse(request: IncomingMessage, response: ServerResponse, problem: HttpProblem): void {
-    if (!request.complete) {
-      // A body that was not read to its end is drained, so that the answer arrives, but not for ever.
-      response.shouldKeepAlive = false;
-      let left = 2 * this.#options.maxBodyBytes;
-      request.on('data', (chunk: Buffer) => {
-        left -= chunk.length;
-        if (left < 0) request.destroy();
-      });
-    }
-    this.#send(response, problem.status, 'text/plain; charset=utf-8', `${problem.message}\n`);
-  }
-
-  #send(response: ServerResponse, status: number, type: string, body: string): void {
-    if (response.destroyed || response.headersSent) return;
-    if (this.closing) response.shouldKeepAlive = false;
-    response.writeHead(status, {
-      'content-type': type,
-      'content-length': Buffer.byteLength(body),
-      'x-content-type-options': 'nosniff',
-      ...(status === 405 ? { allow: 'POST' } : {}),
-    });
-    response.end(body);
-  }
-}
-
-/** A twentieth, at least a tenth of a second: the answer has to travel, and "too late" should be ours to say. */
-function timeLimit(route: Route, search: string): number {
-  const asked = new URLSearchParams(search).get('timeout');
-  const waitsMs = Math.min(route.timeoutMs, LONGEST_REVIEW_MS, durationOf(asked) ?? LONGEST_REVIEW_MS);
-  return Math.max(50, waitsMs - Math.max(100, waitsMs / 20));
-}
-
-/** The API server says how long it waits: the webhook's timeoutSeconds, or less when the user's request ends earlier. */
-function durationOf(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  try {
-    const ms = parseDuration(text);
-    return ms > 0 ? ms : undefined;
-  } catch {
     return undefined;
+  }
+
+  /** open adds a site; throws BOWLINE_WEBHOOK_INVALID when it cannot be told apart from another. */
+  open(site: SiteOptions): Site {
+    const conflict = this.conflict(site);
+    if (conflict !== undefined) {
+      throw new BowlineError(
+        'BOWLINE_WEBHOOK_INVALID',
+        `cannot serve webhooks on ${this.#options.address}: ${conflict}`,
+      );
+    }
+    const requests = new WebhookRequests(site);
+    this.#sites.set(site, requests);
+    for (const route of site.routes) this.#routes.set(route.path, { route, requests });
+    return {
+      port: this.port,
+      use: (certificate) => {
+        this.#use(site, certificate);
+        requests.ready = true;
+      },
+      close: () => this.#close(site, requests),
+    };
+  }
+
+  #use(site: SiteOptions, { certificatePem, keyPem }: TlsMaterial): void {
+    const options = { ...TLS, cert: certificatePem, key: keyPem };
+    const context = createSecureContext(options);
+    for (const name of site.names) this.#contexts.set(sniOf(name), context);
+    // Who asks for no name, or for one that nobody has, gets the certificate for that, or else the first operator's.
+    const sites = [...this.#sites.keys()];
+    const unnamed = sites.find(({ names }) => names.some((name) => sniOf(name) === '')) ?? sites[0];
+    if (site === unnamed) this.#server.setSecureContext(options);
+  }
+
+  async #close(site: SiteOptions, requests: WebhookRequests): Promise<void> {
+    requests.closing = true;
+    if ([...this.#sites.values()].every(({ closing }) => closing)) this.#stopped ??= this.#stop();
+    await (this.#stopped ?? this.#leave(site, requests));
+  }
+
+  /** Ends one site of several. Its connections stay: another's requests may come over them. */
+  async #leave(site: SiteOptions, requests: WebhookRequests): Promise<void> {
+    const { wire } = this.#options;
+    using _drain = wire.setTimer(Math.max(site.drainMs, LINGER_MS), () => requests.cut());
+    // The others may close meanwhile, and the server with them.
+    await wire.sleep(LINGER_MS, this.#over.signal).catch(() => undefined);
+    this.#remove(site, requests);
+    await requests.idle();
+  }
+
+  #remove(site: SiteOptions, requests: WebhookRequests): void {
+    this.#sites.delete(site);
+    for (const { path } of site.routes) this.#routes.delete(path);
+    for (const name of site.names) this.#contexts.delete(sniOf(name));
+    requests[Symbol.dispose]();
+  }
+
+  /** Takes no connection any more, lets requests under way and on their way be answered, then closes. */
+  async #stop(): Promise<void> {
+    const { wire } = this.#options;
+    // The HTTP server's own close would cut idle connections at once.
+    const closed = new Promise<void>((resolve) => {
+      NetServer.prototype.close.call(this.#server, () => resolve());
+    });
+    const drainMs = Math.max(LINGER_MS, ...[...this.#sites.keys()].map((site) => site.drainMs));
+    // A connection that is answered from now on is closed with the answer; one that stays unused is cut.
+    using _linger = wire.setTimer(LINGER_MS, () => this.#sockets.closeUnused());
+    using _drain = wire.setTimer(drainMs, () => {
+      for (const requests of this.#sites.values()) requests.cut();
+      this.#sockets.closeAll();
+    });
+    await closed;
+    // Only for its housekeeping: there is nothing left to close.
+    this.#server.close(() => undefined);
+    for (const [site, requests] of this.#sites) this.#remove(site, requests);
+    this.#over.abort();
   }
 }

@@ -7,6 +7,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { WebhookAddress } from './configurations.ts';
 import type { Webhook } from './webhook.ts';
+import type { WebhookServers } from './webhook-servers.ts';
 
 /** ManagedCertificateOptions lets the runtime issue and rotate the certificate itself; for production keep the defaults. */
 export interface ManagedCertificateOptions {
@@ -48,6 +49,8 @@ export interface WebhooksOptions {
   readonly deps?: unknown;
   /** Where to listen: `host:port` or `:port`; port 0 means any free one. Defaults to `:9443`. */
   readonly address?: string | undefined;
+  /** The listeners of the process: operators at the same address share one. Defaults to one of its own. */
+  readonly servers?: WebhookServers | undefined;
   /** Where the API server reaches it. `loopback` is https://127.0.0.1 at the port that is listened on. Defaults to the Service `<operator>-webhook` in the own namespace. */
   readonly reachedAt?: WebhookAddress | 'loopback' | undefined;
   /** Defaults to `{ kind: 'managed' }`. */

@@ -18,7 +18,12 @@ export class WorkLimit {
   /** run does the work when there is a place for it; rejects with the scope's reason as soon as that is cancelled. */
   async run<T>(scope: RequestScope, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     scope.throwIfCancelled();
-    if (!this.#slots.tryTake()) await this.#slots.take(scope);
+    if (!this.#slots.tryTake()) {
+      await this.#slots.take(scope);
+      // The place may have become free in the same moment, by the same cause, as this request ended.
+      if (scope.cancelled) this.#slots.give();
+      scope.throwIfCancelled();
+    }
     const abort = new AbortController();
     let ended = false;
     let overdue = false;

@@ -1,0 +1,60 @@
+import { type Clock, systemClock } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { type Log, silentLog } from '../observability/log.ts';
+import { parseListenAddress } from '../operations/listen-address.ts';
+import type { WebhookServer } from './webhook-server.ts';
+import type { Site, SiteOptions } from './webhook-site.ts';
+
+/** WebhookServersOptions is what all servers of a process have in common. */
+export interface WebhookServersOptions {
+  /** Times what happens between machines. Defaults to the system's clock. */
+  readonly wire?: Clock | undefined;
+  /** Defaults to silence. */
+  readonly log?: Log | undefined;
+}
+
+/**
+ * WebhookServers are the listeners of a process: one for each address, whoever is served there. A server ends with its last
+ * operator.
+ */
+export class WebhookServers {
+  readonly #wire: Clock;
+  readonly #log: Log;
+  #servers: readonly { readonly address: string; readonly server: WebhookServer }[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: WebhookServersOptions = {}) {
+    this.#wire = options.wire ?? systemClock;
+    this.#log = options.log ?? silentLog;
+  }
+
+  /**
+   * open serves an operator at an address. Operators that a caller cannot tell apart there are refused, except with port 0: any
+   * free one is meant, so it may as well be another.
+   */
+  open(address: string, site: SiteOptions): Promise<Site> {
+    // One after the other: two that come at once should find each other's server.
+    const opened = this.#turn.then(() => this.#open(address, site));
+    this.#turn = opened.catch(() => undefined);
+    return opened;
+  }
+
+  async #open(address: string, site: SiteOptions): Promise<Site> {
+    const listen = parseListenAddress(address, 'webhookAddress');
+    if (!listen) {
+      throw new BowlineError(
+        'BOWLINE_ADDRESS_INVALID',
+        `cannot serve the webhooks of ${site.operator} nowhere: give webhookAddress as host:port or :port`,
+      );
+    }
+    const key = `${listen.host ?? ''}:${listen.port}`;
+    this.#servers = this.#servers.filter(({ server }) => !server.isStopping);
+    const here = this.#servers.filter((each) => each.address === key).map(({ server }) => server);
+    const shared = here.find((server) => listen.port !== 0 || server.conflict(site) === undefined);
+    if (shared) return shared.open(site);
+    const { WebhookServer } = await import('./webhook-server.ts');
+    const server = await WebhookServer.listen({ address, listen, wire: this.#wire, log: this.#log });
+    this.#servers = [...this.#servers, { address: key, server }];
+    return server.open(site);
+  }
+}
