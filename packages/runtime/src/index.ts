@@ -12,6 +12,7 @@ export {
   type ProjectView,
   project,
   type TriggerObject,
+  type TriggerReads,
   type TriggerView,
   trigger,
   type View,

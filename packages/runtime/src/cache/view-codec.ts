@@ -1,6 +1,7 @@
 import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
+import { BowlineError } from '../errors/bowline-error.ts';
 import { PAUSED_ANNOTATION } from './paused.ts';
-import type { MetadataObject, ProjectView, TriggerObject, TriggerView, View } from './view.ts';
+import type { MetadataObject, ProjectView, TriggerObject, TriggerReads, TriggerView, View } from './view.ts';
 
 /**
  * ViewCodec turns decoded objects into what the store keeps (`E`) and that into what a read returns (`V`). For `full`,
@@ -44,11 +45,21 @@ function triggerCodec(view: TriggerView): ViewCodec<TriggerObject, TriggerObject
   return {
     name: 'trigger',
     metadataOnly: true,
-    encode: (object) => (view.keep(keyOf(object), object.metadata ?? {}) ? triggerOf(object) : undefined),
+    encode: (object) => (view.keep(keyOf(object), object.metadata ?? {}, noReads) ? triggerOf(object) : undefined),
     value: (entry) => entry,
     metadata: (entry) => entry.metadata,
     identify: (object) => triggerOf(object).metadata,
   };
+}
+
+/** A controller binds a trigger to its own sources; an informer that is used alone has none. */
+const noReads: TriggerReads = { get: refuseRead, list: refuseRead };
+
+function refuseRead(source: string | { readonly id: string }): never {
+  throw new BowlineError(
+    'BOWLINE_SOURCE_UNDECLARED',
+    `cannot read ${typeof source === 'string' ? source : source.id} in a trigger: only one that a controller declares may read its other sources`,
+  );
 }
 
 function projectCodec(view: ProjectView<never, unknown>): ViewCodec<Projected, unknown> {

@@ -16,10 +16,22 @@ export interface ProjectView<T, P> {
   readonly project: (object: T) => P;
 }
 
+/** TriggerReads reads the other sources of the controller that a trigger belongs to, by kind or by name. */
+export interface TriggerReads {
+  get(source: string | Resource, key: ObjectKey): unknown;
+  list(
+    source: string | Resource,
+    options?: {
+      readonly namespace?: string | undefined;
+      readonly by?: { readonly [index: string]: string } | undefined;
+    },
+  ): readonly unknown[];
+}
+
 /** TriggerView keeps identity and version of the keys that matter; see `trigger`. */
 export interface TriggerView {
   readonly kind: 'trigger';
-  readonly keep: (key: ObjectKey, metadata: ObjectMeta) => boolean;
+  readonly keep: (key: ObjectKey, metadata: ObjectMeta, cache: TriggerReads) => boolean;
 }
 
 /**
@@ -69,10 +81,15 @@ export function project<T extends KubernetesObject, P>(fn: (object: T) => P): Pr
 
 /**
  * trigger is the view of kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep` accepts and
- * drops everything else. `keep` is asked for every event, so what it accepts may change over time; a key it rejects causes
- * no event, except that one it accepted before is deleted from the view.
+ * drops everything else. `keep` is asked for every event, so what it accepts may change over time, and it may read the other
+ * sources of its controller; a key it rejects causes no event, except that one it accepted before is deleted from the view.
+ * The end of an object that it accepts is told also when the object was never stored, because it was rejected before.
+ *
+ * ```ts
+ * const sources = trigger((key, _, cache) => cache.list(Copy, { by: { source: keyString(key) } }).length > 0);
+ * ```
  */
-export function trigger(keep: (key: ObjectKey, metadata: ObjectMeta) => boolean): TriggerView {
+export function trigger(keep: TriggerView['keep']): TriggerView {
   const known = triggers.get(keep);
   if (known) return known;
   const view: TriggerView = Object.freeze({ kind: 'trigger', keep });

@@ -409,6 +409,29 @@ describe('watched objects', () => {
     expect(seen).toEqual(['add of watched ConfigMap default/copy with 1', 'add of watched Secret default/kept with 1']);
   });
 
+  it('may ask the cache which keys matter, and tell the end of an object that did not matter when it last changed', async () => {
+    const server = new SmallApiServer();
+    server.put(Secret, { metadata: { namespace: 'default', name: 'wanted' } });
+    server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
+    const seen: string[] = [];
+    const wanted = trigger(({ name }, _, cache) => cache.list(ConfigMap, { by: { wants: name } }).length > 0);
+    const { settled } = await setUp(
+      controller(ConfigMap, { indexes: { wants: ({ data }) => [data?.wants ?? ''] } })
+        .watches(Secret, { view: wanted, map: () => [{ namespace: 'default', name: 'a' }] })
+        .reconcile(({ causes }) => {
+          seen.push(...causes.map(describeCause));
+        }),
+      { server },
+    );
+    server.put(ConfigMap, map('a', {}, { wants: 'wanted' }));
+    await settled();
+    seen.splice(0);
+    server.remove(Secret, { namespace: 'default', name: 'other' });
+    server.remove(Secret, { namespace: 'default', name: 'wanted' });
+    await settled();
+    expect(seen).toEqual(['delete of watched Secret default/wanted']);
+  });
+
   it('lose only the event whose map function throws', async () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));

@@ -2,7 +2,7 @@ import { keyString, type ObjectKey, parseKey, type Resource } from '@bowline/kub
 import { between, type Clock, type Random, type Timer, untilAborted } from '@bowline/machinery';
 import type { InformerHealth } from '../cache/health.ts';
 import type { Informer } from '../cache/informer.ts';
-import type { View } from '../cache/view.ts';
+import { trigger, type View } from '../cache/view.ts';
 import type { Client } from '../client/client.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -13,7 +13,7 @@ import { EventRecorder } from '../writing/event-recorder.ts';
 import { fieldManagerOf } from '../writing/field-manager.ts';
 import { informerLookup } from '../writing/informer-lookup.ts';
 import { SettledWrites } from '../writing/settled-writes.ts';
-import { cacheReads, indexName } from './cache-reads.ts';
+import { cacheReads, indexName, leftOutOf } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -87,6 +87,7 @@ export class ControllerRunner implements Disposable {
     this.controller = controller;
     this.#options = { ...options, log: options.log.with({ controller: name }) };
     for (const source of controller.sources) {
+      if (source.isLeftOut) continue;
       const { namespaces, labelSelector, fieldSelector } = source;
       const view = this.#viewOf(source);
       const informer = cache.informer(source.resource, { view, namespaces, labelSelector, fieldSelector });
@@ -96,7 +97,7 @@ export class ControllerRunner implements Disposable {
       this.#informers.set(source.name, informer);
       if (source.role === 'primary') this.#primary = { resource: source.resource, informer };
     }
-    this.#reads = cacheReads(name, this.#informers);
+    this.#reads = cacheReads(name, this.#informers, leftOutOf(controller.sources));
     this.#queue = new Queue({ name, controller: name, backoff: work.backoff, clock, random, metrics });
     this.#metrics = new ControllerMetrics(metrics, name, work.concurrency, {
       activeWorkers: () => this.#reconciler?.active ?? 0,
@@ -198,8 +199,14 @@ export class ControllerRunner implements Disposable {
     this.#metrics[Symbol.dispose]();
   }
 
-  /** Objects that are written are kept with our part of managedFields: then the cache alone tells what would change. */
+  /**
+   * Objects that are written are kept with our part of managedFields: then the cache alone tells what would change. A trigger
+   * reads the sources of this controller.
+   */
   #viewOf({ role, resource, view }: Source): View<never> {
+    if (typeof view === 'object' && view.kind === 'trigger') {
+      return trigger((key, metadata) => view.keep(key, metadata, this.#reads));
+    }
     const isWritten = role !== 'primary' && this.controller.writes.some((write) => write.resource.id === resource.id);
     return isWritten && view === 'full' ? appliedView(fieldManagerOf(this.#options.operator, '')) : view;
   }
