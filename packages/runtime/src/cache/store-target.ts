@@ -81,10 +81,10 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   remove(object: KubernetesObject): void {
     const key = keyOf(object);
     const metadata = this.#codec.identify(object);
-    const isStored = this.#store.observed(key) !== undefined;
-    const change = this.#store.observe(key, undefined, metadata);
+    const known = this.#store.observed(key);
+    this.#tell(this.#store.observe(key, undefined, metadata), false, metadata);
+    if (known !== undefined || this.#codec.name !== 'trigger') return;
     // A trigger may have rejected the object when it last changed, and care for its end all the same.
-    if (isStored || this.#codec.name !== 'trigger') return this.#tell(change, false, metadata);
     const ended = this.#encode(key, object);
     if (ended !== undefined && ended !== 'failed') {
       this.#tell({ key, previous: ended, current: undefined }, false, metadata);
