@@ -92,6 +92,7 @@ export {
   type SetupContext,
 } from './operator/operator.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from './operator/operator-config.ts';
+export { withinNamespaces } from './operator/within-namespaces.ts';
 export { declaredPermissions, permissionsOf, type WebhookMode } from './permissions/declared-permissions.ts';
 export { type AllowOptions, allow, OWN_NAMESPACE, type Permission, type Verb } from './permissions/permission.ts';
 export { type RbacManifest, type RbacOptions, rbacManifests } from './permissions/rbac-manifests.ts';

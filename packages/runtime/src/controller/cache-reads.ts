@@ -1,11 +1,16 @@
 import type { ObjectKey } from '@bowline/kubernetes';
 import type { Informer } from '../cache/informer.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
-import type { CacheReads, SourceListOptions, SourceRef, SourceTypes } from './sources.ts';
+import type { CacheReads, Source, SourceListOptions, SourceRef, SourceTypes } from './sources.ts';
 
 /** indexName keeps the indexes of two controllers apart that share an informer. */
 export function indexName(controller: string, source: string, index: string): string {
   return `${controller}/${source}/${index}`;
+}
+
+/** leftOutOf are the names of the sources that a manager limited to namespaces does not watch. */
+export function leftOutOf(sources: readonly Source[]): ReadonlySet<string> {
+  return new Set(sources.filter(({ isLeftOut }) => isLeftOut).map(({ name }) => name));
 }
 
 /**
@@ -18,24 +23,27 @@ export function cacheReads(
   leftOut: ReadonlySet<string> = new Set(),
 ): CacheReads<SourceTypes> {
   const nameOf = (source: SourceRef<string>): string => (typeof source === 'string' ? source : source.id);
-  const find = (name: string): Informer<unknown> => {
+  /** Undefined for one that is left out. */
+  const find = (name: string): Informer<unknown> | undefined => {
     const informer = informers.get(name);
-    if (informer) return informer;
+    if (informer || leftOut.has(name)) return informer;
     throw new BowlineError(
       'BOWLINE_SOURCE_UNDECLARED',
       `cannot read ${name} in the controller ${controller}: declare it with .owns or .watches, or read it with live`,
     );
   };
   return {
-    get: (source: SourceRef<string>, key: ObjectKey) => find(nameOf(source)).get(key),
+    get: (source: SourceRef<string>, key: ObjectKey) => find(nameOf(source))?.get(key),
     list: (source: SourceRef<string>, options: SourceListOptions = {}) => {
       const name = nameOf(source);
+      const informer = find(name);
+      if (!informer) return [];
       const { by, ...others } = options;
-      if (by === undefined) return find(name).list(others);
+      if (by === undefined) return informer.list(others);
       const [index, value] = Object.entries(by)[0] ?? [];
       return index === undefined || value === undefined
-        ? find(name).list(others)
-        : find(name).byIndex(indexName(controller, name, index), value);
+        ? informer.list(others)
+        : informer.byIndex(indexName(controller, name, index), value);
     },
   };
 }

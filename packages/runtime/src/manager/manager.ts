@@ -8,6 +8,7 @@ import { EventLoopMonitor } from '../observability/event-loop-monitor.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { HealthReport } from '../operations/health.ts';
 import { type OperationsServer, startOperationsServer } from '../operations/operations-server.ts';
+import { withinNamespaces } from '../operator/within-namespaces.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
 import { WebhookServers } from '../webhook/webhook-servers.ts';
 import { readinessChecks } from './manager-health.ts';
@@ -64,7 +65,8 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     checkOperators(options);
-    this.#options = options;
+    const { operators, namespaces } = options;
+    this.#options = { ...options, operators: operators.map((operator) => withinNamespaces(operator, namespaces)) };
     this.#clock = options.clock ?? systemClock;
     this.#wire = options.wire ?? systemClock;
     this.#random = options.random ?? systemRandom;
@@ -179,6 +181,7 @@ export class Manager {
             webhooks: this.#options.webhooksFor?.(operator) ?? {},
             webhookServers,
             namespace,
+            namespaces: this.#options.namespaces,
             clock: this.#clock,
             wire: this.#wire,
             random: this.#random,

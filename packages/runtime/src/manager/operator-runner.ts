@@ -202,7 +202,16 @@ export class OperatorRunner {
     try {
       const parsed = await readConfig(name, config, this.#options.config);
       // What is read is what defineOperator checked setup against; the types were erased there.
-      return await setup?.({ config: parsed as never, client: this.#client, namespace, clock, log, metrics, signal });
+      return await setup?.({
+        config: parsed as never,
+        client: this.#client,
+        namespace,
+        namespaces,
+        clock,
+        log,
+        metrics,
+        signal,
+      });
     } catch (cause) {
       throw new BowlineError(
         'BOWLINE_OPERATOR_SETUP',

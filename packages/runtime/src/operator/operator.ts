@@ -20,6 +20,8 @@ export interface SetupContext<Config> {
   readonly client: Client;
   /** The manager's namespace. */
   readonly namespace: string;
+  /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
+  readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -20,7 +20,7 @@ export function declaredPermissions(operator: Operator, webhooks: WebhookMode = 
     ...leasePermissions(operator.name),
     ...operator.controllers.flatMap(controllerPermissions),
     ...webhookPermissions(operator, webhooks),
-    ...operator.permissions,
+    ...operator.permissions.filter(({ only }) => only !== 'namespaces'),
   ];
 }
 
@@ -43,12 +43,12 @@ function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): re
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
-    ...webhooks.flatMap(({ sources }) => sources.map(readPermission)),
+    ...webhooks.flatMap(({ sources }) => sources.flatMap(readPermissions)),
   ];
 }
 
-function readPermission({ resource, namespaces }: Source): Permission {
-  return permission(READ, resource, { namespaces });
+function readPermissions({ resource, namespaces, isLeftOut }: Source): readonly Permission[] {
+  return isLeftOut ? [] : [permission(READ, resource, { namespaces })];
 }
 
 function leasePermissions(operator: string): readonly Permission[] {
@@ -64,7 +64,7 @@ function controllerPermissions(controller: Controller): readonly Permission[] {
   const { sources, writes } = controller;
   const primary = sources.find(({ role }) => role === 'primary');
   return [
-    ...sources.map(readPermission),
+    ...sources.flatMap(readPermissions),
     ...writes.map(({ resource, remove, namespaces }) =>
       permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
     ),

@@ -21,6 +21,10 @@ export interface Permission {
   readonly names?: readonly string[] | undefined;
   /** Only in these namespaces. Undefined: everywhere. */
   readonly namespaces?: readonly string[] | undefined;
+  /** Undefined: not known. */
+  readonly scope?: Resource['scope'] | undefined;
+  /** Undefined: however the manager is installed. */
+  readonly only?: AllowOptions['only'];
 }
 
 /** AllowOptions narrows a permission. */
@@ -31,6 +35,11 @@ export interface AllowOptions {
   readonly namespaces?: readonly string[] | undefined;
   /** For instance `status`, `scale`, `token`. Defaults to the object itself. */
   readonly subresource?: string | undefined;
+  /**
+   * Only where the manager works in the whole cluster, or only where it is limited to namespaces: an operator may do the same in
+   * two ways, such as asking SubjectAccessReviews or LocalSubjectAccessReviews. Defaults to both.
+   */
+  readonly only?: 'cluster-wide' | 'namespaces' | undefined;
 }
 
 /** What the API server decides without knowing the object's name. */
@@ -72,8 +81,8 @@ export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOpti
 
 /** permission is `allow` for declarations that are right by construction. */
 export function permission(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
-  const { names, namespaces, subresource } = options;
-  return { verbs, group: kind.group, resource: kind.plural, subresource, names, namespaces };
+  const { names, namespaces, subresource, only } = options;
+  return { verbs, group: kind.group, resource: kind.plural, subresource, names, namespaces, scope: kind.scope, only };
 }
 
 /** inOwnNamespace is a permission with OWN_NAMESPACE replaced by the namespace that it stands for. */

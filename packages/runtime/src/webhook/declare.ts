@@ -98,7 +98,15 @@ function builder(type: Webhook['type'], kind: Resource, options: AnyOptions, sou
 }
 
 function source(kind: Resource, options: SourceOptions<never, never, string> & { readonly as?: string }): Source {
-  const { as, view = 'full', namespaces, labelSelector, fieldSelector, indexes = {} } = options;
+  const {
+    as,
+    view = 'full',
+    namespaces,
+    labelSelector,
+    fieldSelector,
+    clusterWideOnly = false,
+    indexes = {},
+  } = options;
   return {
     role: 'watches',
     name: as ?? kind.id,
@@ -107,6 +115,7 @@ function source(kind: Resource, options: SourceOptions<never, never, string> & {
     namespaces,
     labelSelector,
     fieldSelector,
+    clusterWideOnly,
     // The index functions were checked against the view where the caller named both.
     indexes: indexes as Source['indexes'],
     when: () => true,

@@ -1,0 +1,133 @@
+import { ConfigMap, Namespace, Secret, SubjectAccessReview, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
+import { describe, expect, it } from 'vitest';
+import { controller } from '../controller/builder.ts';
+import { cacheReads, leftOutOf } from '../controller/cache-reads.ts';
+import { permissionsOf } from '../permissions/declared-permissions.ts';
+import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
+import { admit } from '../webhook/answer.ts';
+import { validating } from '../webhook/declare.ts';
+import { defineOperator, type Operator } from './operator.ts';
+import { withinNamespaces } from './within-namespaces.ts';
+
+const copies = controller(ConfigMap, { name: 'copies' })
+  .watches(Namespace, { clusterWideOnly: true, map: () => [] })
+  .watches(Secret, { namespaces: ['kube-public'], map: () => [] })
+  .ensures(ConfigMap)
+  .reconcile(() => {});
+
+const operator = defineOperator({
+  name: 'copy',
+  controllers: [copies],
+  permissions: [
+    allow(['create'], SubjectAccessReview, { only: 'cluster-wide' }),
+    allow(['create'], LocalSubjectAccessReview, { only: 'namespaces' }),
+    allow(['get'], Secret, { names: ['key'], namespaces: [OWN_NAMESPACE] }),
+    allow(['get'], ValidatingWebhookConfiguration, { names: ['bowline-copy'] }),
+  ],
+});
+
+const resourcesOf = (rules: readonly { readonly resources?: readonly string[] }[]): readonly string[] =>
+  rules.flatMap(({ resources = [] }) => resources);
+
+describe('withinNamespaces', () => {
+  it('grants what is declared for everywhere in each namespace, and nothing in the whole cluster but by name', () => {
+    const { cluster, namespaces, own } = permissionsOf(withinNamespaces(operator, ['b', 'a', 'b']));
+    expect(cluster).toEqual([
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations'],
+        resourceNames: ['bowline-copy'],
+        verbs: ['get'],
+      },
+    ]);
+    expect(Object.keys(namespaces)).toEqual(['a', 'b', 'kube-public']);
+    expect(namespaces.a).toEqual(namespaces.b);
+    expect(resourcesOf(namespaces.a ?? [])).toEqual([
+      'configmaps',
+      'configmaps/finalizers',
+      'localsubjectaccessreviews',
+      'events',
+    ]);
+    expect(resourcesOf(namespaces['kube-public'] ?? [])).toEqual(['secrets']);
+    expect(resourcesOf(own)).toContain('secrets');
+  });
+
+  it('leaves an operator that is not limited as it is, without the rights of one that is', () => {
+    expect(withinNamespaces(operator, undefined)).toBe(operator);
+    const { cluster, namespaces } = permissionsOf(operator);
+    expect(resourcesOf(cluster)).toEqual(expect.arrayContaining(['subjectaccessreviews', 'namespaces']));
+    expect(resourcesOf(cluster)).not.toContain('localsubjectaccessreviews');
+    expect(Object.keys(namespaces)).toEqual(['kube-public']);
+  });
+
+  it('reads nothing of what is left out', () => {
+    const { sources } = withinNamespaces(operator, ['a']).controllers[0] ?? { sources: [] };
+    expect([...leftOutOf(sources)]).toEqual([Namespace.id]);
+    const reads = cacheReads('copies', new Map(), leftOutOf(sources));
+    expect(reads.get(Namespace.id, { name: 'a' })).toBeUndefined();
+    expect(reads.list(Namespace, { by: { any: 'thing' } })).toEqual([]);
+    expect(() => reads.list(ConfigMap)).toThrow('declare it with .owns or .watches');
+  });
+
+  it.each<[string, Operator, RegExp]>([
+    [
+      'a primary kind',
+      defineOperator({ name: 'x', controllers: [controller(Namespace).reconcile(() => {})] }),
+      /the controller namespace watches Namespace, which is cluster-scoped; run it without namespaces/,
+    ],
+    [
+      'a watched kind',
+      defineOperator({
+        name: 'x',
+        controllers: [
+          controller(ConfigMap)
+            .watches(Namespace, { map: () => [] })
+            .reconcile(() => {}),
+        ],
+      }),
+      /the controller configmap watches Namespace.*`clusterWideOnly: true`/,
+    ],
+    [
+      'a written kind',
+      defineOperator({
+        name: 'x',
+        controllers: [
+          controller(ConfigMap)
+            .ensures(Namespace)
+            .reconcile(() => {}),
+        ],
+      }),
+      /the controller configmap writes Namespace/,
+    ],
+    [
+      'a kind that a webhook reads',
+      defineOperator({
+        name: 'x',
+        webhooks: [
+          validating(ConfigMap, { name: 'w', operations: ['CREATE'] })
+            .reads(Namespace)
+            .handle(() => admit()),
+        ],
+      }),
+      /the webhook w reads Namespace/,
+    ],
+    [
+      'an allowed kind',
+      defineOperator({
+        name: 'x',
+        controllers: [controller(ConfigMap).reconcile(() => {})],
+        permissions: [allow(['create'], SubjectAccessReview)],
+      }),
+      /it may create subjectaccessreviews.*`only: 'cluster-wide'`/,
+    ],
+  ])('refuses %s that is cluster-scoped, and names it', (_, refused, message) => {
+    const limit = () => withinNamespaces(refused, ['a']);
+    expect(limit).toThrow(message);
+    expect(limit).toThrow(expect.objectContaining({ code: 'BOWLINE_CLUSTER_WIDE_KIND' }));
+  });
+
+  it('refuses an empty list', () => {
+    expect(() => withinNamespaces(operator, [])).toThrow('name at least one');
+  });
+});

@@ -1,0 +1,87 @@
+import type { Controller, WriteDeclaration } from '../controller/controller.ts';
+import type { Source } from '../controller/sources.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Permission } from '../permissions/permission.ts';
+import type { Webhook } from '../webhook/webhook.ts';
+import type { Operator } from './operator.ts';
+
+/**
+ * withinNamespaces is an operator that works in some namespaces only, so that it needs no rights in the whole cluster: what it
+ * declares for everywhere holds in these, what it names namespaces for stays, and what is declared for the whole cluster only is
+ * left out. What remains of cluster-scoped kinds is what an administrator may grant by name. Throws BOWLINE_CLUSTER_WIDE_KIND for
+ * anything else that is cluster-scoped. Undefined gives the operator as it is.
+ */
+export function withinNamespaces(operator: Operator, namespaces: readonly string[] | undefined): Operator {
+  if (namespaces === undefined) return operator;
+  if (namespaces.length === 0) {
+    throw new BowlineError(
+      'BOWLINE_MANAGER_INVALID',
+      'cannot limit operators to no namespace; name at least one, or leave it out',
+    );
+  }
+  const limit = new Limit(operator.name, [...new Set(namespaces)].sort());
+  return Object.freeze({
+    ...operator,
+    controllers: operator.controllers.map((controller) => limit.controller(controller)),
+    webhooks: operator.webhooks.map((webhook) => limit.webhook(webhook)),
+    permissions: operator.permissions.flatMap((permission) => limit.permission(permission)),
+  });
+}
+
+/** Limit narrows the declarations of one operator. */
+class Limit {
+  readonly #operator: string;
+  readonly #namespaces: readonly string[];
+
+  constructor(operator: string, namespaces: readonly string[]) {
+    this.#operator = operator;
+    this.#namespaces = namespaces;
+  }
+
+  controller(controller: Controller): Controller {
+    return Object.freeze({
+      ...controller,
+      sources: controller.sources.map((source) => this.#source(source, `the controller ${controller.name} watches`)),
+      writes: controller.writes.map((write) => this.#write(write, controller.name)),
+    });
+  }
+
+  webhook(webhook: Webhook): Webhook {
+    const sources = webhook.sources.map((source) => this.#source(source, `the webhook ${webhook.name} reads`));
+    return Object.freeze({ ...webhook, sources });
+  }
+
+  permission(permission: Permission): readonly Permission[] {
+    const { only, scope, names, namespaces, resource, verbs } = permission;
+    if (only === 'cluster-wide') return [];
+    const kept = { ...permission, only: undefined };
+    if (namespaces !== undefined) return [kept];
+    if (scope !== 'Cluster') return [{ ...kept, namespaces: this.#namespaces }];
+    // By name it is little enough for an administrator to grant.
+    if (names !== undefined) return [kept];
+    return this.#refuse(`it may ${verbs.join(', ')} ${resource}`, "only: 'cluster-wide'");
+  }
+
+  #source(source: Source, what: string): Source {
+    if (source.clusterWideOnly) return { ...source, isLeftOut: true };
+    if (source.namespaces !== undefined) return source;
+    if (source.resource.scope === 'Cluster') this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');
+    return { ...source, namespaces: this.#namespaces };
+  }
+
+  #write(write: WriteDeclaration, controller: string): WriteDeclaration {
+    if (write.namespaces !== undefined) return write;
+    if (write.resource.scope === 'Cluster') {
+      this.#refuse(`the controller ${controller} writes ${write.resource.kind}`);
+    }
+    return { ...write, namespaces: this.#namespaces };
+  }
+
+  #refuse(what: string, declaration?: string): never {
+    const author = declaration === undefined ? '' : `, or declare it with \`${declaration}\` if it can do without`;
+    throw new BowlineError(
+      'BOWLINE_CLUSTER_WIDE_KIND',
+      `cannot limit the operator ${this.#operator} to the namespaces ${this.#namespaces.join(', ')}: ${what}, which is cluster-scoped; run it without namespaces${author}`,
+    );
+  }
+}
