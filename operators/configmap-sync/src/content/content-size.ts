@@ -1,0 +1,12 @@
+import type { Content } from './content.ts';
+
+/** MOST_CONTENT_BYTES is the most that the API server stores in one ConfigMap. */
+export const MOST_CONTENT_BYTES = 1_048_576;
+
+/** contentSize is the size of content as the API server counts it: the values alone, binary ones decoded. */
+export function contentSize({ data, binaryData }: Content): number {
+  let size = 0;
+  for (const value of Object.values(data)) size += Buffer.byteLength(value, 'utf8');
+  for (const value of Object.values(binaryData)) size += Buffer.byteLength(value, 'base64');
+  return size;
+}
