@@ -32,7 +32,7 @@ export { builtInShape, customShape, type FieldShape } from './field-set/field-sh
 export { type FieldsV1, fieldBelow, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
 export { appliedFields, type FieldManager, fieldManagers, managersOf } from './field-set/managed-fields.ts';
 export { ownedValues } from './field-set/owned-values.ts';
-export { type Glob, glob } from './glob/glob.ts';
+export { anyGlob, type Glob, glob } from './glob/glob.ts';
 export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
 export { diffJsonPatch } from './patch/json-patch-diff.ts';
 export { formatPointer, parsePointer } from './patch/json-pointer.ts';

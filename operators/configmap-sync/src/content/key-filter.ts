@@ -1,17 +1,11 @@
-import { glob } from '@bowline/machinery';
+import { anyGlob } from '@bowline/machinery';
 import type { Spec } from '../api/config-map-sync.ts';
 import { type Content, contentFrom, entriesOf } from './content.ts';
 
 /** filterKeys leaves the keys that a spec asks for. No `include`, or an empty one, means all keys. */
 export function filterKeys(content: Content, keys: Spec['keys']): Content {
   if (keys === undefined) return content;
-  const isIncluded = anyOf(keys.include?.length ? keys.include : ['**']);
-  const isExcluded = anyOf(keys.exclude ?? []);
+  const isIncluded = anyGlob(keys.include?.length ? keys.include : ['**']);
+  const isExcluded = anyGlob(keys.exclude ?? []);
   return contentFrom([...entriesOf(content)].filter(([key]) => isIncluded(key) && !isExcluded(key)));
-}
-
-/** anyOf says whether one of some globs covers a text. */
-export function anyOf(patterns: readonly string[]): (text: string) => boolean {
-  const globs = patterns.map(glob);
-  return (text) => globs.some((each) => each.matches(text));
 }

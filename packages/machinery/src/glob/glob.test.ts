@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { glob } from './glob.ts';
+import { anyGlob, glob } from './glob.ts';
 
 describe('glob', () => {
   test.each<[pattern: string, text: string, matches: boolean]>([
@@ -54,5 +54,13 @@ describe('glob', () => {
     // 60 stars over 20,000 characters: 2^60 ways for a matcher that tries one after the other.
     expect(glob(`${'*a'.repeat(60)}b`).matches('a'.repeat(20_000))).toBe(false);
     expect(glob(`${'**a*'.repeat(30)}b`).matches('a/'.repeat(10_000))).toBe(false);
+  });
+});
+
+describe('anyGlob', () => {
+  test('asks all patterns', () => {
+    const isSystem = anyGlob(['kube-*', 'default']);
+    expect(['kube-system', 'default', 'shop'].map(isSystem)).toEqual([true, true, false]);
+    expect(anyGlob([])('')).toBe(false);
   });
 });

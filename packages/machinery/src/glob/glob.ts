@@ -65,3 +65,9 @@ function skipStars(tokens: readonly number[], reached: Uint8Array): void {
     if (reached[index] === 1 && (token === STAR || token === DOUBLE_STAR)) reached[index + 1] = 1;
   }
 }
+
+/** anyGlob compiles several patterns into one question: whether one of them covers a text. Of no patterns, none does. */
+export function anyGlob(patterns: readonly string[]): (text: string) => boolean {
+  const globs = patterns.map(glob);
+  return (text) => globs.some((each) => each.matches(text));
+}

@@ -1,0 +1,72 @@
+import type { Spec } from '../api/config-map-sync.ts';
+import { type NamespaceView, resolveTargets, type TargetSpec } from '../targets/resolve-targets.ts';
+import type { Edge } from './find-cycle.ts';
+
+/** Sync is a ConfigMapSync as far as cycles are concerned. */
+export interface Sync {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly spec: TargetSpec & Pick<Spec, 'direction'>;
+}
+
+/**
+ * syncEdges are the edges that matter to a ConfigMapSync: its own, and those of all that can be reached from them. Copies that
+ * nobody copies further are left out. Only the ConfigMapSyncs on the way are resolved, so that a large cluster costs little.
+ */
+export function syncEdges(
+  of: Sync,
+  all: Iterable<Sync>,
+  namespaces: readonly NamespaceView[] | undefined,
+): readonly Edge[] {
+  const readers = readersOf(of, all);
+  const seen = new Set<string>([of.key]);
+  const edges: Edge[] = [];
+  const found = [of];
+  for (const sync of found) {
+    for (const edge of edgesOf(sync, namespaces)) {
+      const further = readers.get(edge.to);
+      if (!further) continue;
+      edges.push(edge);
+      for (const each of further) {
+        if (seen.has(each.key)) continue;
+        seen.add(each.key);
+        found.push(each);
+      }
+    }
+  }
+  return edges;
+}
+
+/** readersOf are the ConfigMapSyncs by the ConfigMap that they read; one that syncs both ways reads its copy too. */
+function readersOf(of: Sync, all: Iterable<Sync>): ReadonlyMap<string, readonly Sync[]> {
+  const readers = new Map<string, Sync[]>();
+  const add = (sync: Sync): void => {
+    for (const { from } of sourceEdges(sync)) {
+      const known = readers.get(from);
+      if (known) known.push(sync);
+      else readers.set(from, [sync]);
+    }
+  };
+  add(of);
+  // A changed one stands in for what is stored under its name.
+  for (const sync of all) if (sync.key !== of.key) add(sync);
+  return readers;
+}
+
+function sourceEdges({ spec }: Sync): readonly { readonly from: string }[] {
+  const source = { from: `${spec.sourceNamespace}/${spec.configMapName}` };
+  if (spec.direction !== 'Bidirectional') return [source];
+  // Both ways there is one destination, and it is named.
+  return [source, ...resolveTargets(spec, undefined).map(({ namespace, name }) => ({ from: `${namespace}/${name}` }))];
+}
+
+function edgesOf({ key, spec }: Sync, namespaces: readonly NamespaceView[] | undefined): readonly Edge[] {
+  const from = `${spec.sourceNamespace}/${spec.configMapName}`;
+  const forward = resolveTargets(spec, namespaces).map(({ namespace, name }) => ({
+    from,
+    to: `${namespace}/${name}`,
+    by: key,
+  }));
+  if (spec.direction !== 'Bidirectional') return forward;
+  return [...forward, ...forward.map((edge) => ({ from: edge.to, to: from, by: key }))];
+}

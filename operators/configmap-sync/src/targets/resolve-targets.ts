@@ -1,0 +1,84 @@
+import { anyGlob, labelSelector } from '@bowline/machinery';
+import type { Spec } from '../api/config-map-sync.ts';
+
+/** Target is a ConfigMap that should be a copy. */
+export interface Target {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether the selector chose it, and no destination names it. */
+  readonly selected: boolean;
+  /** Why it cannot be written now. */
+  readonly problem?: 'NamespaceMissing' | 'NamespaceTerminating';
+}
+
+/** NamespaceView is what targets depend on. */
+export interface NamespaceView {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly terminating: boolean;
+}
+
+/** TargetSpec is the part of a spec that chooses targets. */
+export type TargetSpec = Pick<
+  Spec,
+  | 'sourceNamespace'
+  | 'configMapName'
+  | 'destinationNamespace'
+  | 'destinations'
+  | 'destinationSelector'
+  | 'excludeNamespaces'
+  | 'targetName'
+>;
+
+/**
+ * resolveTargets is every ConfigMap that a spec asks to be a copy: each once, never the source itself, by namespace and
+ * name. Without namespaces (they are not visible) a selector chooses nothing, and named destinations are taken to exist. A
+ * selected namespace that is being deleted stays a target, so that nothing is removed from it that goes by itself.
+ */
+export function resolveTargets(spec: TargetSpec, namespaces: readonly NamespaceView[] | undefined): readonly Target[] {
+  const targets = new Map<string, Target>();
+  const add = (target: Target): void => {
+    const id = `${target.namespace}/${target.name}`;
+    if (id !== `${spec.sourceNamespace}/${spec.configMapName}` && !targets.has(id)) targets.set(id, target);
+  };
+  const known = namespaces && new Map(namespaces.map((each) => [each.name, each]));
+  for (const { namespace, name } of namedTargets(spec)) {
+    const found = known?.get(namespace);
+    if (known !== undefined && found === undefined) {
+      add({ namespace, name, selected: false, problem: 'NamespaceMissing' });
+    } else add({ namespace, name, selected: false, ...terminating(found) });
+  }
+  for (const namespace of selectedNamespaces(spec, namespaces ?? [])) {
+    add({ namespace: namespace.name, name: targetName(spec), selected: true, ...terminating(namespace) });
+  }
+  return [...targets.values()].sort((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));
+}
+
+/** namedTargets are the targets that a spec names, whatever namespaces there are. */
+export function namedTargets(spec: TargetSpec): readonly { readonly namespace: string; readonly name: string }[] {
+  const fallback = targetName(spec);
+  const { destinationNamespace, destinations = [] } = spec;
+  return [
+    ...(destinationNamespace === undefined ? [] : [{ namespace: destinationNamespace, name: fallback }]),
+    ...destinations.map(({ namespace, name }) => ({ namespace, name: name || fallback })),
+  ];
+}
+
+function targetName(spec: TargetSpec): string {
+  return spec.targetName ?? spec.configMapName;
+}
+
+function selectedNamespaces(spec: TargetSpec, namespaces: readonly NamespaceView[]): readonly NamespaceView[] {
+  if (spec.destinationSelector === undefined) return [];
+  const selector = labelSelector(spec.destinationSelector);
+  const isExcluded = anyGlob(spec.excludeNamespaces);
+  return namespaces.filter(({ name, labels }) => selector.matches(labels) && !isExcluded(name));
+}
+
+function terminating(namespace: NamespaceView | undefined): Pick<Target, 'problem'> {
+  return namespace?.terminating ? { problem: 'NamespaceTerminating' } : {};
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
