@@ -18,6 +18,14 @@ test('gives the lines of a subject one by one, and ends it when released', async
   await subject.release();
 });
 
+test('tells a subject lines', async () => {
+  await using subject = run(
+    "require('node:readline').createInterface({ input: process.stdin }).on('line', (l) => console.log(JSON.stringify({ l })));",
+  );
+  subject.tell('create r1');
+  expect(await subject.next(30_000)).toEqual({ l: 'create r1' });
+});
+
 test('says what a subject wrote when it ended without an answer', async () => {
   await using subject = run("console.error('no such cluster'); process.exit(3);");
   await expect(subject.next(30_000)).rejects.toThrow(/ended.*no such cluster/s);

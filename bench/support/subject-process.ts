@@ -78,6 +78,11 @@ export class SubjectProcess implements AsyncDisposable {
     }
   }
 
+  /** tell writes one line to the subject's standard input. */
+  tell(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
   /** memory reads the kernel's own account of the process. */
   memory(): Memory {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import type { Connection } from './connection.ts';
 
@@ -43,4 +44,9 @@ export function untilReleased(): Promise<void> {
     process.stdin.on('end', resolve);
     process.stdin.resume();
   });
+}
+
+/** orders are the lines that the harness tells this process, until it is released. Instead of `untilReleased`. */
+export function orders(): AsyncIterable<string> {
+  return createInterface({ input: process.stdin });
 }

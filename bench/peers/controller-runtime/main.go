@@ -1,9 +1,10 @@
-// Two controller-runtime programs of the same shape as the benchmark's own subjects, to compare with:
+// Controller-runtime programs of the same shape as the benchmark's own subjects, to compare with:
 //
 //	-shape cache     a cache of every ConfigMap, managed fields stripped, and nothing else
 //	-shape operator  a manager with leader election, metrics and probes, and one controller that looks at every ConfigMap
+//	-shape sync      an operator that keeps copies of ConfigMaps in other namespaces
 //
-// Each prints one JSON line when it is done and then waits for its standard input to close.
+// Each prints one JSON line when it is done, or ready, and then waits for its standard input to close.
 package main
 
 import (
@@ -30,21 +31,16 @@ import (
 )
 
 func main() {
-	shape := flag.String("shape", "cache", "cache or operator")
+	shape := flag.String("shape", "cache", "cache, operator or sync")
 	objects := flag.Int64("objects", 0, "how many reconciles an operator waits for")
+	inFlight := flag.Int("in-flight", 32, "how many copies are written at once")
+	strip := flag.Bool("strip", false, "strip managed fields from the cache of the sync shape")
 	// controller-runtime itself adds -kubeconfig.
 	flag.Parse()
 	ctrl.SetLogger(logr.Discard())
-	if err := run(*shape, *objects); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run(shape string, objects int64) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return err
+		fail(err)
 	}
 	// Ended by standard input, by which the harness also tells that it is gone.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,14 +49,24 @@ func run(shape string, objects int64) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	switch shape {
+	switch *shape {
 	case "cache":
-		return runCache(ctx, config)
+		err = runCache(ctx, config)
 	case "operator":
-		return runOperator(ctx, config, objects)
+		err = runOperator(ctx, config, *objects)
+	case "sync":
+		err = runSync(ctx, config, *inFlight, *strip)
 	default:
-		return fmt.Errorf("there is no shape %q", shape)
+		err = fmt.Errorf("there is no shape %q", *shape)
 	}
+	if err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
 
 func cacheOptions() cache.Options {
@@ -96,7 +102,7 @@ func runCache(ctx context.Context, config *rest.Config) error {
 	if !ok {
 		return fmt.Errorf("the informer is a %T, which has no store to count", informer)
 	}
-	if err := report(elapsed, len(shared.GetStore().ListKeys())); err != nil {
+	if err := reportSync(elapsed, len(shared.GetStore().ListKeys())); err != nil {
 		return err
 	}
 	return <-stopped
@@ -152,17 +158,18 @@ func runOperator(ctx context.Context, config *rest.Config, objects int64) error 
 	case err := <-stopped:
 		return fmt.Errorf("the manager ended before it had seen %d objects: %w", objects, err)
 	}
-	if err := report(time.Since(start), int(all.seen.Load())); err != nil {
+	if err := reportSync(time.Since(start), int(all.seen.Load())); err != nil {
 		return err
 	}
 	return <-stopped
 }
 
-func report(elapsed time.Duration, objects int) error {
-	line, err := json.Marshal(map[string]any{
-		"syncMs":  float64(elapsed.Microseconds()) / 1000,
-		"objects": objects,
-	})
+func reportSync(elapsed time.Duration, objects int) error {
+	return report(map[string]any{"syncMs": float64(elapsed.Microseconds()) / 1000, "objects": objects})
+}
+
+func report(values map[string]any) error {
+	line, err := json.Marshal(values)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,14 @@
 import type { Measure } from '../../result.ts';
+import { type Candidate, judgedMeasure, peerCandidate, runRounds } from '../../support/rounds.ts';
+import { numberIn, runSubject, type Subject, subjectArguments } from '../../support/run-subject.ts';
 import { smallHeapArgument } from '../../support/subject.ts';
-import { type Candidate, judgedMeasure, peerCandidate, runRounds } from './rounds.ts';
-import { numberIn, runSubject, type Scene, type Subject, subjectArguments } from './scene.ts';
+import type { RuntimeScene } from './scene.ts';
 
 /** Long enough for what a sync leaves behind to show in the peak. */
 const restMs = 500;
 
 /** coldSync measures the time and memory to fill a cache with every ConfigMap from nothing. */
-export async function coldSync(scene: Scene): Promise<readonly Measure[]> {
+export async function coldSync(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, syncRounds } = scene.plan;
   const bare: Subject = {
     id: 'bare',
@@ -78,7 +79,7 @@ export async function coldSync(scene: Scene): Promise<readonly Measure[]> {
   ];
 }
 
-function candidates(scene: Scene, bare: Subject): readonly Candidate[] {
+function candidates(scene: RuntimeScene, bare: Subject): readonly Candidate[] {
   const args = subjectArguments(scene);
   const bowline: Subject = {
     id: 'bowline',

@@ -5,15 +5,16 @@ import { createCertificateAuthority, issueCertificate } from '@bowline/machinery
 import type { Measure } from '../../result.ts';
 import { watchListPath } from '../../support/bare-watch.ts';
 import { type Connection, openSession } from '../../support/connection.ts';
+import { judgedMeasure, runRounds } from '../../support/rounds.ts';
+import { numberIn, type Subject, subjectArguments } from '../../support/run-subject.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
-import { judgedMeasure, runRounds } from './rounds.ts';
-import { numberIn, type Scene, type Subject, subjectArguments } from './scene.ts';
+import type { RuntimeScene } from './scene.ts';
 
 /** Higher than any version in the recorded snapshot. */
 const firstVersion = 1_000_000_000;
 
 /** eventRate measures how many updates a second a reader takes from a stream that is always ahead of it. */
-export async function eventRate(scene: Scene): Promise<readonly Measure[]> {
+export async function eventRate(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { plan } = scene;
   const recordedFile = join(scene.folder, 'recorded.jsonl');
   await recordSnapshot(scene.connection, recordedFile);
@@ -88,7 +89,7 @@ async function recordSnapshot(connection: Connection, file: string): Promise<voi
 }
 
 /** pointTo is the same scene at another server, with connection files of its own. */
-function pointTo(scene: Scene, server: string, ca: string): Scene {
+function pointTo(scene: RuntimeScene, server: string, ca: string): RuntimeScene {
   const connection = { ...scene.connection, server, ca };
   const connectionFile = join(scene.folder, 'replay-connection.json');
   const kubeconfig = join(scene.folder, 'replay-kubeconfig');

@@ -1,10 +1,11 @@
 import type { Measure } from '../../result.ts';
+import { judgedMeasure, runRounds } from '../../support/rounds.ts';
+import { type Subject, subjectArguments } from '../../support/run-subject.ts';
 import { withSmallHeap } from './cold-sync.ts';
-import { judgedMeasure, runRounds } from './rounds.ts';
-import { type Scene, type Subject, subjectArguments } from './scene.ts';
+import type { RuntimeScene } from './scene.ts';
 
 /** idleMemory measures a manager that has synced ten kinds and has nothing to do. */
-export async function idleMemory(scene: Scene): Promise<readonly Measure[]> {
+export async function idleMemory(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { idleRounds, settleMs } = scene.plan;
   const args = subjectArguments(scene);
   const bowline: Subject = { id: 'bowline', label: 'Bowline manager', command: scene.command('bowline-idle'), args };

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Measure, measured, type SubjectResult } from '../../result.ts';
 import { Api } from '../../support/api.ts';
+import { createConfigMaps, createNamespaces, sampleConfigMap } from '../../support/config-maps.ts';
+import { judgedMeasure } from '../../support/rounds.ts';
+import { numberIn, subjectArguments } from '../../support/run-subject.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
-import { createConfigMaps, createNamespaces, sampleConfigMap } from './config-maps.ts';
-import { judgedMeasure } from './rounds.ts';
-import { numberIn, type Scene, subjectArguments } from './scene.ts';
+import type { RuntimeScene } from './scene.ts';
 
 const namespace = 'bench-latency';
 /** Many enough that no object changes again before its reconcile has begun: every update must be seen on its own. */
@@ -15,7 +16,7 @@ const objects = 200;
  * from the moment the write is sent, by the harness, at a steady rate well below what the server can take: the server
  * serves the two watches in no fixed order, so the difference of one event's two times would mostly show that.
  */
-export async function latency(scene: Scene): Promise<readonly Measure[]> {
+export async function latency(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { plan } = scene;
   await using api = new Api(scene.connection);
   await createNamespaces(api, [namespace]);

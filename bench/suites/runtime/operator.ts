@@ -1,12 +1,13 @@
 import type { Measure } from '../../result.ts';
+import { type Candidate, judgedMeasure, peerCandidate, runRounds } from '../../support/rounds.ts';
+import { numberIn, type Subject, subjectArguments } from '../../support/run-subject.ts';
 import { withSmallHeap } from './cold-sync.ts';
-import { type Candidate, judgedMeasure, peerCandidate, runRounds } from './rounds.ts';
-import { numberIn, type Scene, type Subject, subjectArguments } from './scene.ts';
+import type { RuntimeScene } from './scene.ts';
 
 const restMs = 500;
 
 /** wholeOperator measures a manager with one controller from its start until it has looked at every ConfigMap. */
-export async function wholeOperator(scene: Scene): Promise<readonly Measure[]> {
+export async function wholeOperator(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, operatorRounds } = scene.plan;
   const bowline: Subject = {
     id: 'bowline',

@@ -1,9 +1,10 @@
 import type { Measure } from '../../result.ts';
-import { judgedMeasure, runRounds } from './rounds.ts';
-import { numberIn, type Scene, type Subject, subjectArguments } from './scene.ts';
+import { judgedMeasure, runRounds } from '../../support/rounds.ts';
+import { numberIn, type Subject, subjectArguments } from '../../support/run-subject.ts';
+import type { RuntimeScene } from './scene.ts';
 
 /** overhead measures what a reconcile costs that does nothing: queue, causes, context, log context, metrics. */
-export async function overhead(scene: Scene): Promise<readonly Measure[]> {
+export async function overhead(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, reconciles, overheadRounds } = scene.plan;
   const bowline: Subject = {
     id: 'bowline',

@@ -16,11 +16,20 @@ export interface Plan {
   readonly reconciles: number;
   readonly overheadRounds: number;
   readonly idleRounds: number;
+  /** Children that one reconcile writes. */
+  readonly children: number;
+  readonly childRounds: number;
+  /** Owners with ten children each that are reconciled, as often as `reconciles` says, with nothing to change. */
+  readonly owners: number;
+  readonly noOpRounds: number;
+  /** Admission reviews whose answer is timed. */
+  readonly reviews: number;
+  readonly webhookRounds: number;
   /** How long a process rests before its idle memory is read. */
   readonly settleMs: number;
 }
 
-/** fullPlan is what is kept: within about five minutes once the peers are built. */
+/** fullPlan is what is kept: within about eight minutes once the peers are built. */
 export const fullPlan: Plan = {
   objects: 10_000,
   syncRounds: 5,
@@ -33,6 +42,12 @@ export const fullPlan: Plan = {
   reconciles: 20_000,
   overheadRounds: 5,
   idleRounds: 3,
+  children: 1_000,
+  childRounds: 5,
+  owners: 100,
+  noOpRounds: 3,
+  reviews: 5_000,
+  webhookRounds: 3,
   settleMs: 10_000,
 };
 
@@ -49,5 +64,11 @@ export const quickPlan: Plan = {
   reconciles: 2_000,
   overheadRounds: 1,
   idleRounds: 1,
+  children: 200,
+  childRounds: 1,
+  owners: 20,
+  noOpRounds: 1,
+  reviews: 500,
+  webhookRounds: 1,
   settleMs: 500,
 };

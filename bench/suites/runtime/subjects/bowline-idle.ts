@@ -12,8 +12,8 @@ import {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import { defineOperator, keyed, loadKubeconfig } from '@bowline/runtime';
+import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
-import { runOperator } from './run-operator.ts';
 
 const map = () => ['all'];
 let first: () => void = () => {};

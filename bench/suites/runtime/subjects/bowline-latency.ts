@@ -5,8 +5,8 @@ import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { percentile } from '../../../statistics.ts';
 import { bareWatch, endsSnapshot, watchListPath } from '../../../support/bare-watch.ts';
 import { openSession } from '../../../support/connection.ts';
+import { runOperator } from '../../../support/run-operator.ts';
 import { readConnection, report, subjectInput, untilReleased } from '../../../support/subject.ts';
-import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
 const config = await loadKubeconfig({ paths: [input.kubeconfig] });

@@ -1,8 +1,8 @@
 // A whole operator: a manager with leader election, metrics and probes, and one controller that looks at every ConfigMap.
 import { ConfigMap } from '@bowline/kubernetes';
 import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
+import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
-import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
 const config = await loadKubeconfig({ paths: [input.kubeconfig] });

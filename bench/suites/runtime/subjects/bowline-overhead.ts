@@ -2,8 +2,8 @@
 // nothing but name its logger, which is where the log's context is made. No request is sent meanwhile.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
 import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
+import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
-import { runOperator } from './run-operator.ts';
 
 const input = subjectInput();
 const config = await loadKubeconfig({ paths: [input.kubeconfig] });

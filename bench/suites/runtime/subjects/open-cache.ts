@@ -1,7 +1,8 @@
-import { Cache, type ConnectionConfig, connect, createClient } from '@bowline/runtime';
+import { Cache, type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime';
 
 /** OpenedCache is a running cache and what stands under it. */
 export interface OpenedCache extends AsyncDisposable {
+  readonly client: Client;
   readonly cache: Cache;
 }
 
@@ -13,6 +14,7 @@ export function openCache(config: ConnectionConfig): OpenedCache {
   const stop = new AbortController();
   const stopped = cache.run(stop.signal);
   return {
+    client,
     cache,
     async [Symbol.asyncDispose]() {
       stop.abort();

@@ -1,5 +1,5 @@
 import { integerBelow, seededRandom } from '@bowline/machinery';
-import { type Api, inParallel } from '../../support/api.ts';
+import { type Api, inParallel } from './api.ts';
 
 const writesInFlight = 24;
 

@@ -1,11 +1,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleSubjects } from '../../support/bundle.ts';
-import { openCluster } from '../../support/cluster.ts';
-import { clientNodePeer, controllerRuntimePeer } from '../../support/peers.ts';
-import type { Plan } from './plan.ts';
-import type { Scene } from './scene.ts';
+import { bundleSubjects } from './bundle.ts';
+import { openCluster } from './cluster.ts';
+import type { Connection } from './connection.ts';
+import type { Command } from './subject-process.ts';
+
+/** Scene is what every measurement of a suite stands in: a control plane of its own and the bundled subjects. */
+export interface Scene {
+  readonly connection: Connection;
+  /** A file that holds `connection`. */
+  readonly connectionFile: string;
+  readonly kubeconfig: string;
+  /** A folder of this run alone, removed at its end. */
+  readonly folder: string;
+  /** The bundled subject of this name. */
+  command(name: string): Command;
+  log(line: string): void;
+}
 
 /** OpenedScene is a scene that must be left in the end. */
 export interface OpenedScene extends Scene, AsyncDisposable {
@@ -13,24 +25,8 @@ export interface OpenedScene extends Scene, AsyncDisposable {
   readonly kubernetes: string;
 }
 
-/** Named by URL, so that whoever moves one of them finds this list. */
-const subjects = [
-  new URL('./subjects/bare-events.ts', import.meta.url),
-  new URL('./subjects/bare-sync.ts', import.meta.url),
-  new URL('./subjects/bowline-events.ts', import.meta.url),
-  new URL('./subjects/bowline-idle.ts', import.meta.url),
-  new URL('./subjects/bowline-latency.ts', import.meta.url),
-  new URL('./subjects/bowline-operator.ts', import.meta.url),
-  new URL('./subjects/bowline-overhead.ts', import.meta.url),
-  new URL('./subjects/bowline-sync.ts', import.meta.url),
-  new URL('./subjects/nothing.ts', import.meta.url),
-  new URL('./subjects/replay-server.ts', import.meta.url),
-];
-
-/** openScene prepares the peers, bundles the subjects and starts the control plane. */
-export async function openScene(plan: Plan, log: (line: string) => void): Promise<OpenedScene> {
-  const controllerRuntime = await controllerRuntimePeer(log);
-  const clientNode = await clientNodePeer(log);
+/** openScene bundles the subjects and starts the control plane. */
+export async function openScene(subjects: readonly URL[], log: (line: string) => void): Promise<OpenedScene> {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-bench-'));
   const leave = (): void => rmSync(folder, { recursive: true, force: true });
   // Subjects and control plane notice by themselves that this process is gone; the folder holds credentials.
@@ -48,13 +44,10 @@ export async function openScene(plan: Plan, log: (line: string) => void): Promis
     writeFileSync(connectionFile, JSON.stringify(cluster.connection), { mode: 0o600 });
     writeFileSync(kubeconfig, JSON.stringify(cluster.kubeconfig), { mode: 0o600 });
     return {
-      plan,
       connection: cluster.connection,
       connectionFile,
       kubeconfig,
       folder,
-      controllerRuntime,
-      clientNode,
       command,
       log,
       kubernetes: cluster.version,

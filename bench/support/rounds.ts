@@ -1,8 +1,8 @@
-import { judge, type LeftOutSubject, type Measure, measured, type SubjectResult, type Target } from '../../result.ts';
-import { rotate } from '../../statistics.ts';
-import type { Peer } from '../../support/peers.ts';
-import { whyMissed } from './missed.ts';
-import { type Outcome, runSubject, type Subject } from './scene.ts';
+import { whyMissed } from '../missed.ts';
+import { judge, type LeftOutSubject, type Measure, measured, type SubjectResult, type Target } from '../result.ts';
+import { rotate } from '../statistics.ts';
+import type { Peer } from './peers.ts';
+import { type Outcome, runSubject, type Subject } from './run-subject.ts';
 
 /** Candidate is a subject, or one that cannot be measured here. */
 export type Candidate = Subject | LeftOutSubject;

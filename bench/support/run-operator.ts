@@ -1,24 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type Client,
   type ConnectionConfig,
   connect,
   createClient,
   createLog,
   createMetrics,
   Manager,
+  type ManagerOptions,
+  type MetricsRegistry,
   type Operator,
 } from '@bowline/runtime';
 
+/** RunningOperator is an operator in its manager, with what both use. */
+export interface RunningOperator extends AsyncDisposable {
+  readonly client: Client;
+  readonly manager: Manager;
+  readonly metrics: MetricsRegistry;
+  /** working resolves once every controller runs: caches are complete, and the Lease is held. */
+  working(): Promise<void>;
+}
+
 /**
  * runOperator runs an operator in a manager as a deployment would: leader election, probes, metrics, logs at their default
- * level, one connection that reports its requests.
+ * level, one connection that reports its requests. `options` are further options of the manager.
  */
-export function runOperator(config: ConnectionConfig, operator: Operator): AsyncDisposable {
+export function runOperator(
+  config: ConnectionConfig,
+  operator: Operator,
+  options: Pick<ManagerOptions, 'config' | 'webhooksFor'> = {},
+): RunningOperator {
   // Standard output is the harness's.
   const log = createLog({ destination: process.stderr });
   const metrics = createMetrics();
   const transport = connect(config, { log, metrics });
   const client = createClient({ transport, log, metrics });
   const manager = new Manager({
+    ...options,
     operators: [operator],
     clientFor: () => client,
     namespace: 'default',
@@ -35,6 +53,14 @@ export function runOperator(config: ConnectionConfig, operator: Operator): Async
     process.exit(1);
   });
   return {
+    client,
+    manager,
+    metrics,
+    async working() {
+      const isWorking = (): boolean =>
+        manager.status().some(({ controllers }) => controllers.every(({ state }) => state === 'running'));
+      while (!isWorking()) await pause(10);
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await stopped;

@@ -1,0 +1,19 @@
+/** subjects are the programs of this suite. Named by URL, so that whoever moves one of them finds this list. */
+export const subjects: readonly URL[] = [
+  new URL('./subjects/bare-events.ts', import.meta.url),
+  new URL('./subjects/bare-sync.ts', import.meta.url),
+  new URL('./subjects/bare-webhook.ts', import.meta.url),
+  new URL('./subjects/bowline-children.ts', import.meta.url),
+  new URL('./subjects/bowline-events.ts', import.meta.url),
+  new URL('./subjects/bowline-idle.ts', import.meta.url),
+  new URL('./subjects/bowline-latency.ts', import.meta.url),
+  new URL('./subjects/bowline-no-op.ts', import.meta.url),
+  new URL('./subjects/bowline-operator.ts', import.meta.url),
+  new URL('./subjects/bowline-overhead.ts', import.meta.url),
+  new URL('./subjects/bowline-sync.ts', import.meta.url),
+  new URL('./subjects/bowline-webhook.ts', import.meta.url),
+  new URL('./subjects/nothing.ts', import.meta.url),
+  new URL('./subjects/replay-server.ts', import.meta.url),
+  new URL('./subjects/webhook-caller.ts', import.meta.url),
+  new URL('../../support/subjects/raw-writes.ts', import.meta.url),
+];

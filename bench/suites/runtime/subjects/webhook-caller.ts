@@ -1,0 +1,102 @@
+// Calls two webhook servers in turn the way the API server does: one keep-alive connection each, an AdmissionReview about
+// the creation of a ConfigMap, one review at a time, so that what is timed is one answer and not a queue.
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { percentile } from '../../../statistics.ts';
+import { sampleConfigMap } from '../../../support/config-maps.ts';
+import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+
+const { options } = subjectInput();
+const reviews = Number(options.reviews);
+const ca = readFileSync(`${String(options.folder)}/ca.crt`);
+
+function review(index: number): string {
+  const object = sampleConfigMap(index, 'default');
+  const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
+  return JSON.stringify({
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    request: {
+      uid: `0b4d1e7a-6d52-4bd4-9c1f-${String(index).padStart(12, '0')}`,
+      kind,
+      resource: configMaps,
+      requestKind: kind,
+      requestResource: configMaps,
+      name: object.metadata.name,
+      namespace: 'default',
+      operation: 'CREATE',
+      userInfo: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
+      object,
+      oldObject: null,
+      dryRun: false,
+      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'kubectl-create' },
+    },
+  });
+}
+
+interface Server {
+  readonly name: string;
+  readonly port: number;
+  readonly path: string;
+  readonly agent: Agent;
+  readonly times: number[];
+}
+
+function serverOf(name: string): Server {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
+  return { name, port: Number(options[`${name}Port`]), path: String(options[`${name}Path`]), agent, times: [] };
+}
+
+function call({ port, path, agent }: Server, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const start = performance.now();
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: `${path}?timeout=10s`,
+        method: 'POST',
+        agent,
+        headers: {
+          accept: 'application/json, */*',
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': 'kube-apiserver-admission',
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const ms = performance.now() - start;
+          const text = Buffer.concat(chunks).toString();
+          if (response.statusCode === 200 && text.includes('"allowed":true')) resolve(ms);
+          else reject(new Error(`${path} answered ${response.statusCode}: ${text.slice(0, 200)}`));
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const servers = [serverOf('bowline'), serverOf('bare')];
+for (let index = -Math.ceil(reviews / 4); index < reviews; index += 1) {
+  const body = review(Math.abs(index));
+  // Each goes first every other time; the first quarter is V8's to warm up.
+  for (const server of index % 2 === 0 ? servers : servers.toReversed()) {
+    const ms = await call(server, body);
+    if (index >= 0) server.times.push(ms);
+  }
+}
+report(
+  Object.fromEntries(
+    servers.flatMap(({ name, times }) => [
+      [`${name}P50`, percentile(times, 0.5)],
+      [`${name}P99`, percentile(times, 0.99)],
+    ]),
+  ),
+);
+await untilReleased();
+process.exit(0);

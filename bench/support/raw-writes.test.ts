@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { asWritten } from './raw-writes.ts';
+
+test('keeps of a stored object what its writer wrote, and nothing of the server', () => {
+  const written = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { labels: { a: '1' }, annotations: { b: '2' }, ownerReferences: [{ uid: 'x' }] },
+    data: { key: 'value' },
+  };
+  const server = {
+    name: 'n',
+    namespace: 's',
+    uid: 'u',
+    resourceVersion: '7',
+    creationTimestamp: 'now',
+    managedFields: [{}],
+  };
+  const stored = { ...written, metadata: { ...server, ...written.metadata } };
+  expect(asWritten(JSON.stringify(stored))).toEqual(written);
+});
+
+test('leaves out what was not written', () => {
+  expect(asWritten(JSON.stringify({ metadata: { name: 'n' } }))).toEqual({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {},
+  });
+});

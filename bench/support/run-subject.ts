@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Scene } from './scene.ts';
+import type { SubjectInput } from './subject.ts';
+import { type Command, type Memory, SubjectProcess } from './subject-process.ts';
+
+/** Subject is a program to be measured. */
+export interface Subject {
+  readonly id: string;
+  readonly label: string;
+  readonly command: Command;
+  readonly args: readonly string[];
+}
+
+/** Outcome is what one run of a subject gave. */
+export interface Outcome {
+  readonly report: Report;
+  /** From the start of the process to its report, the start of Node or Go and all imports included. */
+  readonly sinceStartMs: number;
+  readonly memory: Memory;
+}
+
+/** Report is one line that a subject wrote. */
+export type Report = Readonly<Record<string, unknown>>;
+
+const reportTimeoutMs = 120_000;
+
+/** subjectArguments is the command line of a subject that takes a `SubjectInput`. */
+export function subjectArguments(scene: Scene, options: SubjectInput['options'] = {}): readonly string[] {
+  const input: SubjectInput = { connectionFile: scene.connectionFile, kubeconfig: scene.kubeconfig, options };
+  return [JSON.stringify(input)];
+}
+
+/** runSubject runs a subject in a fresh process until it reports, lets it rest, reads its memory and ends it. */
+export async function runSubject(subject: Subject, restMs: number): Promise<Outcome> {
+  const start = performance.now();
+  await using running = new SubjectProcess(subject.command, subject.args);
+  const report = await running.next(reportTimeoutMs);
+  const sinceStartMs = performance.now() - start;
+  await pause(restMs);
+  return { report, sinceStartMs, memory: running.memory() };
+}
+
+/** numberIn reads a number of a subject's report. */
+export function numberIn(report: Report, field: string): number {
+  const value = report[field];
+  if (typeof value !== 'number')
+    throw new TypeError(`the subject reported ${JSON.stringify(report)}, without ${field}`);
+  return value;
+}

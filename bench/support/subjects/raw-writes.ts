@@ -1,0 +1,77 @@
+// The raw limit of writing: so many requests in flight on one bare HTTP/2 session, bodies made beforehand, answers read
+// but not parsed. Told `create` or `update` and a revision, it writes every object once and reports how long that took.
+import { readFileSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
+import { inParallel } from '../api.ts';
+import { openSession } from '../connection.ts';
+import type { RawWrites } from '../raw-writes.ts';
+import { orders, readConnection, report, subjectInput } from '../subject.ts';
+
+const input = subjectInput();
+const { targets, template, inFlight, style } = JSON.parse(
+  readFileSync(String(input.options.file), 'utf8'),
+) as RawWrites;
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+function requestsFor(order: string, revision: string): readonly Request[] {
+  return targets.map((target) => {
+    const body = JSON.stringify({
+      ...template,
+      metadata: { ...template.metadata, ...target },
+      data: { ...template.data, revision },
+    });
+    const collection = `/api/v1/namespaces/${target.namespace}/configmaps`;
+    const object = `${collection}/${target.name}?fieldManager=bowline-bench`;
+    if (style === 'apply') {
+      return { method: 'PATCH', path: `${object}&force=true`, contentType: 'application/apply-patch+yaml', body };
+    }
+    return order === 'create'
+      ? { method: 'POST', path: `${collection}?fieldManager=bowline-bench`, contentType: 'application/json', body }
+      : { method: 'PUT', path: object, contentType: 'application/json', body };
+  });
+}
+
+function send(session: ClientHttp2Session, { method, path, contentType, body }: Request): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ':method': method,
+      ':path': path,
+      accept: 'application/json',
+      'content-type': contentType,
+    });
+    let status = 0;
+    stream.on('response', (headers) => {
+      status = Number(headers[':status']);
+    });
+    stream.on('data', () => {});
+    stream.on('error', reject);
+    stream.on('end', () => {
+      if (status < 300) resolve();
+      else reject(new Error(`${method} ${path} answered ${status}`));
+    });
+    stream.end(body);
+  });
+}
+
+const session = openSession(readConnection(input));
+await new Promise<void>((resolve, reject) => {
+  session.once('connect', () => resolve());
+  session.on('error', reject);
+});
+report({ ready: true });
+for await (const line of orders()) {
+  const [order = '', revision = ''] = line.split(' ');
+  const requests = requestsFor(order, revision);
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  await inParallel(requests, inFlight, (request) => send(session, request));
+  const { user, system } = process.cpuUsage(cpu);
+  report({ ms: performance.now() - start, cpuMs: (user + system) / 1_000 });
+}
+session.destroy();
