@@ -1,0 +1,30 @@
+import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+
+/** Intercept decides what becomes of a request; `send` hands it to the network. */
+export type Intercept = (
+  request: TransportRequest,
+  send: () => Promise<TransportResponse>,
+) => Promise<TransportResponse>;
+
+/** InterceptingTransport lets a test stand between a client and its API server. Closing it leaves the transport below open. */
+export class InterceptingTransport implements Transport {
+  readonly #below: Transport;
+  readonly #intercept: Intercept;
+
+  constructor(below: Transport, intercept: Intercept) {
+    this.#below = below;
+    this.#intercept = intercept;
+  }
+
+  get host(): string {
+    return this.#below.host;
+  }
+
+  request(request: TransportRequest): Promise<TransportResponse> {
+    return this.#intercept(request, () => this.#below.request(request));
+  }
+
+  async close(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
