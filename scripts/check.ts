@@ -2,6 +2,7 @@
 import { apiReports } from './check/api-report.ts';
 import { dependencyDirections } from './check/dependency-directions.ts';
 import { brokenExamples } from './check/doc-examples.ts';
+import { staleQuotes } from './check/doc-examples-quoted.ts';
 import { undocumentedErrorCodes } from './check/error-codes.ts';
 import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
@@ -36,6 +37,7 @@ const failed = await runSteps([
   ]),
   command('build', process.execPath, ['scripts/build.mjs']),
   findings('API reports', () => apiReports({ update })),
+  findings('files quoted in the documentation', () => staleQuotes({ update })),
   findings('examples in the documentation', () => brokenExamples()),
   findings('error codes are documented', undocumentedErrorCodes),
   findings('no machine paths or download addresses', repositoryText),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { repositoryRoot, sourceFiles } from '../repository.ts';
+import { withoutQuotes } from './doc-examples-quoted.ts';
 
 /** Pages whose TypeScript is not an example: reports quote declarations. */
 const notExamples = /api-report\.md$/;
@@ -14,11 +15,12 @@ interface CodeBlock {
   readonly code: string;
 }
 
-/** codeBlocks lists the TypeScript examples of a page. */
+/** codeBlocks lists the TypeScript examples of a page, but for those that quote a file. */
 export function codeBlocks(page: string, text: string): CodeBlock[] {
-  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => ({
+  const own = withoutQuotes(text);
+  return [...own.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => ({
     page,
-    line: text.slice(0, match.index).split('\n').length + 1,
+    line: own.slice(0, match.index).split('\n').length + 1,
     code: match[1] ?? '',
   }));
 }
