@@ -42,7 +42,7 @@ export const Preview = defineResource({
   columns: [
     { name: 'Ready', path: '.status.conditions[?(@.type=="Ready")].status' },
     { name: 'URL', path: '.status.url' },
-    { name: 'Expires', path: '.status.expiresAt', priority: 1 },
+    { name: 'Expires', path: '.status.expiresAt', type: 'string', priority: 1 },
   ],
 });
 

@@ -1,0 +1,13 @@
+import { attachmentOf, startControlPlane } from '@bowline/control-plane';
+import type {} from '@bowline/control-plane/testing';
+import type { TestProject } from 'vitest/node';
+
+/** setup runs once before all tests: it starts a real control plane, and tells the tests how to reach it. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    onProgress: (line) => process.stderr.write(`${line}\n`),
+  });
+  project.provide('bowlineControlPlane', { attachment: attachmentOf(controlPlane) });
+  return () => controlPlane.stop();
+}
