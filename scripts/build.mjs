@@ -1,7 +1,7 @@
 // Builds what `npm install` must leave ready: the packages' dist folders and the bundled CLI.
 // Plain JavaScript, because it runs before anything else has been built.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -13,11 +13,16 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '--build', 't
   stdio: 'inherit',
 });
 
+// The names of chunks change with their content: without this, old ones would pile up.
+rmSync(`${root}/apps/bowline/dist`, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: ['apps/bowline/src/main.ts'],
-  outfile: 'apps/bowline/dist/bowline.js',
+  entryPoints: { bowline: 'apps/bowline/src/main.ts' },
+  outdir: 'apps/bowline/dist',
+  chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
+  // What a command or an operator needs is a file of its own, loaded when it is used: nobody pays for the others.
+  splitting: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',

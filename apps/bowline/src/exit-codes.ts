@@ -3,10 +3,20 @@ export const exitCodes = {
   success: 0,
   /** The command could not do what was asked; the message says why and what to do. */
   failure: 1,
-  /** An unknown command, option or value: nothing was attempted. */
+  /** A mistake on the command line or in the configuration: nothing was attempted. */
   usage: 2,
 } as const;
 
+/** usageErrors are the codes of mistakes that are found before anything is attempted. */
+export const usageErrors: ReadonlySet<string> = new Set([
+  'BOWLINE_CONFIG_FILE',
+  'BOWLINE_CONFIG_INVALID',
+  'BOWLINE_IMAGE_MISSING',
+  'BOWLINE_OPERATORS_MISSING',
+  'BOWLINE_OPERATOR_UNKNOWN',
+  'BOWLINE_UNINSTALL_UNCONFIRMED',
+]);
+
 /** exitCodeHelp stands at the end of the help. */
 export const exitCodeHelp = `
-Exit codes: ${exitCodes.success} done, ${exitCodes.failure} could not be done (the message says why), ${exitCodes.usage} unknown command, option or value.`;
+Exit codes: ${exitCodes.success} done, ${exitCodes.failure} could not be done (the message says why), ${exitCodes.usage} a mistake on the command line or in the configuration, nothing was attempted.`;

@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { addSettings, type SettingsContext } from '../config/settings-options.ts';
+import { addClusterOptions, type ClusterOptions } from '../connect-cluster.ts';
+import { runManager } from '../run-manager.ts';
+
+/** runCommand is `bowline run`. */
+export async function runCommand(context: SettingsContext): Promise<Command> {
+  const command = addClusterOptions(new Command('run'))
+    .description('Runs operators against a cluster until SIGINT or SIGTERM.')
+    .addHelpText(
+      'after',
+      `
+Flags override the file of --config. Settings of an operator are listed once it is selected.
+It ends with 0 after SIGTERM, when running work has ended and the Leases are released.
+
+Examples:
+  bowline run --operators configmap-sync
+  bowline run --operators configmap-sync --help
+  bowline run --config bowline.yaml --log-level debug`,
+    );
+  const settingsOf = await addSettings(command, context);
+  return command.action(async (options: ClusterOptions, parsed: Command) => {
+    await runManager(settingsOf(parsed), options, context.io.env);
+  });
+}

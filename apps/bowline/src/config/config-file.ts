@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { BowlineError } from '@bowline/runtime';
+
+/** ConfigFile is a configuration file that was read: plain JSON, and where each field stands. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** lineOf is the line of a field (`logging.level`, `namespaces[1]`), or of the nearest one around it that is there. */
+  lineOf(field: string): number | undefined;
+}
+
+/** A configuration of hundreds of namespaces is a few kilobytes: what is larger is another file. */
+const MOST_BYTES = 1024 * 1024;
+
+/** readConfigFile reads bowline.yaml. Throws BOWLINE_CONFIG_FILE. */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it cannot be read';
+    throw refused(path, `${code}; name a readable file with --config`, cause);
+  }
+  if (text.length > MOST_BYTES) throw refused(path, 'it is larger than 1 MiB; name the right file with --config');
+  return await parseConfig(path, text);
+}
+
+async function parseConfig(path: string, text: string): Promise<ConfigFile> {
+  const { LineCounter, isMap, isNode, isScalar, parseAllDocuments } = await import('yaml');
+  const lines = new LineCounter();
+  const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
+  const [document] = documents;
+  if (documents.length > 1) throw refused(path, 'it holds several YAML documents; leave one');
+  const [problem] = document?.errors ?? [];
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0]);
+    throw refused(path, `line ${line}: ${lowerFirst(problem.message)}; correct the YAML`);
+  }
+  const contents = document?.contents ?? null;
+  if (contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null)) {
+    throw refused(path, 'it must be a map of settings, such as `operators: [configmap-sync]`');
+  }
+  return {
+    path,
+    value: (document?.toJS() ?? {}) as Record<string, unknown>,
+    lineOf(field) {
+      for (let steps = stepsOf(field); steps.length > 0; steps = steps.slice(0, -1)) {
+        const key = steps.at(-1);
+        const parent: unknown = steps.length === 1 ? contents : document?.getIn(steps.slice(0, -1), true);
+        // The key's line, not the value's: a block begins on the next line.
+        const pair = isMap(parent)
+          ? parent.items.find((each) => isScalar(each.key) && each.key.value === key)
+          : undefined;
+        const node = pair?.key ?? document?.getIn(steps, true);
+        if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** stepsOf splits a field path: `a.b[1].c` has the steps a, b, 1 and c. */
+function stepsOf(field: string): readonly (string | number)[] {
+  return [...field.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, name]) =>
+    index === undefined ? (name ?? '') : Number(index),
+  );
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/\.$/, '');
+}
+
+function refused(path: string, problem: string, cause?: unknown): BowlineError {
+  return new BowlineError('BOWLINE_CONFIG_FILE', `cannot use the configuration file ${path}: ${problem}`, { cause });
+}

@@ -1,0 +1,118 @@
+import { type StructuralSchema, validate } from '@bowline/machinery/schema';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** Flag is a setting that can be given on the command line. */
+export interface Flag {
+  /** Without the dashes: `trust-all-authors`. */
+  readonly name: string;
+  /** Where the setting stands in the configuration: `['logging', 'level']`. */
+  readonly path: readonly string[];
+  readonly schema: StructuralSchema;
+}
+
+/** FlagValue is a flag that was given. */
+export interface FlagValue {
+  readonly flag: Flag;
+  readonly value: unknown;
+}
+
+/** flagAt is the flag of the setting at a path of a schema. */
+export function flagAt(name: string, schema: StructuralSchema, path: readonly string[]): Flag {
+  let found: StructuralSchema | undefined = schema;
+  for (const field of path) found = found?.properties?.[field];
+  if (!found) throw new TypeError(`there is no setting ${path.join('.')} for the flag --${name}`);
+  return { name, path, schema: found };
+}
+
+/** flagsOf are the flags of an object's fields, below `prefix`. What a flag cannot express (objects, lists of them) has none. */
+export function flagsOf(schema: StructuralSchema, prefix: readonly string[] = []): readonly Flag[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([field, each]) => {
+    const name = field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
+    // `--no-x` is how a command line says the opposite of `--x`.
+    const isExpressible = isScalar(each) || (each.items !== undefined && isScalar(each.items));
+    return isExpressible && !name.startsWith('no-') ? [{ name, path: [...prefix, field], schema: each }] : [];
+  });
+}
+
+function isScalar({ type }: StructuralSchema): boolean {
+  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean';
+}
+
+/** optionOf is the option by which the command line takes a flag; its value is checked as soon as it is read. */
+export function optionOf(flag: Flag): Option {
+  const { name, schema } = flag;
+  const option = new Option(`--${name} ${placeholder(schema)}`, helpOf(schema));
+  option.argParser((text: string) => read(text, schema));
+  return schema.type === 'boolean' ? option.preset('true') : option;
+}
+
+/** givenFlags are those that stand on the command line, with their values. */
+export function givenFlags(command: Command, flags: readonly Flag[]): readonly FlagValue[] {
+  return flags.flatMap((flag) => {
+    const attribute = optionOf(flag).attributeName();
+    return command.getOptionValueSource(attribute) === 'cli'
+      ? [{ flag, value: command.getOptionValue(attribute) as unknown }]
+      : [];
+  });
+}
+
+/** withFlags is a configuration in which what was given on the command line has replaced what was there. */
+export function withFlags(config: unknown, given: readonly FlagValue[]): Record<string, unknown> {
+  return given.reduce((before, { flag, value }) => set(before, flag.path, value), asObject(config));
+}
+
+function set(config: unknown, [field, ...rest]: readonly string[], value: unknown): Record<string, unknown> {
+  const object = asObject(config);
+  if (field === undefined) return object;
+  return { ...object, [field]: rest.length === 0 ? value : set(object[field], rest, value) };
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function placeholder(schema: StructuralSchema): string {
+  if (schema.type === 'boolean') return '[true|false]';
+  if (schema.type === 'array') return '<a,b>';
+  if (schema.enum) return `<${schema.enum.join('|')}>`;
+  if (schema.format === 'duration') return '<duration>';
+  return schema.type === 'string' ? '<text>' : '<number>';
+}
+
+function helpOf({ description = '', default: usual }: StructuralSchema): string {
+  const text = `${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '');
+  if (usual === undefined) return text;
+  const shown = typeof usual === 'string' ? usual : JSON.stringify(usual);
+  return `${text}${text === '' ? '' : ' '}(default: ${shown})`;
+}
+
+function read(text: string, schema: StructuralSchema): unknown {
+  const value = parse(text, schema);
+  const [problem] = validate(value, schema);
+  if (!problem) return value;
+  // There is no field to name here: the command line's own message names the flag.
+  const where = problem.field === '' || problem.field === '<nil>' ? '' : `${problem.field}: `;
+  throw new InvalidArgumentError(`${where}${problem.message.replace(/^Invalid value: .*?: (?: in body )?/, '')}.`);
+}
+
+function parse(text: string, schema: StructuralSchema): unknown {
+  switch (schema.type) {
+    case 'array':
+      return text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+        .map((item) => parse(item, schema.items ?? {}));
+    case 'boolean':
+      if (text === 'true' || text === 'false') return text === 'true';
+      throw new InvalidArgumentError('Give true or false.');
+    case 'integer':
+    case 'number': {
+      const number = Number(text);
+      if (text.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('Give a number.');
+      return number;
+    }
+    default:
+      return text;
+  }
+}

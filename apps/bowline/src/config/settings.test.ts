@@ -1,0 +1,219 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bowline, testOperators } from '../test-operators.test-support.ts';
+import type { Settings } from './settings.ts';
+import { addSettings } from './settings-options.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bowline-config-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function file(text: string): Promise<string> {
+  const path = join(folder, 'bowline.yaml');
+  await writeFile(path, text);
+  return path;
+}
+
+async function settings(args: readonly string[]): Promise<Settings> {
+  const command = new Command().exitOverride();
+  const io = { out: () => {}, err: () => {}, ask: () => Promise.resolve(undefined), env: {} };
+  const settingsOf = await addSettings(command, { registry: testOperators, args, io });
+  await command.parseAsync(args, { from: 'user' });
+  return settingsOf(command);
+}
+
+describe('settings', () => {
+  it('have defaults', async () => {
+    const { manager, operators, sections } = await settings(['--operators', 'badge']);
+    expect(operators.map(({ name }) => name)).toEqual(['badge']);
+    expect(sections).toEqual({});
+    expect(manager).toEqual({
+      operators: ['badge'],
+      logging: { level: 'info' },
+      health: { address: ':8081' },
+      metrics: { address: ':8080', secure: false },
+      webhook: { address: ':9443', certificates: { kind: 'managed', inject: false } },
+      leaderElection: { enabled: true, leaseDuration: '15s', renewDeadline: '10s', retryPeriod: '2s' },
+      drainTimeout: '30s',
+    });
+  });
+
+  it('come from the file, and flags override it field by field', async () => {
+    const path = await file(`
+operators: [badge, sticker]
+namespace: team
+logging: { level: warn, format: json }
+metrics: { address: ':1' }
+badge: { maxThings: 5, deep: { er: y } }
+sticker: { glue: strong }
+`);
+    const flags = [
+      '--log-level',
+      'debug',
+      '--max-things=7',
+      '--namespaces',
+      'a, b',
+      '--metrics-secure',
+      '--places',
+      'x,y',
+    ];
+    const { manager, sections, given } = await settings(['--config', path, ...flags, '--leader-elect=false']);
+    expect(manager).toMatchObject({
+      namespace: 'team',
+      namespaces: ['a', 'b'],
+      logging: { level: 'debug', format: 'json' },
+      metrics: { address: ':1', secure: true },
+      leaderElection: { enabled: false, leaseDuration: '15s' },
+    });
+    expect(sections).toEqual({
+      badge: { maxThings: 7, deep: { er: 'y' }, places: ['x', 'y'] },
+      sticker: { glue: 'strong' },
+    });
+    expect(given).not.toHaveProperty('drainTimeout');
+  });
+
+  it('select operators by flag rather than by file, which may hold sections of others', async () => {
+    const path = await file('operators: [badge]\nbadge: { maxThings: 5 }\nsticker: { glue: strong }\n');
+    const { operators, sections } = await settings(['--config', path, '--operators', 'sticker']);
+    expect(operators.map(({ name }) => name)).toEqual(['sticker']);
+    expect(sections).toEqual({ sticker: { glue: 'strong' } });
+  });
+
+  it('show those of the selected operators in the help', async () => {
+    const { code, out } = await bowline(['run', '--operators', 'badge', '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain('Settings of badge:');
+    expect(out).toMatch(/--max-things <number> +how many things at once \(default: 3\)/);
+    expect(out).toMatch(/--log-level <debug\|info\|warn\|error>/);
+    expect(out).toContain('bowline run --operators configmap-sync');
+    expect((await bowline(['run', '--help'])).out).not.toContain('--max-things');
+  });
+});
+
+describe('a mistake', () => {
+  it.each<[string, readonly string[], RegExp]>([
+    [
+      'no operator',
+      [],
+      /no operators are selected: give --operators with one or more of badge, sticker, or .*OPERATORS_MISSING/,
+    ],
+    ['an empty list', ['--operators', ''], /should have at least 1 items/],
+    [
+      'an unknown operator',
+      ['--operators', 'bagde'],
+      /no operator "bagde" \(did you mean badge\?\).*badge, sticker.*OPERATOR_UNKNOWN/,
+    ],
+    [
+      'an unknown flag',
+      ['--operators', 'badge', '--max-thing', '1'],
+      /unknown option '--max-thing'\n\(Did you mean --max-things\?\)/,
+    ],
+    [
+      'a flag of an operator that is not selected',
+      ['--operators', 'sticker', '--max-things', '1'],
+      /unknown option '--max-things'/,
+    ],
+    ['a word too many', ['--operators', 'badge', 'now'], /too many arguments/],
+    [
+      'a wrong choice',
+      ['--operators', 'badge', '--log-level', 'loud'],
+      /'--log-level <.*>' argument 'loud' is invalid\. Unsupported value: "loud": supported values: "debug"/,
+    ],
+    [
+      'a number out of bounds',
+      ['--operators', 'badge', '--max-things', '11'],
+      /'--max-things <number>' argument '11' is invalid\. .*less than or equal to 10/,
+    ],
+    ['no number', ['--operators', 'badge', '--max-things', 'x'], /'x' is invalid\. Give a number/],
+    ['no boolean', ['--operators', 'badge', '--shout=maybe'], /'maybe' is invalid\. Give true or false/],
+    [
+      'a wrong duration',
+      ['--operators', 'badge', '--lease-duration', '15'],
+      /'--lease-duration <duration>' argument '15' is invalid/,
+    ],
+    [
+      'a wrong address',
+      ['--operators', 'badge', '--health-address', 'here'],
+      /'here' is invalid\. .*write host:port, :port, or 0 for none/,
+    ],
+    [
+      'a wrong namespace',
+      ['--operators', 'badge', '--namespaces', 'a,B'],
+      /'--namespaces <a,b>' argument 'a,B' is invalid\. \[1\]: /,
+    ],
+    [
+      'a flag of two operators',
+      ['--operators', 'badge,sticker', '--shout'],
+      /Several operators have this setting; give it in bowline\.yaml, as badge\.shout or sticker\.shout/,
+    ],
+    [
+      'no file',
+      ['--operators', 'badge', '--config', '/nowhere/bowline.yaml'],
+      /configuration file \/nowhere\/bowline\.yaml: ENOENT; name a readable file with --config/,
+    ],
+  ])('on the command line, %s, is named with its way out and ends with 2', async (_, args, message) => {
+    const { code, err, out } = await bowline(['run', ...args]);
+    expect(err).toMatch(message);
+    expect(out).toBe('');
+    expect(code).toBe(2);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['no YAML', 'operators: [badge\nx: 1\n', /line \d: .*; correct the YAML/],
+    ['a doubled key', 'operators: [badge]\noperators: [badge]\n', /line 2: map keys must be unique/],
+    ['a list', '- badge\n', /it must be a map of settings/],
+    ['two documents', 'operators: [badge]\n---\noperators: [badge]\n', /several YAML documents/],
+    [
+      'an unknown field',
+      'operators: [badge]\nloging: {}\n',
+      /line 2: loging: there is no such setting \(did you mean logging\?\)/,
+    ],
+    [
+      'an unknown field inside',
+      'operators: [badge]\nlogging:\n  leve: info\n',
+      /line 3: logging\.leve: there is no such setting \(did you mean level\?\)/,
+    ],
+    ['an unknown operator', 'operators: [bagde]\n', /no operator "bagde" \(did you mean badge\?\)/],
+    [
+      'a wrong type',
+      'operators: [badge]\nhealth: { address: 8081 }\n',
+      /line 2: health\.address: Invalid value: "integer".*must be of type string/,
+    ],
+    ['a wrong list', 'operators: badge\n', /line 1: operators: Invalid value: "string".*must be of type array/],
+    [
+      'a wrong choice',
+      'operators: [badge]\nlogging: { level: loud }\n',
+      /line 2: logging\.level: Unsupported value: "loud": supported values: "debug", "info", "warn", "error"/,
+    ],
+    [
+      'a missing companion',
+      'operators: [badge]\nwebhook: { certificates: { kind: secret } }\n',
+      /webhook\.certificates: .*kind secret needs the name of the Secret/,
+    ],
+    [
+      "an operator's setting out of bounds",
+      'operators: [badge]\nbadge:\n  shout: true\n  maxThings: 0\n',
+      /line 4: badge\.maxThings: Invalid value: 0: .*greater than or equal to 1/,
+    ],
+    [
+      'an unknown setting of an operator',
+      'operators: [badge]\nbadge: { maxThing: 1 }\n',
+      /line 2: badge\.maxThing: there is no such setting \(did you mean maxThings\?\)/,
+    ],
+    [
+      'a secret-like value of a wrong type',
+      'operators: [badge]\nbadge: [1]\n',
+      /line 2: badge: Invalid value: "array"/,
+    ],
+  ])('in the file, %s, is named with its line and ends with 2', async (_, text, message) => {
+    const path = await file(text);
+    const { code, err } = await bowline(['run', '--config', path]);
+    expect(err).toMatch(message);
+    expect(code).toBe(2);
+  });
+});

@@ -1,0 +1,124 @@
+import {
+  applyDefaults,
+  type FieldProblem,
+  type StructuralSchema,
+  unknownFields,
+  validate,
+} from '@bowline/machinery/schema';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import { didYouMean } from '../did-you-mean.ts';
+import type { ConfigFile } from './config-file.ts';
+import { type FlagValue, withFlags } from './flags.ts';
+import { type ManagerConfig, managerConfig } from './manager-config.ts';
+
+/** Settings are what a manager runs with: the file and the flags together, checked. */
+export interface Settings {
+  readonly operators: readonly Operator[];
+  /** With defaults filled in. */
+  readonly manager: ManagerConfig;
+  /** The sections of the selected operators, as they were given. */
+  readonly sections: Readonly<Record<string, unknown>>;
+  /** Everything as it was given, without defaults: what `manifests` writes into the cluster. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** SettingsInput is where settings come from. Flags win. */
+export interface SettingsInput {
+  readonly file?: ConfigFile | undefined;
+  readonly flags?: readonly FlagValue[] | undefined;
+  /** The selected operators. */
+  readonly operators: readonly Operator[];
+  /** The names of all operators: a file may hold sections of those that are not selected. */
+  readonly known: readonly string[];
+}
+
+/** resolveSettings merges and checks. Throws BOWLINE_CONFIG_INVALID with every problem: field, line, what is wrong. */
+export function resolveSettings({ file, flags = [], operators, known }: SettingsInput): Settings {
+  if (file) checkFile(file, operators, known);
+  const given: Record<string, unknown> = {
+    ...withFlags(file?.value, flags),
+    operators: operators.map(({ name }) => name),
+  };
+  // Flags are right one by one; together with the file, or each other, they may not be.
+  refuseProblems('the command line', problemsOf(given, operators, known));
+  const own = Object.fromEntries(Object.entries(given).filter(([field]) => !known.includes(field)));
+  const sections = operators
+    .filter(({ name }) => given[name] !== undefined)
+    .map(({ name }) => [name, given[name]] as const);
+  return {
+    operators,
+    // Checked just now: it is what the schema says.
+    manager: applyDefaults(own, managerConfig.json) as ManagerConfig,
+    sections: Object.fromEntries(sections),
+    given,
+  };
+}
+
+/** checkFile throws BOWLINE_CONFIG_INVALID for a file that is wrong by itself. */
+export function checkFile(file: ConfigFile, operators: readonly Operator[], known: readonly string[]): void {
+  refuseProblems(file.path, problemsOf(file.value, operators, known), file);
+}
+
+function problemsOf(
+  config: Readonly<Record<string, unknown>>,
+  operators: readonly Operator[],
+  known: readonly string[],
+): readonly FieldProblem[] {
+  const own = Object.fromEntries(Object.entries(config).filter(([field]) => !known.includes(field)));
+  return [
+    ...problemsWith(own, managerConfig.json, '', known),
+    ...operators.flatMap((operator) => sectionProblems(operator, config[operator.name])),
+  ];
+}
+
+function sectionProblems({ name, config }: Operator, section: unknown): readonly FieldProblem[] {
+  if (config && 'json' in config) return problemsWith(section ?? {}, config.json, name, []);
+  if (config === undefined && section !== undefined) {
+    return [problem(name, `the operator ${name} has no settings; remove the section`)];
+  }
+  // An operator with a parser of its own is the only one that knows; it is asked when it is set up.
+  return [];
+}
+
+function problemsWith(
+  value: unknown,
+  schema: StructuralSchema,
+  path: string,
+  more: readonly string[],
+): readonly FieldProblem[] {
+  const filled = applyDefaults(value, schema);
+  return [
+    ...validate(filled, schema, { path }),
+    ...unknownFields(filled, schema).map((field) => {
+      const at = path === '' ? field : `${path}.${field}`;
+      return problem(at, `there is no such setting${didYouMean(lastOf(field), [...siblings(schema, field), ...more])}`);
+    }),
+  ].filter(({ field }) => field !== '<nil>');
+}
+
+function lastOf(field: string): string {
+  return field.slice(field.lastIndexOf('.') + 1);
+}
+
+/** siblings are the fields that could have been meant instead of an unknown one. */
+function siblings(schema: StructuralSchema, field: string): readonly string[] {
+  let parent: StructuralSchema | undefined = schema;
+  for (const step of field.split('.').slice(0, -1)) parent = parent?.properties?.[step.replace(/\[\d+\]$/, '')];
+  return Object.keys(parent?.properties ?? {});
+}
+
+function problem(field: string, message: string): FieldProblem {
+  return { field, reason: 'FieldValueInvalid', message };
+}
+
+function refuseProblems(source: string, problems: readonly FieldProblem[], file?: ConfigFile): void {
+  if (problems.length === 0) return;
+  const said = problems.map(({ field, message }) => {
+    const line = file?.lineOf(field);
+    return `${line === undefined ? '' : `line ${line}: `}${field}: ${message}`;
+  });
+  throw new BowlineError(
+    'BOWLINE_CONFIG_INVALID',
+    `the configuration from ${source} is not valid: ${[...new Set(said)].join('; ')}; correct it as docs/reference/configuration.md says`,
+  );
+}

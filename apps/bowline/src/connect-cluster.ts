@@ -1,0 +1,51 @@
+import { homedir } from 'node:os';
+import {
+  type ConnectionConfig,
+  defaultKubeconfigPaths,
+  inClusterConfig,
+  isInCluster,
+  type Log,
+  loadKubeconfig,
+} from '@bowline/runtime';
+import type { Command } from 'commander';
+
+/** ClusterOptions say which cluster is meant. */
+export interface ClusterOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** addClusterOptions gives a command the options that say which cluster is meant. */
+export function addClusterOptions(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <file>',
+      "the kubeconfig (default: $KUBECONFIG, else the pod's own account, else ~/.kube/config)",
+    )
+    .option('--context <name>', 'the context of the kubeconfig (default: its current one)');
+}
+
+/** ClusterConnection is how the cluster is reached. */
+export interface ClusterConnection {
+  readonly config: ConnectionConfig;
+  /** Whether this process runs in a pod of the cluster, as its account. */
+  readonly isPod: boolean;
+}
+
+/** findCluster is the cluster that was named, else that of $KUBECONFIG, of the pod, or of ~/.kube/config. */
+export async function findCluster(
+  { kubeconfig, context }: ClusterOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  log?: Log,
+): Promise<ClusterConnection> {
+  const isNamed = kubeconfig !== undefined || context !== undefined || Boolean(env.KUBECONFIG);
+  if (!isNamed && isInCluster(env)) return { config: await inClusterConfig({ env, log }), isPod: true };
+  const paths = kubeconfig === undefined ? defaultKubeconfigPaths({ env, home: homedir() }) : [kubeconfig];
+  return { config: await loadKubeconfig({ paths, context, env, log }), isPod: false };
+}
+
+/** isLoopback is whether a server is on this machine. */
+export function isLoopback(server: string): boolean {
+  const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}

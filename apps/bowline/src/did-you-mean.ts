@@ -1,0 +1,28 @@
+/** didYouMean is a hint at the known word that is most like a mistyped one, or nothing when none is. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  let best: string | undefined;
+  // Two slips, or one in a short word: more would be guessing.
+  let least = Math.min(3, Math.ceil(word.length / 2));
+  for (const candidate of known) {
+    const slips = distance(word, candidate);
+    if (slips < least) {
+      least = slips;
+      best = candidate;
+    }
+  }
+  return best === undefined ? '' : ` (did you mean ${best}?)`;
+}
+
+/** The number of letters to change, add or leave out. */
+function distance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const row = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (previous[j] ?? 0) + (letter === other ? 0 : 1);
+      row.push(Math.min(replaced, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Io is what a command has to do with whoever started it. */
+export interface Io {
+  /** out prints a result. */
+  out(text: string): void;
+  /** err prints progress and errors. */
+  err(text: string): void;
+  /** ask puts a question on the terminal; undefined where there is none. */
+  ask(question: string): Promise<string | undefined>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** processIo is the process's own. */
+export const processIo: Io = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  async ask(question) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+    // On standard error, so that the result can be sent elsewhere.
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  },
+  env: process.env,
+};

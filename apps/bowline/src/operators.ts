@@ -1,0 +1,7 @@
+import type { Registry } from './registry.ts';
+
+/**
+ * operators are all that this program can run. Each is loaded when it is selected, so that nobody pays for the code of the
+ * others.
+ */
+export const operators: Registry = {};

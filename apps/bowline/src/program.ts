@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { controlPlaneCommand } from './commands/control-plane.ts';
+import { superviseCommand } from './commands/supervise.ts';
+import { upCommand } from './commands/up.ts';
+import { versionCommand } from './commands/version.ts';
+import type { SettingsContext } from './config/settings-options.ts';
+import { exitCodeHelp, exitCodes } from './exit-codes.ts';
+import { type Io, processIo } from './io.ts';
+import type { Registry } from './registry.ts';
+import { report } from './report.ts';
+
+/** LazyCommand is a command whose code, schemas and operators are loaded only when it is the one that is used. */
+interface LazyCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: (context: SettingsContext) => Promise<Command>;
+}
+
+const lazyCommands: readonly LazyCommand[] = [
+  {
+    name: 'run',
+    summary: 'Runs operators against a cluster until SIGINT or SIGTERM.',
+    load: async (context) => (await import('./commands/run.ts')).runCommand(context),
+  },
+];
+
+/** runProgram is the command line: it does what the arguments say with the operators that it is given. Answers the exit code. */
+export async function runProgram(args: readonly string[], registry: Registry, io: Io = processIo): Promise<number> {
+  try {
+    const program = await assemble(args, registry, io);
+    await program.parseAsync(args, { from: 'user' });
+    return exitCodes.success;
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+async function assemble(args: readonly string[], registry: Registry, io: Io): Promise<Command> {
+  const [word, ...rest] = args[0] === 'help' ? args.slice(1) : args;
+  const program = new Command('bowline').description('Runs Kubernetes operators and control planes.');
+  for (const { name, summary, load } of lazyCommands) {
+    program.addCommand(
+      word === name ? await load({ registry, args: rest, io }) : new Command(name).description(summary),
+    );
+  }
+  program
+    .addCommand(upCommand())
+    .addCommand(controlPlaneCommand())
+    .addCommand(versionCommand())
+    .addCommand(superviseCommand(), { hidden: true })
+    .addHelpText('after', exitCodeHelp);
+  throwUsageErrors(program, io);
+  return program;
+}
+
+/** Commands that are added do not inherit how errors are shown. */
+function throwUsageErrors(command: Command, io: Io): void {
+  command
+    .exitOverride()
+    .showHelpAfterError(`(\`${fullName(command)} --help\` shows what is possible)`)
+    .configureOutput({ writeOut: io.out, writeErr: io.err });
+  for (const each of command.commands) throwUsageErrors(each, io);
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}

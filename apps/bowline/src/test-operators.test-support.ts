@@ -1,0 +1,99 @@
+import { ConfigMap, Namespace } from '@bowline/kubernetes';
+import { admit, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
+import { defineResource, s } from '@bowline/runtime/resource';
+import type { Io } from './io.ts';
+import { runProgram } from './program.ts';
+import type { Registry } from './registry.ts';
+
+/** Badge is a text that is kept in a ConfigMap until the Badge goes. */
+export const Badge = defineResource({
+  group: 'cli.test.bowline.dev',
+  version: 'v1',
+  kind: 'Badge',
+  scope: 'Namespaced',
+  spec: s.object({ text: s.string() }),
+  status: s.object({}),
+});
+
+const badges = controller(Badge)
+  .using<{ readonly shout: boolean }>()
+  .watches(Namespace, { view: 'metadata', clusterWideOnly: true, map: () => [] })
+  .ensures(ConfigMap, { remove: true })
+  .reconcile(async ({ object, key, ensure, deps }) => {
+    const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
+    await ensure(ConfigMap, { metadata: key, data: { text } }, { labels: { 'cli.test.bowline.dev/badge': key.name } });
+  })
+  .cleanup(async ({ key, remove }) => {
+    await remove(ConfigMap, key, { labels: { 'cli.test.bowline.dev/badge': key.name } });
+  });
+
+/** badge has everything that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a command. */
+export const badge = defineOperator({
+  name: 'badge',
+  resources: [Badge],
+  config: s.object({
+    shout: s.boolean().default(false).describe('Write in capitals.'),
+    maxThings: s.integer().min(1).max(10).default(3).describe('How many things at once.'),
+    places: s.array(s.dnsLabel()).optional(),
+    deep: s.object({ er: s.string().default('x') }).default({}),
+  }),
+  setup: ({ config }) => ({ shout: config.shout }),
+  controllers: [badges],
+  webhooks: [
+    validating(Badge, { name: 'text', operations: ['CREATE', 'UPDATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
+      object.spec.text === 'rude' ? deny({ message: 'spec.text is rude' }) : admit(),
+    ),
+  ],
+  commands: [
+    command({
+      name: 'print',
+      summary: 'Prints a badge',
+      options: s.object({ text: s.string().minLength(1), times: s.integer().min(1).max(3).default(1) }),
+      run: async ({ options, log }) => {
+        for (let i = 0; i < options.times; i += 1) log.info('badge', { text: options.text });
+      },
+    }),
+  ],
+});
+
+/** sticker is a second operator, with a setting of the same name as one of badge's. */
+export const sticker = defineOperator({
+  name: 'sticker',
+  config: s.object({ shout: s.boolean().default(false), glue: s.enum(['weak', 'strong']).default('weak') }),
+  setup: () => undefined,
+  controllers: [
+    controller(ConfigMap, { name: 'stickers', labelSelector: 'cli.test.bowline.dev/sticker' }).reconcile(() => {}),
+  ],
+});
+
+/** testOperators is a registry of both. */
+export const testOperators: Registry = {
+  badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
+  sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
+};
+
+/** Ended is how a command line ended. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** bowline runs a command line in this process, with the test operators. */
+export async function bowline(args: readonly string[], given: Partial<Io> = {}): Promise<Ended> {
+  let out = '';
+  let err = '';
+  const io: Io = {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    ask: () => Promise.resolve(undefined),
+    env: {},
+    ...given,
+  };
+  const code = await runProgram(args, testOperators, io);
+  return { code, out, err };
+}
