@@ -16,6 +16,7 @@ import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import { type Steering, steering } from '../node-agent/steer.ts';
+import { CLUSTER_LABEL } from './own-namespaces.ts';
 import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
@@ -137,9 +138,11 @@ async function emptyCluster(options: ClusterOptions, names: Set<string>): Promis
     await admin.create(resource, object);
     onDispose(() => admin.delete(resource, { namespace, name }).catch(ignoreNotFound));
   };
+  let first: string | undefined;
   const createNamespace = async (start?: string): Promise<string> => {
     const name = uniqueName(start);
-    await create(Namespace, { metadata: { name } });
+    first ??= name;
+    await create(Namespace, { metadata: { name, labels: { [CLUSTER_LABEL]: first } } });
     return name;
   };
   const here = (resource: Pick<Resource, 'scope'>, key: ObjectKey): ObjectKey =>

@@ -1,6 +1,9 @@
 import { type KubernetesObject, Namespace, type Resource } from '@bowline/kubernetes';
 import type { Client, WatchEvent, WatchStream } from '@bowline/runtime';
 
+/** Marks the namespaces of a test, with the name of the first of them: webhooks are asked about these alone. */
+export const CLUSTER_LABEL = 'test.bowline.dev/cluster';
+
 /** Every name that a rig makes up ends like this. */
 const MADE_UP = /-[0-9a-f]{10}$/;
 

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   apiVersionOf,
   ClusterRole,
@@ -6,17 +5,14 @@ import {
   ConfigMap,
   type KubernetesObject,
   keyOf,
-  MutatingWebhookConfiguration,
   type ObjectKey,
   type PolicyRule,
   type Resource,
   Role,
   RoleBinding,
   ServiceAccount,
-  ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import {
-  BowlineError,
   type Client,
   installCustomResourceDefinitions,
   isForbidden,
@@ -26,10 +22,12 @@ import {
   type Operator,
   type RbacManifest,
   rbacManifests,
-  webhookConfigurations,
+  type WebhookServing,
 } from '@bowline/runtime';
 import type { Cluster } from './cluster.ts';
+import { configureWebhooks } from './configure-webhooks.ts';
 import { withoutOthersNamespaces } from './own-namespaces.ts';
+import { waitFor } from './wait-for.ts';
 
 /** OperatorsOptions says which operators run in a test's corner, and how. */
 export interface OperatorsOptions
@@ -42,8 +40,19 @@ export interface OperatorsOptions
   readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
   /** What stands between the operators and their clients, to watch or disturb their calls. Defaults to nothing. */
   readonly through?: ((client: Client) => Client) | undefined;
-  /** Ends the wait until the operators are there, and everything with it. */
+  /** How webhooks are reached and certified. Defaults to a port of its own on the loopback for every operator. */
+  readonly webhooks?: TestWebhooks | undefined;
+  /** Ends every wait for the operators; one that is aborted before they are there ends everything. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** TestWebhooks says how the webhooks of a test's operators are served. */
+export interface TestWebhooks extends Pick<WebhookServing, 'certificates'> {
+  /**
+   * What stands between the API server and the operators: nothing (each listens on a port of its own), or as in a cluster a Service
+   * each (all share a listener). Defaults to `loopback`.
+   */
+  readonly reachedAt?: 'loopback' | 'services' | undefined;
 }
 
 /** RunningOperators are the operators of a test, each under its own ServiceAccount. */
@@ -54,15 +63,11 @@ export interface RunningOperators {
   readonly managerNamespace: string;
   /** restart stops the operators, as on SIGTERM, and starts them anew: caches, queues and memories are empty. */
   restart(): Promise<void>;
-  /** stop stops the operators; `restart` starts them again. */
+  /** stop stops the operators, and throws what they ended with, once; `restart` starts them again. */
   stop(): Promise<void>;
   /** idle waits until every controller works and nothing is left to do at this moment. */
   idle(): Promise<void>;
 }
-
-/** How long a wait of the rig may take, in real time: longer than the API server keeps its idea of what kinds there are. */
-const LONGEST_WAIT_MS = 45_000;
-const BETWEEN_LOOKS_MS = 20;
 
 /**
  * runOperators installs the operators' kinds as admin, gives each operator a ServiceAccount with exactly the rights that it
@@ -73,7 +78,8 @@ export async function runOperators(
   options: OperatorsOptions,
   ours: ReadonlySet<string>,
 ): Promise<RunningOperators> {
-  const { operators, rights = (manifests) => manifests, through = (client) => client, signal, ...others } = options;
+  const { operators, rights = (manifests) => manifests, through = (client) => client, ...given } = options;
+  const { webhooks: serving = {}, signal, ...others } = given;
   // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
@@ -85,7 +91,8 @@ export async function runOperators(
     const configurationName = c.uniqueName(operator.name);
     configurationNames.set(operator.name, configurationName);
     const name = c.uniqueName(operator.name);
-    const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks: { configurationName } };
+    const webhooks = { configurationName, certificates: serving.certificates };
+    const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const client = await identityOf(c, rights(rbacManifests(operator, wanted)), signal);
     clients.set(operator.name, withoutOthersNamespaces(through(client), ours));
   }
@@ -101,7 +108,8 @@ export async function runOperators(
       },
       webhooksFor: ({ name }) => ({
         address: '127.0.0.1:0',
-        reachedAt: 'loopback',
+        reachedAt: serving.reachedAt === 'services' ? undefined : 'loopback',
+        certificates: serving.certificates,
         configurationName: configurationNames.get(name),
       }),
       namespace: managerNamespace,
@@ -114,16 +122,20 @@ export async function runOperators(
     running.catch(() => undefined);
     return { manager, end, running };
   };
+  const chart = { managerNamespace, reachedAt: serving.reachedAt ?? 'loopback', signal } as const;
   let current = start();
   const configure = async (): Promise<void> => {
     for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
       const name = configurationNames.get(operator.name) ?? '';
-      await configureWebhooks(c, operator, { manager: current.manager, managerNamespace, name, signal });
+      await configureWebhooks(c, operator, { ...chart, manager: current.manager, name });
     }
   };
   const stop = async (): Promise<void> => {
-    current.end.abort();
-    await current.running;
+    const { end, running } = current;
+    // How they ended is said once: whoever was told has no use for it when everything is cleaned up.
+    if (end.signal.aborted) return await running.catch(() => undefined);
+    end.abort();
+    await running;
   };
   c.onDispose(async () => {
     await stop();
@@ -142,7 +154,7 @@ export async function runOperators(
       current = start();
       await configure();
     },
-    idle: () => waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager))),
+    idle: () => waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager)), signal),
   };
 }
 
@@ -156,62 +168,6 @@ function isIdle(manager: Manager): boolean {
         controllers.every((each) => each.state === 'running' && each.keys.every((key) => key.state === 'delayed')),
     )
   );
-}
-
-/**
- * configureWebhooks plays the chart: it makes the configurations, for the test's namespace alone, and waits until the operator
- * has put its authority into them and serves.
- */
-async function configureWebhooks(
-  c: Cluster,
-  operator: Operator,
-  options: {
-    readonly manager: Manager;
-    readonly managerNamespace: string;
-    readonly name: string;
-    readonly signal: AbortSignal | undefined;
-  },
-): Promise<void> {
-  const { manager, managerNamespace, name, signal } = options;
-  const statusOf = () => manager.status().find((each) => each.name === operator.name);
-  await waitFor(
-    `the webhooks of ${operator.name} to be served`,
-    () => Promise.resolve(statusOf()?.webhookPort !== undefined),
-    signal,
-  );
-  const { validating, mutating } = webhookConfigurations({
-    operator: operator.name,
-    webhooks: operator.webhooks,
-    address: { url: `https://127.0.0.1:${statusOf()?.webhookPort}` },
-    ownNamespace: managerNamespace,
-    ownKinds: operator.resources,
-    name,
-    onlyNamespaces: [c.namespace],
-  });
-  await Promise.all([
-    validating && configure(c, ValidatingWebhookConfiguration, validating, signal),
-    mutating && configure(c, MutatingWebhookConfiguration, mutating, signal),
-  ]);
-}
-
-async function configure<T extends ValidatingWebhookConfiguration | MutatingWebhookConfiguration>(
-  c: Cluster,
-  kind: Resource<T>,
-  desired: T,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const key = keyOf(desired);
-  // After a restart it is there, with the address of the process before.
-  const deleted = () =>
-    c.admin.delete(kind, key).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
-  await deleted();
-  await c.admin.create(kind, desired);
-  c.onDispose(deleted);
-  await c.until(kind, key, ({ webhooks = [] }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle), {
-    signal,
-  });
 }
 
 const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
@@ -308,16 +264,6 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
     ...(name === undefined ? {} : { name }),
   });
   return allowed;
-}
-
-async function waitFor(what: string, isTrue: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
-  const startedAt = performance.now();
-  while (!(await isTrue())) {
-    if (performance.now() - startedAt > LONGEST_WAIT_MS) {
-      throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `waited ${LONGEST_WAIT_MS} ms for ${what}`);
-    }
-    await pause(BETWEEN_LOOKS_MS, undefined, { signal });
-  }
 }
 
 async function dropFinalizers(

@@ -77,9 +77,9 @@ export interface WebhooksOptions {
   readonly maxRequestsPerConnection?: number | undefined;
   /** How long reviews under way may take once the signal is aborted. Defaults to 10 s. */
   readonly drainMs?: number | undefined;
-  /** Times certificates. Defaults to the system's. */
+  /** What handlers are given. Defaults to the system's. */
   readonly clock?: Clock | undefined;
-  /** Times requests. Defaults to the system's. */
+  /** Times requests and certificates. Defaults to the system's. */
   readonly wire?: Clock | undefined;
   /** Defaults to the system's. */
   readonly random?: Random | undefined;

@@ -1,0 +1,124 @@
+import {
+  keyOf,
+  LimitRange,
+  MutatingWebhookConfiguration,
+  type Resource,
+  Service,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { isNotFound, type Manager, type Operator, type WebhookAddress, webhookConfigurations } from '@bowline/runtime';
+import type { Cluster } from './cluster.ts';
+import { CLUSTER_LABEL } from './own-namespaces.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Chart is what a test's webhook configurations are made of. */
+export interface Chart {
+  readonly manager: Manager;
+  readonly managerNamespace: string;
+  /** The configurations' name. */
+  readonly name: string;
+  readonly reachedAt: 'loopback' | 'services';
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * configureWebhooks plays the chart: it makes the configurations, for the test's namespaces alone, and waits until the operator
+ * has put its authority into them and the API server has seen that.
+ */
+export async function configureWebhooks(c: Cluster, operator: Operator, chart: Chart): Promise<void> {
+  const { managerNamespace, name, signal } = chart;
+  const { validating, mutating } = webhookConfigurations({
+    operator: operator.name,
+    webhooks: operator.webhooks,
+    address: await addressOf(c, operator, chart),
+    ownNamespace: managerNamespace,
+    ownKinds: operator.resources,
+    name,
+  });
+  await Promise.all([
+    validating && configure(c, ValidatingWebhookConfiguration, validating, signal),
+    mutating && configure(c, MutatingWebhookConfiguration, mutating, signal),
+  ]);
+}
+
+async function addressOf(c: Cluster, operator: Operator, chart: Chart): Promise<WebhookAddress> {
+  const portNow = () => chart.manager.status().find((each) => each.name === operator.name)?.webhookPort;
+  await waitFor(
+    `the webhooks of ${operator.name} to be served`,
+    () => Promise.resolve(portNow() !== undefined),
+    chart.signal,
+  );
+  const port = portNow();
+  if (chart.reachedAt === 'loopback') return { url: `https://127.0.0.1:${port}` };
+  const service = { namespace: chart.managerNamespace, name: `${operator.name}-webhook` };
+  // Nothing routes to a cluster IP here, but to the name of an external Service the API server connects as it stands.
+  const spec = { type: 'ExternalName', externalName: '127.0.0.1' } as const;
+  if (!(await c.admin.find(Service, service))) await c.admin.create(Service, { metadata: service, spec });
+  return { service: { ...service, port } };
+}
+
+type Configuration = ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
+
+async function configure<T extends Configuration>(
+  c: Cluster,
+  kind: Resource<T>,
+  wanted: T,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const key = keyOf(wanted);
+  // After a restart it is there, with the address of the process before.
+  const deleted = () =>
+    c.admin.delete(kind, key).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  await deleted();
+  await c.admin.create(kind, limited(wanted, c.namespace));
+  c.onDispose(deleted);
+  await waitFor(`the API server to ask ${key.name}`, () => isAsked(c, kind, key.name), signal);
+}
+
+/** probeLabel marks what a configuration's probe is asked about. Each kind has its own: the API server learns of them one by one. */
+function probeLabel(kind: string | undefined): string {
+  return `probe.test.bowline.dev/${kind}`;
+}
+
+/**
+ * limited lets a configuration be asked about the test's namespaces alone, and adds a webhook that no operator serves: from what the
+ * API server says of it, it shows how much it knows of the configuration.
+ */
+function limited<T extends Configuration>(wanted: T, cluster: string): T {
+  const webhooks = (wanted.webhooks ?? []).map((each) => {
+    const { matchExpressions = [], ...others } = each.namespaceSelector ?? {};
+    const ours = { key: CLUSTER_LABEL, operator: 'In', values: [cluster] };
+    return { ...each, namespaceSelector: { ...others, matchExpressions: [...matchExpressions, ours] } };
+  });
+  const [first] = webhooks;
+  if (!first) return wanted;
+  const { url, service } = first.clientConfig;
+  const path = '/probe';
+  const probe = {
+    ...first,
+    name: 'probe.test.bowline.dev',
+    clientConfig: url ? { url: new URL(path, url).href } : { service: { ...service, path } },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['limitranges'], operations: ['CREATE'] }],
+    matchConditions: [],
+    namespaceSelector: { matchExpressions: [{ key: CLUSTER_LABEL, operator: 'In', values: [cluster] }] },
+    objectSelector: { matchLabels: { [probeLabel(wanted.kind)]: wanted.metadata?.name ?? '' } },
+    sideEffects: 'None',
+    failurePolicy: 'Fail',
+  };
+  return { ...wanted, webhooks: [...webhooks, probe] };
+}
+
+/** Whether the API server reached the server of a configuration's webhooks, and trusted it. */
+async function isAsked(c: Cluster, kind: Resource, name: string): Promise<boolean> {
+  const metadata = { namespace: c.namespace, name: c.uniqueName('probe'), labels: { [probeLabel(kind.kind)]: name } };
+  try {
+    // A kind that no operator has webhooks for: their answers would come first.
+    await c.admin.create(LimitRange, { metadata, spec: { limits: [] } }, { dryRun: true });
+    return false;
+  } catch (error) {
+    // Before that: no certificate is served yet, or none that it trusts.
+    return String(error).includes('could not find the requested resource');
+  }
+}
