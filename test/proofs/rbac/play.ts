@@ -1,0 +1,145 @@
+import type { ControlPlaneAccess } from '@bowline/control-plane';
+import { type ClusterOptions, cluster, type OperatorsOptions } from '@bowline/control-plane/testing';
+import { Secret } from '@bowline/kubernetes';
+import type { Operator, RbacManifest } from '@bowline/runtime';
+import { Refusals } from './refusals.ts';
+import type { Performance, Scenario, Stage } from './scenario.ts';
+
+/** How long an operator that was refused something may take for the next thing that the scenario waits for. */
+const PATIENCE_MS = 2_500;
+
+/** Outcome is what became of a scenario. */
+export interface Outcome {
+  /** Undefined when everything came about; else why not. */
+  readonly broken: string | undefined;
+  /** What the API server forbade meanwhile. */
+  readonly refused: readonly string[];
+}
+
+/** PlayOptions is where and with which rights a scenario plays. */
+export interface PlayOptions {
+  readonly controlPlane: ControlPlaneAccess;
+  readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
+}
+
+/**
+ * play runs an operator through its scenario. A wait that does not end breaks it; once something was refused, a wait that takes
+ * longer than a moment is not waited for to its end.
+ */
+export async function play({ operator, open }: Scenario, { controlPlane, rights }: PlayOptions): Promise<Outcome> {
+  const performance = await open();
+  const given = new AbortController();
+  const patience = new Patience(() =>
+    given.abort(new Error(`did not come after the refusal of ${refusals.seen.join(', ')}`)),
+  );
+  const refusals = new Refusals(() => patience.begin());
+  const rig: OperatorsOptions & ClusterOptions = {
+    controlPlane,
+    rights,
+    operators: [operator],
+    config: { [operator.name]: performance.config },
+    clock: performance.clock,
+    through: (client) => refusals.watch(client),
+    // Nothing is drained: what hangs is what this is about.
+    drainTimeoutMs: 100,
+    signal: given.signal,
+    prefix: operator.name,
+  };
+  let awaited = 'the start';
+  const outcome = (error?: unknown): Outcome => ({
+    broken: error === undefined ? undefined : `${awaited}: ${firstLine(error)}`,
+    refused: refusals.seen,
+  });
+  try {
+    const stage = await cluster(rig);
+    const observed = observedStage(stage, (what, isOver) => {
+      awaited = what;
+      if (isOver) patience.renew();
+    });
+    const played = playAll(observed, operator, performance);
+    try {
+      await Promise.race([played, rejectedBy(given.signal)]);
+    } finally {
+      patience.end();
+      // Errors of the clean-up are those of an operator that was not allowed to work.
+      await Promise.allSettled([stage[Symbol.asyncDispose]()]);
+      await Promise.allSettled([played]);
+    }
+    return outcome();
+  } catch (error) {
+    return outcome(given.signal.aborted ? given.signal.reason : error);
+  } finally {
+    patience.end();
+    await performance[Symbol.asyncDispose]?.();
+  }
+}
+
+async function playAll(stage: Stage, operator: Operator, performance: Performance): Promise<void> {
+  await stage.idle();
+  await performance.play(stage);
+  if (operator.webhooks.length > 0) await repairsCertificate(stage, operator);
+  // The Lease is there when it is taken for the second time: then it is updated, not created.
+  await stage.restart();
+  await stage.idle();
+}
+
+/** A certificate that somebody damaged is put right. */
+async function repairsCertificate(stage: Stage, { name }: Operator): Promise<void> {
+  const secret = { namespace: stage.managerNamespace, name: `${name}-webhook-tls` };
+  const damaged = Buffer.from('damaged').toString('base64');
+  await stage.admin.patch(Secret, secret, { type: 'merge', body: { data: { 'tls.crt': damaged } } });
+  await stage.until(Secret, secret, ({ data }) => data?.['tls.crt'] !== damaged);
+}
+
+/** Patience ends a while after it began, unless it is renewed meanwhile. */
+class Patience {
+  readonly #onEnd: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  begin(): void {
+    this.#timer ??= setTimeout(this.#onEnd, PATIENCE_MS);
+  }
+
+  renew(): void {
+    this.#timer?.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const WAITS: ReadonlySet<string | symbol> = new Set(['until', 'untilGone', 'untilList', 'idle', 'restart']);
+
+/** observedStage tells what is waited for, and when it has come. */
+function observedStage(stage: Stage, tell: (what: string, isOver: boolean) => void): Stage {
+  return new Proxy(stage, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (!WAITS.has(name) || typeof member !== 'function') return member;
+      return async (...args: readonly [{ kind?: string }?, { name?: string }?, ...unknown[]]): Promise<unknown> => {
+        const what = [String(name), args[0]?.kind, args[1]?.name].filter(Boolean).join(' ');
+        tell(what, false);
+        const answer: unknown = await Reflect.apply(member, target, args);
+        tell(what, true);
+        return answer;
+      };
+    },
+  });
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}

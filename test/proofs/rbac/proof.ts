@@ -1,0 +1,109 @@
+import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
+import { installCustomResourceDefinitions, rbacManifests } from '@bowline/runtime';
+import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import { judge } from './judge.ts';
+import { type Outcome, play } from './play.ts';
+import { type Right, rightsIn, without } from './rights.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios, unproved } from './scenarios.ts';
+
+/** Cases at the same time: they wait more than they work. */
+const AT_ONCE = 8;
+
+/** The scenario with all rights of its operator, or without one of them. */
+interface Case {
+  readonly scenario: Scenario;
+  readonly taken: Right | undefined;
+}
+
+/**
+ * Every operator with a scenario works under exactly the rights that are generated for it, and stops working, at some point of
+ * its scenario, when any single one of them is taken away.
+ */
+export const proof: Proof = {
+  name: 'rbac',
+  summary: 'removing any single generated right of an operator breaks it; with all of them it works',
+  defaultRuns: 1_000,
+  run,
+};
+
+async function run(options: ProofOptions): Promise<ProofResult> {
+  const startedAt = performance.now();
+  const isOver = (): boolean => options.seconds !== undefined && performance.now() - startedAt > options.seconds * 1000;
+  await using controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    scheduler: false,
+    workloads: false,
+    nodes: 0,
+    // As on the older servers that are supported: a cache lists before it watches, so that both rights are used.
+    apiServerFlags: ['--feature-gates=WatchList=false'],
+    onProgress: options.log,
+  });
+  // All at once and before anything else: admission learns of new kinds every 30 s only.
+  await install(controlPlane);
+  const all = casesOf(scenarios);
+  const violations = unproved('docs/examples').map((operator) => ({
+    seed: options.seed,
+    message: `the operator ${operator} has no scenario: add one to test/proofs/rbac/scenarios.ts`,
+  }));
+  const results: { readonly text: string; readonly outcome: Outcome; readonly isCovered: boolean }[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < Math.min(options.runs, all.length) && !isOver()) {
+      const seed = options.seed + next++;
+      const one = all[(seed - 1) % all.length];
+      if (!one) return;
+      const text = describe(one);
+      const began = performance.now();
+      const outcome = await playCase(one, controlPlane);
+      const problem = judge(one.taken, outcome);
+      const isCovered = one.taken?.isCovered ?? false;
+      results.push({ text, outcome, isCovered });
+      if (problem) violations.push({ seed, message: `${text}: ${problem}` });
+      const found = problem ? `VIOLATED: ${problem}` : (outcome.broken ?? 'works');
+      options.log(`${seed}: ${text}: ${found} (${Math.round(performance.now() - began)} ms)`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return {
+    name: 'rbac',
+    runs: results.length,
+    seed: options.seed,
+    violations,
+    facts: {
+      kubernetes: controlPlane.version,
+      operators: scenarios.map(({ operator }) => operator.name),
+      rights: all.filter(({ taken }) => taken).length,
+      broke: results.filter(({ outcome }) => outcome.broken !== undefined).length,
+      // Read beside list: nothing is gained by taking it away.
+      coveredByList: results.filter(({ isCovered, outcome }) => isCovered && !outcome.broken).map(({ text }) => text),
+      withoutScenario: unproved('operators'),
+    },
+  };
+}
+
+async function install(controlPlane: ControlPlane): Promise<void> {
+  await using admin = await connectClient(await controlPlane.kubeconfig('admin'));
+  await installCustomResourceDefinitions(
+    admin,
+    scenarios.flatMap(({ operator }) => operator.resources),
+  );
+}
+
+/** Each operator's whole rights first, so that a scenario that does not work at all is found at once. */
+function casesOf(scenarios: readonly Scenario[]): readonly Case[] {
+  return scenarios.flatMap((scenario) => [
+    { scenario, taken: undefined },
+    // The names differ from place to place, the rights do not.
+    ...rightsIn(rbacManifests(scenario.operator, { namespace: 'somewhere' })).map((taken) => ({ scenario, taken })),
+  ]);
+}
+
+function playCase({ scenario, taken }: Case, controlPlane: ControlPlane): Promise<Outcome> {
+  const rights = taken && ((manifests: Parameters<typeof without>[0]) => without(manifests, taken));
+  return play(scenario, { controlPlane, rights });
+}
+
+function describe({ scenario: { operator }, taken }: Case): string {
+  return taken ? `${operator.name} without ${taken.text}` : `${operator.name} with all its rights`;
+}

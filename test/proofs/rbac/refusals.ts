@@ -1,0 +1,47 @@
+import { type ApiError, type Client, isForbidden } from '@bowline/runtime';
+
+/** What answers another client instead of a promise. */
+const MAKES_CLIENT: ReadonlySet<string | symbol> = new Set(['guarded', 'checked', 'onLeaseLane']);
+
+/** Refusals are the requests of an operator that the API server forbade. */
+export class Refusals {
+  readonly #seen: string[] = [];
+  readonly #onRefused: () => void;
+
+  /** `onRefused` is called for each. */
+  constructor(onRefused: () => void) {
+    this.#onRefused = onRefused;
+  }
+
+  /** What was forbidden, each once: `patch greetings/status`. */
+  get seen(): readonly string[] {
+    return [...new Set(this.#seen)];
+  }
+
+  /** watch is a client whose refusals are noted. */
+  watch(client: Client): Client {
+    return new Proxy(client, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]): unknown => {
+          const answer: unknown = Reflect.apply(member, target, args);
+          if (MAKES_CLIENT.has(name)) return this.watch(answer as Client);
+          // The caller handles what it gets; this is a second look at the same answer.
+          if (answer instanceof Promise) answer.catch((error: unknown) => this.#look(error));
+          return answer;
+        };
+      },
+    });
+  }
+
+  #look(error: unknown): void {
+    if (!isForbidden(error)) return;
+    this.#seen.push(describe(error));
+    this.#onRefused();
+  }
+}
+
+function describe({ request: { verb, resource, subresource, path } }: ApiError): string {
+  return `${verb} ${resource ? [resource.plural, subresource].filter(Boolean).join('/') : path}`;
+}

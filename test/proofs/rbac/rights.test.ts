@@ -1,0 +1,59 @@
+import type { Role } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { judge } from './judge.ts';
+import { rightsIn, without } from './rights.ts';
+
+const account = { kind: 'ServiceAccount', metadata: { name: 'a' } };
+const role: Role = {
+  kind: 'Role',
+  rules: [
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['key', 'lock'], verbs: ['get', 'update'] },
+    { apiGroups: ['apps'], resources: ['deployments/status'], verbs: ['get', 'list'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['create'] },
+  ],
+};
+const rights = rightsIn([account, role]);
+
+it('counts every verb of every rule, and knows a read that a list covers', () => {
+  expect(rights.map(({ text, isCovered }) => `${text}${isCovered ? ' covered' : ''}`)).toEqual([
+    'get secrets key (Role)',
+    'get secrets lock (Role)',
+    'update secrets key (Role)',
+    'update secrets lock (Role)',
+    'get deployments/status.apps (Role) covered',
+    'list deployments/status.apps (Role)',
+    'create pods (Role)',
+  ]);
+});
+
+it('takes out one right and leaves the others', () => {
+  for (const right of rights) {
+    const left = rightsIn(without([account, role], right)).map(({ text }) => text);
+    expect(left.sort()).toEqual(rights.flatMap((each) => (each === right ? [] : [each.text])).sort());
+  }
+});
+
+describe('the verdict', () => {
+  const [named, , , , covered] = rights;
+  it.each([
+    ['works with everything', undefined, { broken: undefined, refused: [] }, undefined],
+    [
+      'does not work with everything',
+      undefined,
+      { broken: 'idle', refused: ['get pods'] },
+      /does not work: idle.*get pods/,
+    ],
+    [
+      'is refused something with everything',
+      undefined,
+      { broken: undefined, refused: ['get pods'] },
+      /refused: get pods/,
+    ],
+    ['breaks without a right', named, { broken: 'idle', refused: ['get secrets'] }, undefined],
+    ['works without a right', named, { broken: undefined, refused: [] }, /nothing needs it/],
+    ['works although it was refused', named, { broken: undefined, refused: ['get secrets'] }, /though it was refused/],
+    ['works without a right that gives nothing', covered, { broken: undefined, refused: [] }, undefined],
+  ])('on an operator that %s', (_, taken, outcome, text) => {
+    expect(judge(taken, outcome) ?? 'fine').toMatch(text ?? /^fine$/);
+  });
+});

@@ -1,0 +1,64 @@
+import type { PolicyRule } from '@bowline/kubernetes';
+import type { RbacManifest } from '@bowline/runtime';
+
+/** Right is one verb of one generated rule, for one of its names where it has several. */
+export interface Right {
+  /** The manifest that grants it, by its place in the list. */
+  readonly manifest: number;
+  readonly rule: number;
+  readonly verb: string;
+  readonly name: string | undefined;
+  /** For people: `patch configmaps (ClusterRole)`. */
+  readonly text: string;
+  /**
+   * Whether it is `get` beside `list`: whoever may list may read every object already, so it gives nothing more, and no rule is
+   * longer for it. Reads of single objects come with every watched kind; see decision 010.
+   */
+  readonly isCovered: boolean;
+}
+
+/** rightsIn are all rights that RBAC manifests grant, one by one. */
+export function rightsIn(manifests: readonly RbacManifest[]): readonly Right[] {
+  return manifests.flatMap((manifest, index) =>
+    rulesOf(manifest).flatMap((each, rule) =>
+      each.verbs.flatMap((verb) =>
+        (each.resourceNames ?? [undefined]).map((name) => ({
+          manifest: index,
+          rule,
+          verb,
+          name,
+          text: `${verb} ${describe(each, name)} (${manifest.kind})`,
+          isCovered: verb === 'get' && each.verbs.includes('list'),
+        })),
+      ),
+    ),
+  );
+}
+
+/** without are the manifests with one right taken out. */
+export function without(manifests: readonly RbacManifest[], right: Right): readonly RbacManifest[] {
+  return manifests.map((manifest, index) => {
+    if (index !== right.manifest) return manifest;
+    const rules = rulesOf(manifest).flatMap((each, rule) => (rule === right.rule ? left(each, right) : [each]));
+    return { ...manifest, rules };
+  });
+}
+
+/** left is what stays of a rule: its other verbs, and the verb for its other names. */
+function left(rule: PolicyRule, { verb, name }: Right): readonly PolicyRule[] {
+  const verbs = rule.verbs.filter((each) => each !== verb);
+  const resourceNames = rule.resourceNames?.filter((each) => each !== name) ?? [];
+  return [
+    ...(verbs.length === 0 ? [] : [{ ...rule, verbs }]),
+    ...(resourceNames.length === 0 ? [] : [{ ...rule, verbs: [verb], resourceNames }]),
+  ];
+}
+
+function rulesOf(manifest: RbacManifest): readonly PolicyRule[] {
+  return 'rules' in manifest ? (manifest.rules ?? []) : [];
+}
+
+function describe({ apiGroups = [], resources = [] }: PolicyRule, name: string | undefined): string {
+  const what = resources.map((resource) => [resource, ...apiGroups.filter((group) => group !== '')].join('.'));
+  return [...what, ...(name === undefined ? [] : [name])].join(' ');
+}

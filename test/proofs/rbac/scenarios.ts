@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
+import type { Scenario } from './scenario.ts';
+import { copyScenario } from './scenarios/copy.ts';
+import { greeterScenario } from './scenarios/greeter.ts';
+import { parcelsScenario } from './scenarios/parcels.ts';
+import { previewScenario } from './scenarios/preview.ts';
+
+/** scenarios are those of every operator whose rights are proved. Without an owner first: the others wait for their kinds. */
+export const scenarios: readonly Scenario[] = [copyScenario, greeterScenario, previewScenario, parcelsScenario];
+
+/** unproved are the operators that a folder exports and that have no scenario: `name in file`. */
+export function unproved(folder: string): readonly string[] {
+  const proved = new Set(scenarios.map(({ operator }) => operator.name));
+  return sourceFiles(folder, '.ts')
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) =>
+      operatorsIn(readFileSync(join(repositoryRoot, file), 'utf8'))
+        .filter((name) => !proved.has(name))
+        .map((name) => `${name} in ${file}`),
+    );
+}
+
+/** operatorsIn are the names of the operators that a source text defines and exports. */
+export function operatorsIn(source: string): readonly string[] {
+  return [...source.matchAll(/export const \w+(?:: Operator)? = defineOperator\(\{\s*name: '([^']+)'/g)].map(
+    ([, name = '']) => name,
+  );
+}

@@ -1,0 +1,40 @@
+import { ConfigMap, Namespace, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { LimitRange } from '@bowline/kubernetes/core-v1';
+import { untilSaid } from '../events.ts';
+import { LIMITS, Parcel, POSTAGE, parcels, ROUTE } from '../parcels.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+
+/** A parcel is made, changes in every part, sees its namespace change, and goes. */
+async function play(stage: Stage): Promise<void> {
+  const { admin, namespace, managerNamespace } = stage;
+  const key = { namespace, name: 'a' };
+  const change = (spec: object) => admin.patch(Parcel, key, { type: 'merge', body: { spec } });
+  await admin.create(Secret, { metadata: { namespace: managerNamespace, name: POSTAGE } });
+  await admin.create(LimitRange, { metadata: { namespace, name: 'limits' }, spec: { limits: [] } });
+  const spec = { address: 'here', courier: 'courier' };
+  const made = await admin.create(Parcel, Parcel.withDefaults({ metadata: key, spec }));
+  if (made.metadata?.annotations?.[LIMITS] === undefined) throw new Error('the webhook did not change the Parcel');
+  await stage.until(ConfigMap, key, ({ data }) => data?.address === 'here');
+  await stage.until(ServiceAccount, { name: 'courier' }, () => true);
+  await untilSaid(stage, 'Addressed', 1);
+
+  await change({ address: 'there' });
+  await stage.until(ConfigMap, key, ({ data }) => data?.address === 'there');
+  await change({ address: 'here' });
+  await untilSaid(stage, 'Addressed', 2);
+
+  await admin.patch(
+    Namespace,
+    { name: namespace },
+    { type: 'merge', body: { metadata: { annotations: { [ROUTE]: 'sea' } } } },
+  );
+  await stage.until(Parcel, key, ({ status }) => status?.route === 'sea');
+
+  await change({ wrapped: false, courier: '' });
+  await stage.untilGone(ConfigMap, key);
+  await stage.untilGone(ServiceAccount, { name: 'courier' });
+  await admin.delete(Parcel, key);
+  await stage.untilGone(Parcel, key);
+}
+
+export const parcelsScenario: Scenario = { operator: parcels, open: () => ({ play }) };

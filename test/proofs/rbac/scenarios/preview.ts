@@ -1,0 +1,69 @@
+import { Deployment, Ingress, type KubernetesObject, type Resource, Service } from '@bowline/kubernetes';
+import { type Clock, systemClock } from '@bowline/machinery';
+import { findCondition, isInvalid } from '@bowline/runtime';
+import { type DnsServer, startDnsServer } from '../../../../docs/examples/preview/dns-server.ts';
+import { previews } from '../../../../docs/examples/preview/operator.ts';
+import { Preview } from '../../../../docs/examples/preview/preview.ts';
+import { untilSaid } from '../events.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+
+const HOST = 'pr-1.preview.example.com';
+const CHILDREN: readonly Resource<KubernetesObject>[] = [Deployment, Service, Ingress];
+
+/** A wall clock that can be put forward; waits stay as they are. */
+class ShiftedClock implements Clock {
+  shiftMs = 0;
+  readonly monotonic = systemClock.monotonic.bind(systemClock);
+  readonly setTimer = systemClock.setTimer.bind(systemClock);
+  readonly sleep = systemClock.sleep.bind(systemClock);
+
+  now(): number {
+    return systemClock.now() + this.shiftMs;
+  }
+}
+
+/** A preview's host is taken and given free, twice; its children are repaired; a rival is refused; its time ends. */
+async function play(stage: Stage, dns: DnsServer, clock: ShiftedClock): Promise<void> {
+  const { admin, namespace } = stage;
+  const key = { namespace, name: 'pr-1' };
+  const preview = (name: string) =>
+    Preview.withDefaults({ metadata: { namespace, name }, spec: { image: 'shop:1', host: 'pr-1' } });
+  let looks = 0;
+  const look = (): Promise<unknown> => {
+    const annotations = { 'proof.bowline.dev/look': String(++looks) };
+    return admin.patch(Preview, key, { type: 'merge', body: { metadata: { annotations } } });
+  };
+  for (const times of [1, 2]) {
+    dns.records.set(HOST, { target: '198.51.100.9', owner: 'marketing' });
+    await (times === 1 ? admin.create(Preview, preview('pr-1')) : look());
+    await untilSaid(stage, 'HostTaken', times);
+    dns.records.delete(HOST);
+    await look();
+    await stage.until(Preview, key, (each) => findCondition(each, 'Ready')?.reason === 'Starting');
+  }
+  for (const kind of CHILDREN) {
+    // A label that the operator sets is its own to keep.
+    const labels = { 'app.kubernetes.io/name': 'other' };
+    await admin.patch(kind, key, { type: 'merge', body: { metadata: { labels } } });
+    await stage.until(kind, key, ({ metadata }) => metadata?.labels?.['app.kubernetes.io/name'] === 'preview');
+  }
+  const refused = await admin.create(Preview, preview('rival')).catch((error: unknown) => error);
+  if (!isInvalid(refused)) throw new Error('a second Preview for a host was not refused');
+  clock.shiftMs = 73 * 3_600_000;
+  await look();
+  await stage.untilGone(Preview, key);
+}
+
+export const previewScenario: Scenario = {
+  operator: previews,
+  async open() {
+    const dns = await startDnsServer();
+    const clock = new ShiftedClock();
+    return {
+      config: { dnsUrl: dns.url },
+      clock,
+      play: (stage) => play(stage, dns, clock),
+      [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose](),
+    };
+  },
+};
