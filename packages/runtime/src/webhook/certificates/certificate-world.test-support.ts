@@ -127,11 +127,14 @@ export class CertificateWorld implements AsyncDisposable {
     return text ? new X509Certificate(text).fingerprint256 : undefined;
   }
 
-  /** isSettled says whether every replica serves what the Secret holds, and the API server trusts it. */
+  /** isSettled says whether every replica serves what the Secret holds, the API server trusts it, and no renewal is due. */
   isSettled(): boolean {
     const leaf = this.leaf();
     return (
-      leaf !== undefined && this.served().every((each) => each === leaf) && this.bundle() === this.secret()['ca.crt']
+      leaf !== undefined &&
+      this.served().every((each) => each === leaf) &&
+      this.bundle() === this.secret()['ca.crt'] &&
+      Date.parse(new X509Certificate(this.secret()['tls.crt'] ?? '').validTo) - this.clock.now() > 30 * DAY_MS
     );
   }
 
