@@ -38,6 +38,15 @@ describe('RecordingClient', () => {
     expect(recorded).toEqual([]);
   });
 
+  it('knows whether anything was written, or tried to be', async () => {
+    const { live } = setUp({ body: stored('Secret') }, { body: stored('Secret') }, { error: new Error('cut off') });
+    await live.get(Secret, key);
+    await live.create(Secret, { metadata: key }, { dryRun: true });
+    expect(live.hasWritten).toBe(false);
+    await expect(live.create(Secret, { metadata: key })).rejects.toThrow('cut off');
+    expect(live.hasWritten).toBe(true);
+  });
+
   it.each([
     [
       'a Status',
@@ -48,6 +57,11 @@ describe('RecordingClient', () => {
     [
       'an object in its grace period',
       stored('Pod', { deletionTimestamp: 'now', deletionGracePeriodSeconds: 30 }),
+      'write Pod 7',
+    ],
+    [
+      'a Namespace, whose finalizers are elsewhere',
+      { ...stored('Pod', { deletionTimestamp: 'now' }), spec: { finalizers: ['kubernetes'] } },
       'write Pod 7',
     ],
     [

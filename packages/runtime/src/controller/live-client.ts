@@ -12,6 +12,7 @@ import type {
   WatchStream,
   WriteOptions,
 } from '../client/client.ts';
+import { isStatus, livesOn } from '../writing/deletion.ts';
 
 /** LiveClient is the API server as a reconcile sees it: a client without a life of its own. */
 export type LiveClient = Omit<Client, 'guarded' | 'checked' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose>;
@@ -30,11 +31,17 @@ export class RecordingClient implements LiveClient {
   readonly #client: Client;
   readonly #recorder: WriteRecorder;
   readonly #signal: AbortSignal;
+  #hasWritten = false;
 
   constructor(client: Client, recorder: WriteRecorder, signal: AbortSignal) {
     this.#client = client;
     this.#recorder = recorder;
     this.#signal = signal;
+  }
+
+  /** hasWritten is whether anything was written, or tried to be. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
   }
 
   get<T extends KubernetesObject>(
@@ -62,11 +69,11 @@ export class RecordingClient implements LiveClient {
   }
 
   async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    return this.#written(resource, await this.#client.create(resource, object, this.#tied(options)), options);
+    return this.#written(resource, await this.#client.create(resource, object, this.#writing(options)), options);
   }
 
   async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    return this.#written(resource, await this.#client.update(resource, object, this.#tied(options)), options);
+    return this.#written(resource, await this.#client.update(resource, object, this.#writing(options)), options);
   }
 
   async patch<T extends KubernetesObject>(
@@ -75,7 +82,7 @@ export class RecordingClient implements LiveClient {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#tied(options)), options);
+    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#writing(options)), options);
   }
 
   async delete<T extends KubernetesObject>(
@@ -83,16 +90,11 @@ export class RecordingClient implements LiveClient {
     key: ObjectKey,
     options?: DeleteOptions,
   ): Promise<T | Status> {
-    const answer = await this.#client.delete(resource, key, this.#tied(options));
+    const answer = await this.#client.delete(resource, key, this.#writing(options));
     if (options?.dryRun) return answer;
-    if (isStatus(answer)) {
-      const uid = answer.details?.uid;
-      if (uid) this.#recorder.recordDelete(resource, key, { uid });
-    } else if (livesOn(answer)) {
-      this.#recorder.recordWrite(resource, answer);
-    } else if (answer.metadata?.uid) {
-      this.#recorder.recordDelete(resource, key, { uid: answer.metadata.uid });
-    }
+    const uid = isStatus(answer) ? answer.details?.uid : answer.metadata?.uid;
+    if (!isStatus(answer) && livesOn(answer)) this.#recorder.recordWrite(resource, answer);
+    else if (uid) this.#recorder.recordDelete(resource, key, { uid });
     return answer;
   }
 
@@ -100,7 +102,7 @@ export class RecordingClient implements LiveClient {
     resource: Resource<T>,
     options?: DeleteOptions & ListOptions,
   ): Promise<void> {
-    return this.#client.deleteCollection(resource, this.#tied(options));
+    return this.#client.deleteCollection(resource, this.#writing(options));
   }
 
   requestToken(
@@ -122,6 +124,11 @@ export class RecordingClient implements LiveClient {
     return this.#client.raw(path, this.#tied(options));
   }
 
+  #writing<O extends RequestOptions & { readonly dryRun?: boolean | undefined }>(options: O | undefined): O {
+    this.#hasWritten ||= options?.dryRun !== true;
+    return this.#tied(options);
+  }
+
   #tied<O extends RequestOptions>(options: O | undefined): O {
     const signal = options?.signal ? AbortSignal.any([options.signal, this.#signal]) : this.#signal;
     // O only narrows RequestOptions by optional members, so the object made here is one.
@@ -134,18 +141,4 @@ export class RecordingClient implements LiveClient {
     if (whole && !options?.dryRun && keyOf(answer).name) this.#recorder.recordWrite(resource, answer);
     return answer;
   }
-}
-
-function isStatus(answer: KubernetesObject | Status): answer is Status {
-  return answer.kind === 'Status' && answer.apiVersion === 'v1';
-}
-
-/**
- * Some kinds (Pods, Services, …) answer a deletion with the object although it is gone: it lives on only while
- * finalizers or a grace period hold it.
- */
-function livesOn(object: KubernetesObject): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata ?? {};
-  if (deletionTimestamp === undefined) return false;
-  return (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0;
 }

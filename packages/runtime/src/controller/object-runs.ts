@@ -105,11 +105,11 @@ export class ObjectRuns {
       await this.#conclude(context, { type: 'waiting' });
       return result;
     }
-    this.#report(context);
     const { fieldManager } = this.#options.shared;
     await removeFinalizer(context.live, this.#kind, context.object as KubernetesObject, finalization.finalizer, {
       fieldManager,
     });
+    this.#report(context);
     return undefined;
   }
 
@@ -130,10 +130,17 @@ export class ObjectRuns {
   }
 
   async #conclude(context: RunContext, outcome: ReconcileOutcome): Promise<void> {
-    this.#report(context);
+    try {
+      await this.#writeStatus(context, outcome);
+    } finally {
+      this.#report(context);
+    }
+  }
+
+  async #writeStatus(context: RunContext, outcome: ReconcileOutcome): Promise<void> {
+    if (!this.#keepsStatus(context)) return;
     const { controller, shared } = this.#options;
     const { draft } = context;
-    if (!this.#hasStatus || (draft.isEmpty && !controller.summarize)) return;
     const object = await this.#wholeObject(context);
     if (object === undefined) return;
     const at = {
@@ -145,16 +152,26 @@ export class ObjectRuns {
     await writeStatus(context.live, this.#kind, object, (stored) => draft.over(stored, at), { fieldManager });
   }
 
+  #keepsStatus({ draft }: RunContext): boolean {
+    return this.#hasStatus && (this.#options.controller.summarize || !draft.isEmpty);
+  }
+
   /** A view that keeps less than the status makes a read necessary. */
   async #wholeObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
     if (this.#options.informer.view === 'full') return context.object as KubernetesObject;
     return await context.live.find(this.#kind, context.key as ObjectKey);
   }
 
-  #report({ object, messages }: RunContext): void {
+  /**
+   * A run that found the status as it would have written it, and wrote nothing else, says what was said before, be it by a
+   * process before this one.
+   */
+  #report(context: RunContext): void {
+    const { object, messages } = context;
     const { events, resource } = this.#options;
     const { metadata } = object as Partial<KubernetesObject>;
-    if (metadata?.uid) events.transitions(resource, { metadata }, messages);
+    const isNews = context.hasWritten || !this.#keepsStatus(context);
+    if (metadata?.uid) events.transitions(resource, { metadata }, messages, { isNews });
     else if (messages.length > 0) {
       throw new BowlineError(
         'BOWLINE_EVENT_WITHOUT_OBJECT',

@@ -49,7 +49,7 @@ export class RunContext {
   readonly #run: Run;
   readonly #messages: EventMessage[] = [];
   #log: Log | undefined;
-  #live: LiveClient | undefined;
+  #live: RecordingClient | undefined;
   #writer: Writer | undefined;
   #draft: StatusDraft<object> | undefined;
 
@@ -115,6 +115,11 @@ export class RunContext {
   readonly event = (type: EventMessage['type'], reason: string, note: string): void => {
     this.#messages.push({ type, reason, note });
   };
+
+  /** hasWritten is whether the run wrote anything, or tried to. */
+  get hasWritten(): boolean {
+    return this.#live?.hasWritten ?? false;
+  }
 
   /** draft is what was said in `status`; for whoever writes it. */
   get draft(): StatusDraft<object> {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '@bowline/kubernetes';
+import type { KubernetesObject, Status } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 
 /**
@@ -26,4 +26,21 @@ export function deletionOf(object: KubernetesObject): Deletion | undefined {
       ? 'foreground'
       : 'background';
   return { at: parseTime(deletionTimestamp), mode };
+}
+
+/** isStatus tells an answer to a deletion that says that the object is gone from one that shows it. */
+export function isStatus(answer: KubernetesObject | Status): answer is Status {
+  return answer.kind === 'Status' && answer.apiVersion === 'v1';
+}
+
+/**
+ * livesOn says whether an object, as a deletion answered it, is still there. Some kinds (Pods, Services, …) answer with the
+ * object although it is gone: it lives on only while finalizers or a grace period hold it. A Namespace has its finalizers in
+ * its spec.
+ */
+export function livesOn(object: KubernetesObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata ?? {};
+  if (deletionTimestamp === undefined) return false;
+  const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };
+  return finalizers.length > 0 || deletionGracePeriodSeconds > 0 || (spec?.finalizers?.length ?? 0) > 0;
 }

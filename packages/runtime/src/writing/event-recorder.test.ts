@@ -52,6 +52,18 @@ describe('EventRecorder', () => {
     expect(await look(broken, broken)).toEqual(['count 3']);
   });
 
+  it('takes what a first look says for known unless it is news, and tells it from a look that said nothing', async () => {
+    const { recorder, sent } = setUp();
+    const look = async (messages: readonly EventMessage[], about = object): Promise<string[]> => {
+      recorder.transitions(ConfigMap, about, messages, { isNews: false });
+      return sent();
+    };
+    expect(await look([broken])).toEqual([]);
+    expect(await look([broken, ready])).toEqual(['new Ready']);
+    expect(await look([], other)).toEqual([]);
+    expect(await look([broken], other)).toEqual(['new Broken']);
+  });
+
   it('makes a new event when the last one is long ago or no longer there', async () => {
     const gone: ScriptedAnswer = { status: 404, body: { kind: 'Status', reason: 'NotFound', details: { name: 'x' } } };
     const { recorder, sent, clock } = setUp([{ body: {} }, { body: {} }, gone]);

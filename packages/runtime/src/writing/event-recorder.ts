@@ -40,6 +40,8 @@ export interface EventRecorderOptions {
 /** The objects, and the kinds of events, that are remembered. */
 const MOST_REMEMBERED = 10_000;
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 interface Pending {
   readonly regarding: ObjectReference;
   readonly message: Required<EventMessage>;
@@ -92,14 +94,20 @@ export class EventRecorder {
 
   /**
    * transitions takes all that one look at an object had to say. Only what the look before it did not say is recorded, so
-   * that a state which lasts is reported when it begins, and again when it comes back.
+   * that a state which lasts is reported when it begins, and again when it comes back. Where there was no look before,
+   * `isNews` says whether it is reported: after a restart nothing is, but what has changed meanwhile. Defaults to true.
    */
-  transitions(resource: Resource, object: KubernetesObject, messages: readonly EventMessage[]): void {
+  transitions(
+    resource: Resource,
+    object: KubernetesObject,
+    messages: readonly EventMessage[],
+    { isNews = true }: { readonly isNews?: boolean | undefined } = {},
+  ): void {
     const uid = object.metadata?.uid ?? '';
     const before = this.#said.get(uid);
     const now = new Map(messages.map((message) => [signatureOf(boundedMessage(message)), message]));
-    if (now.size > 0) this.#said.set(uid, new Set(now.keys()));
-    else this.#said.delete(uid);
+    this.#said.set(uid, now.size > 0 ? new Set(now.keys()) : NOTHING);
+    if (!before && !isNews) return;
     for (const [signature, message] of now) if (!before?.has(signature)) this.record(resource, object, message);
   }
 

@@ -1,8 +1,8 @@
 import type { KubernetesObject, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { DeleteOptions } from '../client/client.ts';
 import { isConflict, isNotFound } from '../errors/api-error.ts';
-import type { Lookup, WriteClient } from './write-client.ts';
-import { MOST_ATTEMPTS } from './write-client.ts';
+import { isStatus, livesOn } from './deletion.ts';
+import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /** Removed is what became of a removal. */
 export interface Removed {
@@ -68,11 +68,6 @@ export async function guardedDelete<T extends KubernetesObject>(
 }
 
 function removal(answer: KubernetesObject | Status): Removed {
-  if (answer.kind === 'Status' && answer.apiVersion === 'v1') return { outcome: 'deleted' };
-  const metadata: KubernetesObject['metadata'] = answer.metadata ?? {};
-  // Some kinds answer with the object although it is gone. A Namespace has its finalizers in its spec.
-  const { spec } = answer as { readonly spec?: { readonly finalizers?: readonly string[] } };
-  const finalizers = [...(metadata.finalizers ?? []), ...(spec?.finalizers ?? [])];
-  const waits = finalizers.length > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0;
-  return waits ? { outcome: 'terminating', metadata } : { outcome: 'deleted' };
+  if (isStatus(answer) || !livesOn(answer)) return { outcome: 'deleted' };
+  return { outcome: 'terminating', metadata: answer.metadata };
 }

@@ -1,0 +1,71 @@
+import { cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, Secret } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { forEachConcurrently } from '@bowline/machinery';
+import { s } from '@bowline/machinery/schema';
+import { expect, test } from 'vitest';
+import { defineOperator } from '../operator/operator.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { controller } from './builder.ts';
+import { terminal } from './reconcile-error.ts';
+
+const OBJECTS = 500;
+
+const Note = defineResource({
+  group: 'restart.test.bowline.dev',
+  version: 'v1',
+  kind: 'Note',
+  scope: 'Namespaced',
+  spec: s.object({ text: s.string() }),
+  status: s.object({ words: s.integer().optional() }),
+});
+
+const notes = controller(Note, { concurrency: 16 })
+  .owns(ConfigMap)
+  .applies(ConfigMap)
+  .ensures(Secret)
+  .reconcile(async ({ object, key, apply, ensure, status, event }) => {
+    const { text } = object.spec;
+    if (text === '') throw terminal('NoText', 'spec.text is empty; write something');
+    await apply(ConfigMap, { metadata: key, data: { text } });
+    const data = { text: Buffer.from(text).toString('base64') };
+    await ensure(Secret, { metadata: key, data }, { labels: { 'restart.test.bowline.dev/note': key.name } });
+    status.set({ words: text.split(' ').length });
+    status.condition('Long', text.length > 10, 'Counted', 'the letters were counted');
+    event('Normal', 'Kept', 'the text is kept');
+  });
+
+test(`${OBJECTS} objects with children, conditions and events cost no write after a restart`, async () => {
+  const operator = defineOperator({ name: 'restart', resources: [Note], controllers: [notes] });
+  await using c = await cluster({ operators: [operator] });
+  const names = Array.from({ length: OBJECTS }, (_, index) => `note-${index}`);
+  const failures = await forEachConcurrently(names, 16, (name) => {
+    // One in ten has nothing in it, which is a failure that lasts.
+    const text = Number(name.slice(5)) % 10 === 0 ? '' : `this is ${name}`;
+    return c.admin.create(Note, Note.withDefaults({ metadata: { namespace: c.namespace, name }, spec: { text } }));
+  });
+  expect(failures).toEqual([]);
+  const fieldSelector = 'reportingController=bowline-restart-note';
+  const limits = { timeoutMs: 60_000 };
+  await c.untilList(Event, { fieldSelector }, (events) => events.length === OBJECTS, limits);
+  await c.idle();
+  const since = Date.now();
+  await c.restart();
+  await c.idle();
+  // The last thing a fresh process does, and after all that it may have to say.
+  await c.admin.create(
+    Note,
+    Note.withDefaults({ metadata: { namespace: c.namespace, name: 'last' }, spec: { text: 'the last one' } }),
+  );
+  await c.untilList(Event, { fieldSelector }, (events) => events.some(({ regarding }) => regarding?.name === 'last'));
+  const requests = (await c.controlPlane.audit(since))
+    .filter(({ user }) => user.username?.startsWith(`system:serviceaccount:${c.managerNamespace}:`))
+    .filter(({ verb, objectRef }) => !['get', 'list', 'watch'].includes(verb) && objectRef?.resource !== 'leases')
+    .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''} ${objectRef?.name}`);
+  expect(requests.map((request) => request.replace(/ last\..*/, ' last'))).toEqual([
+    'patch configmaps/ last',
+    'patch secrets/ last',
+    'patch notes/status last',
+    'create events/ last',
+  ]);
+}, 120_000);
