@@ -33,6 +33,18 @@ it('takes out one right and leaves the others', () => {
   }
 });
 
+it('takes out the same right where names differ', () => {
+  const [rule] = role.rules ?? [];
+  const renamed = { ...role, rules: rule ? [{ ...rule, resourceNames: ['x', 'y'] }] : [] };
+  const [first] = rights;
+  if (!first) throw new TypeError('there is no right');
+  expect(rightsIn(without([account, renamed], first)).map(({ text }) => text)).toEqual([
+    'update secrets x (Role)',
+    'update secrets y (Role)',
+    'get secrets y (Role)',
+  ]);
+});
+
 describe('the verdict', () => {
   const [named, , , , covered] = rights;
   it.each([

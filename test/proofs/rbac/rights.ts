@@ -7,7 +7,8 @@ export interface Right {
   readonly manifest: number;
   readonly rule: number;
   readonly verb: string;
-  readonly name: string | undefined;
+  /** Which of the rule's names, by its place: the names themselves differ from test to test. */
+  readonly name: number | undefined;
   /** For people: `patch configmaps (ClusterRole)`. */
   readonly text: string;
   /**
@@ -22,11 +23,11 @@ export function rightsIn(manifests: readonly RbacManifest[]): readonly Right[] {
   return manifests.flatMap((manifest, index) =>
     rulesOf(manifest).flatMap((each, rule) =>
       each.verbs.flatMap((verb) =>
-        (each.resourceNames ?? [undefined]).map((name) => ({
+        (each.resourceNames ?? [undefined]).map((name, at) => ({
           manifest: index,
           rule,
           verb,
-          name,
+          name: name === undefined ? undefined : at,
           text: `${verb} ${describe(each, name)} (${manifest.kind})`,
           isCovered: verb === 'get' && each.verbs.includes('list'),
         })),
@@ -46,8 +47,9 @@ export function without(manifests: readonly RbacManifest[], right: Right): reado
 
 /** left is what stays of a rule: its other verbs, and the verb for its other names. */
 function left(rule: PolicyRule, { verb, name }: Right): readonly PolicyRule[] {
+  if (!rule.verbs.includes(verb)) throw new TypeError(`no rule to ${verb} is where one was`);
   const verbs = rule.verbs.filter((each) => each !== verb);
-  const resourceNames = rule.resourceNames?.filter((each) => each !== name) ?? [];
+  const resourceNames = rule.resourceNames?.filter((_, at) => at !== name) ?? [];
   return [
     ...(verbs.length === 0 ? [] : [{ ...rule, verbs }]),
     ...(resourceNames.length === 0 ? [] : [{ ...rule, verbs: [verb], resourceNames }]),
