@@ -1,0 +1,122 @@
+import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import { Admission, type AdmissionPlugin } from './admission/admission.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import type { FieldTracking } from './fields/field-tracking.ts';
+import type { RequestContext, ServerParts } from './handlers/context.ts';
+import { type BodyDecoder, bodyDecoders } from './handlers/decode-body.ts';
+import { serveResource } from './handlers/serve-resource.ts';
+import type { ApiRequest, ApiResponse } from './http/api-request.ts';
+import { type RequestInfo, requestInfo } from './http/request-info.ts';
+import { Registry } from './registry/registry.ts';
+import { forbidden, internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
+import { Storage } from './storage/storage.ts';
+
+/** Route answers requests that are about the server and not about objects; undefined for those that it does not know. */
+export type Route = (
+  info: RequestInfo,
+  request: ApiRequest,
+  query: URLSearchParams,
+) => Promise<ApiResponse | undefined> | ApiResponse | undefined;
+
+/** ApiServerOptions are the parts of a server. */
+export interface ApiServerOptions {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly fields: FieldTracking;
+  readonly strategicMerge: ServerParts['strategicMerge'];
+  readonly admission: readonly AdmissionPlugin[];
+  readonly routes: readonly Route[];
+  readonly registry?: Registry | undefined;
+  readonly storage?: Storage | undefined;
+  /** Formats of bodies besides JSON and YAML, by media type. */
+  readonly decoders?: Readonly<Record<string, BodyDecoder>> | undefined;
+  /** Defaults to the machine's. */
+  readonly clock?: Clock | undefined;
+  /** Defaults to the system's. */
+  readonly random?: Random | undefined;
+  /** Told of errors that are bugs: their text is not for clients. */
+  readonly onError?: ((error: unknown, request: ApiRequest) => void) | undefined;
+}
+
+/** ApiServer answers requests as kube-apiserver does. */
+export interface ApiServer {
+  readonly registry: Registry;
+  readonly storage: Storage;
+  /** handle never rejects: what goes wrong is an answer. */
+  handle(request: ApiRequest): Promise<ApiResponse>;
+}
+
+/** createApiServer puts the parts of a server together. It serves nothing by itself: see `listen`. */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { authenticator, authorizer, routes, onError } = options;
+  const clock = options.clock ?? systemClock;
+  const parts: ServerParts = {
+    storage: options.storage ?? new Storage({ clock }),
+    registry: options.registry ?? new Registry(),
+    admission: new Admission(options.admission),
+    fields: options.fields,
+    strategicMerge: options.strategicMerge,
+    clock,
+    random: options.random ?? systemRandom,
+  };
+  const decoders = bodyDecoders(options.decoders);
+
+  const answer = async (request: ApiRequest, warnings: string[]): Promise<ApiResponse> => {
+    const { pathname, searchParams: query } = new URL(request.url, 'http://localhost');
+    const info = requestInfo(request.method, pathname, query);
+    const user = await authenticator.authenticate(request);
+    if (!user) throw unauthorized();
+    const decision = await authorizer.authorize(user, info);
+    if (!decision.allowed) throw refusal(info, decision.reason);
+    for (const route of routes) {
+      const response = await route(info, request, query);
+      if (response) return response;
+    }
+    if (!info.isResource)
+      return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '404 page not found\n' };
+    const resource = parts.registry.find(info.group, info.version, info.resource);
+    if (!resource) throw noSuchResource();
+    if (resource.deprecation) warnings.push(resource.deprecation);
+    const context: RequestContext = { ...parts, request, info, query, user, resource, warnings };
+    return serveResource(context, decoders);
+  };
+
+  return {
+    registry: parts.registry,
+    storage: parts.storage,
+    async handle(request) {
+      const warnings: string[] = [];
+      try {
+        return withWarnings(await answer(request, warnings), warnings);
+      } catch (error) {
+        if (error instanceof StatusError) return withWarnings(statusResponse(error), warnings);
+        onError?.(error, request);
+        return statusResponse(internalError('the embedded control plane failed; its log says how'));
+      }
+    },
+  };
+}
+
+/** statusResponse is a refusal as an answer. */
+export function statusResponse(error: StatusError): ApiResponse {
+  const retry = error.details?.retryAfterSeconds;
+  return {
+    status: error.code,
+    headers: { 'content-type': 'application/json', ...(retry === undefined ? {} : { 'retry-after': String(retry) }) },
+    body: JSON.stringify(error.toStatus()),
+  };
+}
+
+function refusal(info: RequestInfo, reason: string): StatusError {
+  if (!info.isResource) return new StatusError(403, 'Forbidden', `forbidden: ${reason}`, {});
+  const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`;
+  return forbidden({ group: info.group, resource }, info.name, reason);
+}
+
+/** withWarnings adds what the client should know, as RFC 7234 headers that kubectl prints. */
+function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
+  if (warnings.length === 0) return response;
+  const lines = [...new Set(warnings)].map((text) => `299 - ${JSON.stringify(text)}`);
+  return { ...response, headers: { ...response.headers, warning: lines } };
+}

@@ -1,0 +1,39 @@
+import type { Schema } from '@bowline/kubernetes/schemas';
+import type { Clock, Random } from '@bowline/machinery';
+import type { Admission } from '../admission/admission.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { FieldTracking } from '../fields/field-tracking.ts';
+import type { ApiRequest } from '../http/api-request.ts';
+import type { ResourceRequest } from '../http/request-info.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ResourceName } from '../status/api-status.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** ServerParts are what all requests share. */
+export interface ServerParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly admission: Admission;
+  readonly fields: FieldTracking;
+  /** strategicMerge is the document with a strategic merge patch applied. */
+  readonly strategicMerge: (document: unknown, patch: Readonly<Record<string, unknown>>, schema: Schema) => unknown;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** RequestContext is one request about objects, on its way. */
+export interface RequestContext extends ServerParts {
+  readonly request: ApiRequest;
+  readonly info: ResourceRequest;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  readonly resource: ApiResource;
+  /** Sent with the answer as `Warning` headers. */
+  readonly warnings: string[];
+}
+
+/** resourceName names the request's resource in messages. */
+export function resourceName({ resource: { group, resource } }: RequestContext): ResourceName {
+  return { group, resource };
+}

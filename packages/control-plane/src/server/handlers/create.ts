@@ -1,0 +1,96 @@
+import type { FieldProblem } from '@bowline/machinery';
+import { metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
+import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
+import { alreadyExists, badRequest, internalError, invalid } from '../status/api-status.ts';
+import { keyIn, type Stored } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** How often a generated name that is taken is made anew. */
+const MOST_NAMES = 8;
+
+/** WriteResult is what became of a write: a stored object, or the draft that a dry run would have stored. */
+export interface WriteResult {
+  readonly isNew: boolean;
+  readonly stored?: Stored | undefined;
+  readonly draft: Draft;
+}
+
+/** createObject stores a new object: completed, admitted, judged, and then all at once. */
+export async function createObject(
+  context: RequestContext,
+  object: Draft,
+  options: WriteOptions,
+  { tracksFields = true }: { readonly tracksFields?: boolean } = {},
+): Promise<WriteResult> {
+  const { resource, info, storage, clock, random, admission, fields, user } = context;
+  const { metadata } = object;
+  if (info.name !== '' && metadata.name !== undefined && metadata.name !== info.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`);
+  }
+  if (metadata.resourceVersion) throw internalError('resourceVersion should not be set on objects to be created');
+  const now = clock.now();
+  const write: WriteContext = { user, now, dryRun: options.dryRun };
+  const isGenerated = !metadata.name && !!metadata.generateName;
+  prepareNewMeta(object, random, now);
+  const strategy = resource.strategy;
+  strategy.prepareForCreate?.(object, write);
+  strategy.applyDefaults?.(object);
+  const review = {
+    operation: 'CREATE' as const,
+    resource,
+    subresource: '',
+    namespace: info.namespace,
+    name: metadata.name ?? '',
+    object,
+    old: undefined,
+    user,
+    dryRun: options.dryRun,
+    options: options.raw,
+    warnings: context.warnings,
+    signal: context.request.signal,
+  };
+  await admission.mutate(review);
+  strategy.applyDefaults?.(object);
+  if (countsGenerations(resource)) metadata.generation = 1;
+  if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });
+  refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
+  await admission.validate(review);
+
+  for (let attempt = 1; ; attempt++) {
+    const name = metadata.name ?? '';
+    const key = keyIn(metadata.namespace, name);
+    if (options.dryRun && !storage.get(resource.collection, key)) return { isNew: true, draft: object };
+    const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);
+    if (stored) return { isNew: true, stored, draft: object };
+    if (!isGenerated || attempt >= MOST_NAMES) throw alreadyExists(resourceName(context), name);
+    metadata.name = undefined;
+    prepareNewMeta(object, random, now);
+    if (countsGenerations(resource)) metadata.generation = 1;
+  }
+}
+
+/** countsGenerations says whether the kind's wishes are numbered: those of kinds that are data are not. */
+export function countsGenerations({ strategy }: ApiResource): boolean {
+  return strategy.countsGeneration !== undefined;
+}
+
+/** problemsOf is all that is wrong with an object. */
+export function problemsOf(
+  strategy: Strategy,
+  resource: ApiResource,
+  object: Draft,
+  old: Draft | undefined,
+  write: WriteContext,
+): FieldProblem[] {
+  return [...metaProblems(object, old, resource.nameRule), ...strategy.validate(object, old, write)];
+}
+
+/** refuseInvalid throws what the client reads when there are problems. */
+export function refuseInvalid(
+  { group, kind }: ApiResource,
+  { metadata }: Draft,
+  problems: readonly FieldProblem[],
+): void {
+  if (problems.length > 0) throw invalid({ group, kind }, metadata.name ?? metadata.generateName ?? '', problems);
+}

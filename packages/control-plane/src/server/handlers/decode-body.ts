@@ -1,0 +1,68 @@
+import { parse as parseYaml } from 'yaml';
+import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
+
+/** Body is a request's body as a value. */
+export interface Body {
+  readonly value: unknown;
+  /** Paths of members that stood twice. */
+  readonly duplicates: readonly string[];
+}
+
+/** BodyDecoder reads one format. */
+export type BodyDecoder = (bytes: Uint8Array) => Body;
+
+/** MOST_BODY_BYTES is the API server's limit of a request. */
+export const MOST_BODY_BYTES = 3 * 1024 * 1024;
+
+/** mediaTypeOf is the type without its parameters. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() || 'application/json';
+}
+
+const decodeJson: BodyDecoder = (bytes) => {
+  try {
+    return parseJson(textOf(bytes));
+  } catch (error) {
+    if (error instanceof JsonSyntaxError)
+      throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
+  }
+};
+
+/** decodeYaml reads YAML 1.2, of which JSON is a part. Aliases are bounded: a small text must not become a large value. */
+export const decodeYaml: BodyDecoder = (bytes) => {
+  const text = textOf(bytes);
+  if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
+  try {
+    return { value: parseYaml(text, { maxAliasCount: 100, uniqueKeys: true }) as unknown, duplicates: [] };
+  } catch (error) {
+    throw badRequest(`error converting YAML to JSON: ${(error as Error).message.split('\n', 1)[0]}`);
+  }
+};
+
+/** bodyDecoders are the formats of whole objects, by media type. */
+export function bodyDecoders(more: Readonly<Record<string, BodyDecoder>> = {}): ReadonlyMap<string, BodyDecoder> {
+  return new Map(Object.entries({ 'application/json': decodeJson, 'application/yaml': decodeYaml, ...more }));
+}
+
+/** decodeBody reads a body in the format that its request names. */
+export function decodeBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Body {
+  const decode = decoders.get(mediaTypeOf(contentType));
+  if (!decode) throw unsupportedMediaType([...decoders.keys()]);
+  return decode(bytes);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw badRequest('the body of the request is not UTF-8');
+  }
+}

@@ -1,0 +1,181 @@
+import { formatTime } from '@bowline/machinery';
+import type { Draft } from '../registry/api-resource.ts';
+import { badRequest, conflict, invalid, notFound, type Status } from '../status/api-status.ts';
+import { keyIn, type Stored } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
+import { draftOf } from './render.ts';
+import { isUnbound } from './update.ts';
+
+/** How often a deletion that names no version is tried on states that come between. */
+const MOST_ATTEMPTS = 5;
+const FOREGROUND = 'foregroundDeletion';
+const ORPHAN = 'orphan';
+
+/** DeleteOptions are the body, or the query parameters, of a deletion. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly dryRun: boolean;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** Deleted is what became of an object: gone, or on its way. */
+export type Deleted =
+  | { readonly isGone: true; readonly last: Stored | Draft }
+  | { readonly isGone: false; readonly stored: Stored };
+
+/** deleteOptions reads what a deletion asks for. The body counts more than the query. */
+export async function deleteOptions(
+  context: RequestContext,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Promise<DeleteOptions> {
+  const { query, request } = context;
+  const bytes = await request.body(MOST_BODY_BYTES);
+  const value: unknown =
+    bytes.byteLength === 0 ? {} : decodeBody(bytes, request.headers['content-type'], decoders).value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('the body of the request is no DeleteOptions');
+  const body = value as {
+    gracePeriodSeconds?: number;
+    propagationPolicy?: string;
+    orphanDependents?: boolean;
+    preconditions?: { uid?: string; resourceVersion?: string };
+    dryRun?: readonly string[];
+  };
+  const grace = body.gracePeriodSeconds ?? numberIn(query.get('gracePeriodSeconds'));
+  const orphans =
+    body.orphanDependents ?? (query.has('orphanDependents') ? query.get('orphanDependents') === 'true' : undefined);
+  const policy = body.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
+  const wrong = (field: string, message: string, reason: 'FieldValueInvalid' | 'FieldValueNotSupported'): never => {
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [{ field, reason, message }]);
+  };
+  if (policy !== undefined && !['Orphan', 'Background', 'Foreground'].includes(policy)) {
+    wrong(
+      'propagationPolicy',
+      `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+      'FieldValueNotSupported',
+    );
+  }
+  if (policy !== undefined && orphans !== undefined) {
+    wrong(
+      'propagationPolicy',
+      `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`,
+      'FieldValueInvalid',
+    );
+  }
+  const dryRun = body.dryRun ?? query.getAll('dryRun');
+  if (dryRun.some((each) => each !== 'All'))
+    wrong(
+      'dryRun',
+      `Unsupported value: ${JSON.stringify(dryRun[0])}: supported values: "All"`,
+      'FieldValueNotSupported',
+    );
+  return {
+    gracePeriodSeconds: grace,
+    propagationPolicy:
+      (policy as DeleteOptions['propagationPolicy']) ??
+      (orphans === undefined ? undefined : orphans ? 'Orphan' : 'Background'),
+    uid: body.preconditions?.uid,
+    resourceVersion: body.preconditions?.resourceVersion,
+    dryRun: dryRun.length > 0,
+    raw: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...body },
+  };
+}
+
+/** deleteObject deletes one object, or begins to: finalizers and a grace period keep it. */
+export async function deleteObject(
+  context: RequestContext,
+  name: string,
+  namespace: string,
+  options: DeleteOptions,
+): Promise<Deleted> {
+  const { storage, resource, admission, user, clock } = context;
+  const key = keyIn(namespace, name);
+  for (let attempt = 1; ; attempt++) {
+    const stored = storage.get(resource.collection, key);
+    if (!stored) throw notFound(resourceName(context), name);
+    const old = draftOf(stored);
+    checkPreconditions(context, name, old, options);
+    await admission.validate({
+      operation: 'DELETE',
+      resource,
+      subresource: '',
+      namespace,
+      name,
+      object: undefined,
+      old,
+      user,
+      dryRun: options.dryRun,
+      options: options.raw,
+      warnings: context.warnings,
+      signal: context.request.signal,
+    });
+    const object = markDeleted(context, draftOf(stored), options, clock.now());
+    if (isUnbound(object)) {
+      const last = options.dryRun
+        ? object
+        : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
+      if (last) return { isGone: true, last };
+    } else {
+      const next = options.dryRun ? stored : storage.update(resource.collection, key, stored.revision, object);
+      if (next) return { isGone: false, stored: next };
+    }
+    if (options.resourceVersion !== undefined || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), name);
+  }
+}
+
+/** deletedStatus is the answer about an object that is gone. */
+export function deletedStatus({ resource }: RequestContext, name: string, uid: string): Status {
+  const details = { name, group: resource.group || undefined, kind: resource.resource, uid };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+}
+
+/** markDeleted is the object as its deletion leaves it for those who have something to do first. */
+function markDeleted({ resource }: RequestContext, object: Draft, options: DeleteOptions, now: number): Draft {
+  const { metadata } = object;
+  const finalizers = new Set(metadata.finalizers ?? []);
+  if (options.propagationPolicy !== undefined) {
+    finalizers.delete(FOREGROUND);
+    finalizers.delete(ORPHAN);
+    if (options.propagationPolicy === 'Foreground') finalizers.add(FOREGROUND);
+    if (options.propagationPolicy === 'Orphan') finalizers.add(ORPHAN);
+  }
+  metadata.finalizers = finalizers.size > 0 ? [...finalizers] : undefined;
+  const grace = resource.strategy.gracePeriodSeconds?.(object, options.gracePeriodSeconds) ?? 0;
+  if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = formatTime(now + grace * 1_000);
+    metadata.deletionGracePeriodSeconds = grace;
+    if (metadata.generation !== undefined) metadata.generation += 1;
+  } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {
+    // A second deletion may only shorten the wait.
+    metadata.deletionTimestamp = formatTime(now + grace * 1_000);
+    metadata.deletionGracePeriodSeconds = grace;
+  }
+  return object;
+}
+
+function checkPreconditions(context: RequestContext, name: string, { metadata }: Draft, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options;
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(
+      resourceName(context),
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
+    throw conflict(resourceName(context), name, why);
+  }
+}
+
+function numberIn(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value))
+    throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(text)}: must be a whole number`);
+  return value;
+}

@@ -1,0 +1,156 @@
+import type { FieldRequirement, LabelRequirement } from '@bowline/machinery';
+import { InputError, parseFieldSelector, parseLabelSelector, type Selector } from '@bowline/machinery';
+import type { ApiResource } from '../registry/api-resource.ts';
+import { badRequest, expired, invalid, StatusError } from '../status/api-status.ts';
+import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
+
+/** Filter decides which objects of a collection are meant. */
+export interface Filter {
+  /** Whether it lets everything through. */
+  readonly isEmpty: boolean;
+  matches(stored: Stored): boolean;
+}
+
+/** ListOptions are the query parameters of a list or watch, checked. */
+export interface ListOptions {
+  readonly filter: Filter;
+  readonly limit: number | undefined;
+  readonly after: { readonly revision: number; readonly key: string } | undefined;
+  /** Undefined when the newest state is asked for; 0 when any will do. */
+  readonly resourceVersion: number | undefined;
+  readonly match: 'Exact' | 'NotOlderThan' | undefined;
+}
+
+/** listOptions reads the parameters of a list; mistakes throw what the API server says. */
+export function listOptions(resource: ApiResource, query: URLSearchParams, name = ''): ListOptions {
+  const resourceVersion = readVersion(query.get('resourceVersion'));
+  const token = query.get('continue') || undefined;
+  const limit = Number(query.get('limit') ?? 0);
+  if (!Number.isInteger(limit) || limit < 0)
+    throw badRequest(`limit: Invalid value: ${query.get('limit')}: must be a whole number`);
+  const match = query.get('resourceVersionMatch') || undefined;
+  const given = query.get('resourceVersion') || undefined;
+  const wrong = (field: string, message: string, reason: 'FieldValueForbidden' | 'FieldValueNotSupported'): never => {
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [{ field, reason, message }]);
+  };
+  if (match !== undefined) {
+    if (!given)
+      wrong(
+        'resourceVersionMatch',
+        'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+        'FieldValueForbidden',
+      );
+    if (token)
+      wrong(
+        'resourceVersionMatch',
+        'Forbidden: resourceVersionMatch is forbidden when continue is provided',
+        'FieldValueForbidden',
+      );
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      wrong(
+        'resourceVersionMatch',
+        `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`,
+        'FieldValueNotSupported',
+      );
+    }
+    if (match === 'Exact' && given === '0') {
+      wrong(
+        'resourceVersionMatch',
+        'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+        'FieldValueForbidden',
+      );
+    }
+  }
+  if (token && given && given !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue');
+  return {
+    filter: filterOf(resource, query, name),
+    limit: limit === 0 ? undefined : limit,
+    after: token === undefined ? undefined : readToken(token),
+    resourceVersion,
+    match: match as ListOptions['match'],
+  };
+}
+
+/** readVersion reads a resource version; undefined when none is given. */
+export function readVersion(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new StatusError(
+    400,
+    'BadRequest',
+    `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
+}
+
+/** filterOf makes one test of the selectors of a query and the name of its path. */
+export function filterOf(resource: ApiResource, query: URLSearchParams, name = ''): Filter {
+  const labels = readSelector(query.get('labelSelector'), parseLabelSelector);
+  const fields = readSelector(query.get('fieldSelector'), parseFieldSelector);
+  for (const { field } of fields?.requirements ?? []) {
+    if (!isSelectable(resource, field)) throw badRequest(`field label not supported: ${field}`);
+  }
+  const tests: ((stored: Stored) => boolean)[] = [];
+  if (name !== '') tests.push(({ key }) => splitKey(key).name === name);
+  if (labels && labels.requirements.length > 0) tests.push((stored) => labels.matches(stored.labels));
+  if (fields && fields.requirements.length > 0) tests.push((stored) => matchesFields(resource, fields, stored));
+  return { isEmpty: tests.length === 0, matches: (stored) => tests.every((test) => test(stored)) };
+}
+
+function isSelectable({ selectableFields, scope }: ApiResource, field: string): boolean {
+  if (field === 'metadata.name' || selectableFields.has(field)) return true;
+  return field === 'metadata.namespace' && (scope === 'Namespaced' || selectableFields.size > 0);
+}
+
+function matchesFields(resource: ApiResource, fields: Selector<FieldRequirement>, stored: Stored): boolean {
+  const { name, namespace } = splitKey(stored.key);
+  const values: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
+  const others = fields.requirements.filter(({ field }) => !Object.hasOwn(values, field));
+  // Parsing is what costs; the common selectors ask for names alone.
+  if (others.length > 0) {
+    const object = objectOf(stored);
+    for (const { field } of others) values[field] = resource.selectableFields.get(field)?.(object) ?? '';
+  }
+  return fields.matches(values);
+}
+
+function readSelector<R extends LabelRequirement | FieldRequirement>(
+  text: string | null,
+  parse: (text: string) => Selector<R>,
+): Selector<R> | undefined {
+  if (text === null || text === '') return undefined;
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof InputError) throw badRequest(error.detail);
+    throw error;
+  }
+}
+
+/** continueToken says where the next part of a list begins. */
+export function continueToken(revision: number, key: string): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${key}\u0000` })).toString(
+    'base64url',
+  );
+}
+
+function readToken(token: string): { revision: number; key: string } {
+  try {
+    const { v, rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>;
+    if (v === 'meta.k8s.io/v1' && typeof rv === 'number' && typeof start === 'string' && start.endsWith('\u0000')) {
+      return { revision: rv, key: start.slice(0, -1) };
+    }
+  } catch {
+    // Said below.
+  }
+  throw badRequest('continue key is not valid: the token was not made by this server');
+}
+
+/** tooOldToContinue is for a token whose revision is forgotten; `token` continues with what is there now. */
+export function tooOldToContinue(token: string): StatusError {
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const error = expired(message);
+  return Object.assign(error, { continueToken: token });
+}

@@ -1,0 +1,82 @@
+import { expired, notFound, versionTooLarge } from '../status/api-status.ts';
+import { keyIn, type Stored } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
+
+/** How long a reader waits for a version that is not written yet, before it hears that there is none. */
+const LONGEST_WAIT_MS = 3_000;
+
+/** ListResult is a list before it has a form. */
+export interface ListResult {
+  readonly items: readonly Stored[];
+  readonly revision: number;
+  readonly continueToken: string | undefined;
+  readonly remaining: number | undefined;
+}
+
+/** readObject finds the one object that the request names. */
+export async function readObject(context: RequestContext): Promise<Stored> {
+  const { storage, resource, info, query } = context;
+  await untilWritten(context, readVersion(query.get('resourceVersion')) ?? 0);
+  const stored = storage.get(resource.collection, keyIn(info.namespace, info.name));
+  if (!stored) throw notFound(resourceName(context), info.name);
+  return stored;
+}
+
+/** readList finds the objects that the request selects, at most as many as it wants at once. */
+export async function readList(context: RequestContext): Promise<ListResult> {
+  const { storage, resource, info, query } = context;
+  const options = listOptions(resource, query, info.name);
+  const { filter, limit, after } = options;
+  const at = await revisionOf(context, options);
+  const namespace = info.namespace === '' ? undefined : info.namespace;
+  const items: Stored[] = [];
+  let behind = 0;
+  for (const stored of storage.select(resource.collection, { namespace, after: after?.key }, at)) {
+    if (!filter.matches(stored)) continue;
+    if (limit === undefined || items.length < limit) items.push(stored);
+    else if (filter.isEmpty) behind++;
+    else {
+      // How many follow is not known without looking at each: the API server does not say it either.
+      behind = 1;
+      break;
+    }
+  }
+  const last = items.at(-1);
+  return {
+    items,
+    revision: at,
+    continueToken: behind > 0 && last ? continueToken(at, last.key) : undefined,
+    remaining: behind > 0 && filter.isEmpty ? behind : undefined,
+  };
+}
+
+/** revisionOf is the revision at which a list is read. */
+async function revisionOf(context: RequestContext, options: ListOptions): Promise<number> {
+  const { storage } = context;
+  const { after, resourceVersion, match } = options;
+  if (after) {
+    // A negative revision asks for the rest of the list as it is now.
+    if (after.revision < 0) return storage.revision;
+    if (after.revision < storage.oldestRevision) throw tooOldToContinue(continueToken(-1, after.key));
+    return after.revision;
+  }
+  await untilWritten(context, resourceVersion ?? 0);
+  if (match !== 'Exact' || resourceVersion === undefined) return storage.revision;
+  if (resourceVersion < storage.oldestRevision) throw expired('The resourceVersion for the provided list is too old.');
+  return resourceVersion;
+}
+
+/** untilWritten waits a little for a revision that a client has heard of elsewhere. */
+export async function untilWritten(
+  { storage, clock, request, resource }: RequestContext,
+  revision: number,
+): Promise<void> {
+  if (storage.revision >= revision) return;
+  const enough = new AbortController();
+  using _watching = storage.watch(resource.collection, () => {
+    if (storage.revision >= revision) enough.abort();
+  });
+  await clock.sleep(LONGEST_WAIT_MS, AbortSignal.any([enough.signal, request.signal])).catch(() => undefined);
+  if (storage.revision < revision) throw versionTooLarge(revision, storage.revision);
+}

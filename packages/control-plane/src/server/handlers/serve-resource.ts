@@ -1,0 +1,136 @@
+import type { ApiResponse } from '../http/api-request.ts';
+import { type Representation, representationOf } from '../http/negotiate.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
+import type { Strategy } from '../registry/api-resource.ts';
+import { methodNotAllowed, noSuchResource } from '../status/api-status.ts';
+import { type Stored, splitKey } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { createObject, type WriteResult } from './create.ts';
+import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
+import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
+import { patchObject } from './patch.ts';
+import { readList, readObject } from './read.ts';
+import { receivedObject } from './received.ts';
+import { draftText } from './render.ts';
+import { updateObject } from './update.ts';
+import { watchEvents } from './watch.ts';
+import { writeOptions } from './write-options.ts';
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** serveResource answers a request about objects that may be made: routing, from here on, is by verb alone. */
+export async function serveResource(
+  context: RequestContext,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Promise<ApiResponse> {
+  const { resource, info } = context;
+  if (info.namespace !== '' && resource.scope === 'Cluster' && resource.resource !== 'namespaces')
+    throw noSuchResource();
+  const strategy = strategyFor(context);
+  switch (info.verb) {
+    case 'get':
+      return json(200, objectText(formOf(context), await readObject(context)));
+    case 'list':
+      return json(200, listFormText(formOf(context), await readList(context)));
+    case 'watch':
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
+        body: await watchEvents(context, eventText(formOf(context))),
+      };
+    case 'create': {
+      const options = writeOptions(context, 'CreateOptions');
+      const object = receivedObject(context, await bodyOf(context, decoders), strategy, options.fieldValidation);
+      return written(context, await createObject(context, object, options));
+    }
+    case 'update': {
+      const options = writeOptions(context, 'UpdateOptions');
+      const object = receivedObject(context, await bodyOf(context, decoders), strategy, options.fieldValidation);
+      const mayRetry = !object.metadata.resourceVersion;
+      const revision = { strategy, mayRetry, make: () => structuredClone(object) };
+      return written(context, await updateObject(context, revision, options));
+    }
+    case 'patch':
+      return written(context, await patchObject(context, strategy));
+    case 'delete': {
+      const result = await deleteObject(context, info.name, info.namespace, await deleteOptions(context, decoders));
+      if (!result.isGone) return json(200, objectText(formOf(context), result.stored));
+      const uid = 'uid' in result.last ? result.last.uid : result.last.metadata.uid;
+      return json(200, JSON.stringify(deletedStatus(context, info.name, String(uid))));
+    }
+    case 'deletecollection':
+      return deleteCollection(context, decoders);
+    default:
+      throw methodNotAllowed(resourceName(context), info.verb);
+  }
+}
+
+/** strategyFor is what decides about the part of the object that the path names. */
+function strategyFor(context: RequestContext): Strategy {
+  const { resource, info } = context;
+  if (info.subresource === '') {
+    if (!resource.verbs.includes(info.verb)) throw methodNotAllowed(resourceName(context), info.verb);
+    return resource.strategy;
+  }
+  const part = resource.subresources.get(info.subresource);
+  if (!part) throw noSuchResource();
+  if (!part.verbs.includes(info.verb)) throw methodNotAllowed(resourceName(context), info.verb);
+  return part.strategy ?? resource.strategy;
+}
+
+async function deleteCollection(
+  context: RequestContext,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Promise<ApiResponse> {
+  const options = await deleteOptions(context, decoders);
+  const list = await readList(context);
+  for (const { key } of list.items) {
+    const { name, namespace } = splitKey(key);
+    try {
+      await deleteObject(context, name, namespace, options);
+    } catch (error) {
+      // Somebody else was faster: it is gone, which is what was asked for.
+      if ((error as { code?: number }).code !== 404) throw error;
+    }
+  }
+  return json(200, listFormText(formOf(context), list));
+}
+
+function formOf(context: RequestContext): FormOptions {
+  const forms: Representation[] = ['object', 'table', 'metadata'];
+  return {
+    resource: context.resource,
+    form: representationOf(context.request.headers.accept, forms),
+    includeObject: context.query.get('includeObject'),
+    now: context.clock.now(),
+  };
+}
+
+async function bodyOf(
+  { request }: RequestContext,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): ReturnType<typeof Promise.resolve<ReturnType<typeof decodeBody>>> {
+  return decodeBody(await request.body(MOST_BODY_BYTES), request.headers['content-type'], decoders);
+}
+
+function written(context: RequestContext, { isNew, stored, draft }: WriteResult): ApiResponse {
+  const status = isNew ? 201 : 200;
+  if (stored) return json(status, objectText(formOf(context), stored));
+  const { resource } = context;
+  const form = formOf(context);
+  if (form.form === 'object') return json(status, draftText(resource, draft));
+  const { uid = '', labels } = draft.metadata;
+  const asStored: Stored = {
+    key: '',
+    revision: 0,
+    uid,
+    labels,
+    json: canonicalJson({ ...draft, apiVersion: undefined, kind: undefined }),
+  };
+  return json(status, objectText(form, asStored));
+}
+
+function json(status: number, body: string): ApiResponse {
+  return { status, headers: JSON_HEADERS, body };
+}

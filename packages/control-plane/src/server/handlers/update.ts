@@ -1,0 +1,111 @@
+import { keepMeta } from '../objects/object-meta.ts';
+import type { Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
+import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
+import { keyIn } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
+import { draftOf } from './render.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** How often a change that names no version is made again on a state that came between. */
+const MOST_ATTEMPTS = 5;
+
+/** Revision says how an object becomes another one. */
+export interface Revision {
+  /** The strategy of what is written: the object's, or that of a subresource. */
+  readonly strategy: Strategy;
+  /** make gives the new object; asked again when the state changed meanwhile. `old` may be changed and returned. */
+  readonly make: (old: Draft) => Draft | Promise<Draft>;
+  /** Record who owns what by `make` itself, as an apply does. */
+  readonly tracksFields?: boolean | undefined;
+  /** Whether the writer made it for whatever state there is. */
+  readonly mayRetry: boolean;
+}
+
+/** updateObject changes a stored object: prepared, admitted, judged, and then at once, if nobody else was faster. */
+export async function updateObject(
+  context: RequestContext,
+  revision: Revision,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { resource, info, storage } = context;
+  const key = keyIn(resource.scope === 'Namespaced' ? info.namespace : '', info.name);
+  for (let attempt = 1; ; attempt++) {
+    const stored = storage.get(resource.collection, key);
+    if (!stored) throw notFound(resourceName(context), info.name);
+    const old = draftOf(stored);
+    const object = await revision.make(draftOf(stored));
+    checkPreconditions(context, object, old);
+    await complete(context, revision, object, old, options);
+    if (options.dryRun) return { isNew: false, draft: object };
+    const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object);
+    const result = isLast
+      ? storage.remove(resource.collection, key, stored.revision, object)
+      : storage.update(resource.collection, key, stored.revision, object);
+    if (result) return { isNew: false, stored: result, draft: object };
+    if (!revision.mayRetry || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), info.name);
+  }
+}
+
+/** isUnbound says that nothing keeps a deleted object from going. */
+export function isUnbound({ metadata }: Draft): boolean {
+  return (metadata.finalizers ?? []).length === 0 && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+async function complete(
+  context: RequestContext,
+  { strategy, tracksFields = true }: Revision,
+  object: Draft,
+  old: Draft,
+  options: WriteOptions,
+): Promise<void> {
+  const { resource, info, clock, admission, fields, user } = context;
+  const now = clock.now();
+  const write: WriteContext = { user, now, dryRun: options.dryRun };
+  keepMeta(object, old);
+  strategy.prepareForUpdate?.(object, old, write);
+  strategy.applyDefaults?.(object);
+  const review = {
+    operation: 'UPDATE' as const,
+    resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    object,
+    old,
+    user,
+    dryRun: options.dryRun,
+    options: options.raw,
+    warnings: context.warnings,
+    signal: context.request.signal,
+  };
+  await admission.mutate(review);
+  strategy.applyDefaults?.(object);
+  if (countsGenerations(resource) && strategy.countsGeneration?.(object, old)) {
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  if (tracksFields) {
+    fields.updated(resource, object, old, { manager: options.fieldManager, subresource: info.subresource, now });
+  }
+  refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
+  await admission.validate(review);
+}
+
+function checkPreconditions(context: RequestContext, { metadata }: Draft, old: Draft): void {
+  const { resource, info } = context;
+  if (metadata.name !== undefined && metadata.name !== info.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`);
+  }
+  metadata.name = info.name;
+  if (metadata.uid && metadata.uid !== old.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`;
+    throw conflict(resourceName(context), info.name, why);
+  }
+  const { resourceVersion } = metadata;
+  if (!resourceVersion) {
+    if (!resource.needsVersion || context.info.verb === 'patch') return;
+    const message = 'Invalid value: 0: must be specified for an update';
+    throw invalid(resource, info.name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }]);
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(resourceName(context), info.name);
+}

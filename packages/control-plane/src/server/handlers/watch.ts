@@ -1,0 +1,220 @@
+import { apiVersionOf } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import type { ApiResource } from '../registry/api-resource.ts';
+import { expired, invalid } from '../status/api-status.ts';
+import type { Change } from '../storage/history.ts';
+import type { Stored } from '../storage/stored.ts';
+import type { RequestContext } from './context.ts';
+import { type Filter, filterOf, readVersion } from './list-options.ts';
+import { untilWritten } from './read.ts';
+
+/** How many bytes may wait for a watcher before it is closed: it comes back and reads on from its last version. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+const BETWEEN_BOOKMARKS_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/** EventText writes an event's object in the form that the client wants. */
+export type EventText = (stored: Stored, isFirst: boolean) => string;
+
+/**
+ * watchEvents is the body of a watch: what there is, if the client wants it, then what happens, in order and without gaps.
+ * It ends at the client's time limit, when the client is gone, or when it reads too slowly.
+ */
+export async function watchEvents(context: RequestContext, eventText: EventText): Promise<AsyncIterable<string>> {
+  const { storage, resource, info, query, clock, request } = context;
+  const filter = filterOf(resource, query, info.name);
+  const wanted = watchOptions(context);
+  await untilWritten(context, wanted.from ?? 0);
+  const inside = (key: string): boolean => info.namespace === '' || key.startsWith(`${info.namespace}/`);
+
+  const events = new EventQueue(clock, request.signal, wanted.timeoutMs);
+  const tell = (change: Change): void => {
+    if (!inside(change.key)) return;
+    const event = eventFor(change, filter);
+    if (event) events.push(`{"type":"${event.type}","object":${eventText(event.object, false)}}\n`);
+  };
+  if (wanted.sendInitial) {
+    const namespace = info.namespace === '' ? undefined : info.namespace;
+    // The states of this moment; their texts are made when the client takes them.
+    const states = [...storage.select(resource.collection, { namespace })];
+    events.begin(
+      initialEvents(states, filter, eventText, wanted.marksEnd ? bookmark(resource, storage.revision, true) : ''),
+    );
+  } else if (wanted.from !== undefined) {
+    if (wanted.from < storage.oldestRevision) {
+      // A watch has begun when this is found: the refusal is its only event.
+      const error = expired(`too old resource version: ${wanted.from} (${storage.oldestRevision + 1})`);
+      events.push(`{"type":"ERROR","object":${JSON.stringify(error.toStatus())}}\n`);
+      events.end();
+      return events;
+    }
+    for (const change of storage.changesSince(resource.collection, wanted.from)) tell(change);
+  }
+  events.onEnd(storage.watch(resource.collection, tell));
+  if (wanted.bookmarks) events.every(BETWEEN_BOOKMARKS_MS, () => bookmark(resource, storage.revision, false));
+  return events;
+}
+
+function* initialEvents(
+  states: readonly Stored[],
+  filter: Filter,
+  eventText: EventText,
+  end: string,
+): Generator<string> {
+  let isFirst = true;
+  for (const stored of states) {
+    if (!filter.matches(stored)) continue;
+    yield `{"type":"ADDED","object":${eventText(stored, isFirst)}}\n`;
+    isFirst = false;
+  }
+  if (end !== '') yield end;
+}
+
+interface WatchOptions {
+  readonly from: number | undefined;
+  readonly sendInitial: boolean;
+  readonly marksEnd: boolean;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+}
+
+function watchOptions({ query }: RequestContext): WatchOptions {
+  const from = readVersion(query.get('resourceVersion'));
+  const bookmarks = query.get('allowWatchBookmarks') === 'true' || query.get('allowWatchBookmarks') === '1';
+  const initial = query.get('sendInitialEvents');
+  const match = query.get('resourceVersionMatch') ?? '';
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  const timeoutMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : DEFAULT_TIMEOUT_MS;
+  const wrong = (field: string, message: string): never => {
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
+      { field, reason: 'FieldValueForbidden', message },
+    ]);
+  };
+  if (initial === null) {
+    if (match !== '')
+      wrong(
+        'resourceVersionMatch',
+        'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    return { from, sendInitial: from === undefined || from === 0, marksEnd: false, bookmarks, timeoutMs };
+  }
+  if (match !== 'NotOlderThan') {
+    wrong('resourceVersionMatch', `Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`);
+  }
+  const sendInitial = initial === 'true' || initial === '1';
+  return { from, sendInitial, marksEnd: sendInitial && bookmarks, bookmarks, timeoutMs };
+}
+
+/** eventFor is what a change means to whoever sees the collection through a filter. */
+function eventFor(
+  { previous, current, last }: Change,
+  filter: Filter,
+): { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored } | undefined {
+  const was = previous !== undefined && filter.matches(previous);
+  const is = current !== undefined && filter.matches(current);
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: current };
+  if (!was) return undefined;
+  // An object that left the selection is told in its last selected state, at the version of the change.
+  if (current) return { type: 'DELETED', object: { ...previous, json: withVersion(previous, current.revision) } };
+  return last && { type: 'DELETED', object: last };
+}
+
+function withVersion({ json, revision }: Stored, version: number): string {
+  return json.replace(`"resourceVersion":"${revision}"`, `"resourceVersion":"${version}"`);
+}
+
+function bookmark(resource: ApiResource, revision: number, isEnd: boolean): string {
+  const annotations = isEnd ? { 'k8s.io/initial-events-end': 'true' } : undefined;
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, annotations };
+  return `${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`;
+}
+
+/** EventQueue holds what a watcher has not read yet. Many lines are read as one chunk. */
+class EventQueue implements AsyncIterable<string> {
+  readonly #clock: Clock;
+  readonly #waste: Disposable[] = [];
+  #first: Iterator<string> | undefined;
+  #waiting: string[] = [];
+  #bytes = 0;
+  #isOver = false;
+  #wake: (() => void) | undefined;
+
+  constructor(clock: Clock, signal: AbortSignal, timeoutMs: number) {
+    this.#clock = clock;
+    const end = (): void => this.end();
+    signal.addEventListener('abort', end, { once: true });
+    this.#waste.push(clock.setTimer(timeoutMs, end));
+    if (signal.aborted) this.end();
+  }
+
+  /** begin puts lines before everything else; they are made when they are read. */
+  begin(lines: Iterable<string>): void {
+    this.#first = lines[Symbol.iterator]();
+  }
+
+  push(line: string): void {
+    if (this.#isOver) return;
+    this.#waiting.push(line);
+    this.#bytes += line.length;
+    if (this.#bytes > MOST_WAITING_BYTES) this.end();
+    this.#wake?.();
+  }
+
+  every(periodMs: number, line: () => string): void {
+    const again = (): void => {
+      this.push(line());
+      this.every(periodMs, line);
+    };
+    if (!this.#isOver) this.#waste.push(this.#clock.setTimer(periodMs, again));
+  }
+
+  onEnd(disposable: Disposable): void {
+    if (this.#isOver) disposable[Symbol.dispose]();
+    else this.#waste.push(disposable);
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const each of this.#waste) each[Symbol.dispose]();
+    this.#waste.length = 0;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        if (this.#first) {
+          const chunk = this.#nextOfFirst(this.#first);
+          if (chunk === '') this.#first = undefined;
+          else yield chunk;
+        } else if (this.#waiting.length > 0) {
+          const chunk = this.#waiting.join('');
+          this.#waiting = [];
+          this.#bytes = 0;
+          yield chunk;
+        } else if (this.#isOver) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+          this.#wake = undefined;
+        }
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  #nextOfFirst(lines: Iterator<string>): string {
+    let chunk = '';
+    while (chunk.length < CHUNK_BYTES) {
+      const next = lines.next();
+      if (next.done === true) break;
+      chunk += next.value;
+    }
+    return chunk;
+  }
+}

@@ -1,0 +1,76 @@
+import { badRequest, invalid } from '../status/api-status.ts';
+import type { RequestContext } from './context.ts';
+
+/** FieldValidation says what becomes of fields that nobody knows. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** WriteOptions are the query parameters of a write. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** For an apply: take fields from others. */
+  readonly force: boolean;
+  /** As webhooks see them. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+const LONGEST_MANAGER = 128;
+
+/** writeOptions reads and checks the parameters of a write; `kind` names them in messages. */
+export function writeOptions(
+  { query, request }: Pick<RequestContext, 'query' | 'request'>,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteOptions {
+  const wrong = (
+    field: string,
+    message: string,
+    reason: 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueTooLong',
+  ): never => {
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field, reason, message }]);
+  };
+  const dryRun = query.getAll('dryRun').filter((each) => each !== '');
+  for (const each of dryRun) {
+    if (each !== 'All')
+      wrong('dryRun', `Unsupported value: ${JSON.stringify(each)}: supported values: "All"`, 'FieldValueNotSupported');
+  }
+  const given = query.get('fieldValidation') ?? '';
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(given)) {
+    wrong(
+      'fieldValidation',
+      `Unsupported value: ${JSON.stringify(given)}: supported values: "Ignore", "Strict", "Warn"`,
+      'FieldValueNotSupported',
+    );
+  }
+  const manager = query.get('fieldManager') ?? '';
+  if (manager.length > LONGEST_MANAGER)
+    wrong('fieldManager', `Too long: may not be more than ${LONGEST_MANAGER} bytes`, 'FieldValueTooLong');
+  if (!/^[\x20-\x7e\u00a0-\u{10ffff}]*$/u.test(manager))
+    wrong(
+      'fieldManager',
+      `Invalid value: ${JSON.stringify(manager)}: should only contain printable characters`,
+      'FieldValueInvalid',
+    );
+  const force = query.get('force');
+  if (force !== null && !['true', 'false', '1', '0'].includes(force))
+    throw badRequest(`invalid value ${JSON.stringify(force)} for the parameter force`);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: manager || userAgentName(request.headers['user-agent']),
+    fieldValidation: (given || 'Warn') as FieldValidation,
+    force: force === 'true' || force === '1',
+    raw: {
+      kind,
+      apiVersion: 'meta.k8s.io/v1',
+      ...(dryRun.length > 0 ? { dryRun } : {}),
+      ...(manager ? { fieldManager: manager } : {}),
+      ...(given ? { fieldValidation: given } : {}),
+      ...(force === null ? {} : { force: force === 'true' || force === '1' }),
+    },
+  };
+}
+
+/** userAgentName is the field manager of a client that names none. */
+function userAgentName(agent: string | undefined): string {
+  return (agent?.split('/')[0] ?? '').slice(0, LONGEST_MANAGER) || 'unknown';
+}

@@ -1,0 +1,31 @@
+/** ApiRequest is a request as it arrives, over a socket or from the same process. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** body reads at most `limit` bytes; rejects with a StatusError when there are more. */
+  readonly body: (limit: number) => Promise<Uint8Array>;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** What the connection proves. */
+  readonly connection: ApiConnection;
+}
+
+/** ApiConnection is what is known of the other side, whatever it says. */
+export interface ApiConnection {
+  readonly remoteAddress: string;
+  /** Whether what is said cannot be read or changed on the way. */
+  readonly isSecure: boolean;
+  /** The verified client certificate's subject. */
+  readonly certificate?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+}
+
+/** ApiResponse is an answer. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** A stream ends when the request's signal is aborted; what is not taken from it waits, within bounds. */
+  readonly body: string | Uint8Array | AsyncIterable<string>;
+}

@@ -1,0 +1,99 @@
+/** Verb is what a request wants, as RBAC rules and audit logs name it. */
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  /** Paths that are no resource: the method in lower case. */
+  | 'post'
+  | 'put'
+  | 'head'
+  | 'options';
+
+/** ResourceRequest is a request about objects. */
+export interface ResourceRequest {
+  readonly isResource: true;
+  readonly path: string;
+  readonly verb: Verb;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty for cluster-wide kinds and for requests across namespaces. */
+  readonly namespace: string;
+  /** Empty for collections. */
+  readonly name: string;
+}
+
+/** OtherRequest is a request about the server. */
+export interface OtherRequest {
+  readonly isResource: false;
+  readonly path: string;
+  readonly verb: Verb;
+}
+
+/** RequestInfo is what a request is about, by its method, path and query alone. */
+export type RequestInfo = ResourceRequest | OtherRequest;
+
+/** requestInfo reads a request line; undefined segments of a resource path are empty. */
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const other: OtherRequest = { isResource: false, path, verb: method.toLowerCase() as Verb };
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const [root, ...rest] = segments;
+  if (root !== 'api' && root !== 'apis') return other;
+  const group = root === 'api' ? '' : rest.shift();
+  const version = rest.shift();
+  if (group === undefined || version === undefined || rest.length === 0) return other;
+  // Older clients ask for a watch by the path.
+  const isWatchPath = rest[0] === 'watch' && rest.length > 1;
+  const parts = (isWatchPath ? rest.slice(1) : rest).map(decode);
+
+  let namespace = '';
+  let [resource = '', name = '', ...below] = parts;
+  if (resource === 'namespaces' && name !== '') {
+    namespace = name;
+    const [inside] = below;
+    // `namespaces/a/status` and `namespaces/a/finalize` are parts of the Namespace itself.
+    if (inside !== undefined && inside !== 'status' && inside !== 'finalize') {
+      [resource = '', name = '', ...below] = below;
+    }
+  }
+  const subresource = below.join('/');
+  const wantsWatch = isWatchPath || isTrue(query.get('watch'));
+  const verb = verbOf(method, name, wantsWatch, query);
+  return { isResource: true, path, verb, group, version, resource, subresource, namespace, name };
+}
+
+/** isTrue reads a boolean query parameter as the API server does: everything but a clear no is yes. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && !['', 'false', '0', 'f', 'F', 'False', 'FALSE'].includes(value);
+}
+
+function verbOf(method: string, name: string, wantsWatch: boolean, query: URLSearchParams): Verb {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return name === '' ? 'deletecollection' : 'delete';
+    default:
+      if (name !== '') return wantsWatch && query.has('watch') ? 'watch' : 'get';
+      return wantsWatch ? 'watch' : 'list';
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Not a name of anything; it is looked up, and not found, as it is.
+    return segment;
+  }
+}

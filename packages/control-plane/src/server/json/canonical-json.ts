@@ -1,0 +1,51 @@
+import { parseJson } from './parse-json.ts';
+
+/**
+ * canonicalJson writes a value with the members of objects in the order of their names, as the API server does: then two
+ * objects are the same if their texts are. Integers beyond 2^53 are bigints and stay as they are; members that are undefined
+ * are left out.
+ */
+export function canonicalJson(value: unknown): string {
+  try {
+    return JSON.stringify(sorted(value));
+  } catch (error) {
+    // The only thing in a parsed document that JSON.stringify refuses is a bigint.
+    if (error instanceof TypeError) return exactJson(value);
+    throw error;
+  }
+}
+
+/** readJson reads a text that `canonicalJson` made. */
+export function readJson(text: string): unknown {
+  return LONG_INTEGER.test(text) ? parseJson(text).value : JSON.parse(text);
+}
+
+/** Digits enough to be beyond 2^53; in a string they do no harm, only cost a slower reader. */
+const LONG_INTEGER = /\d{16}/;
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const names = Object.keys(value);
+  if (names.length > 1) names.sort();
+  const result: Record<string, unknown> = {};
+  for (const name of names) {
+    const below = sorted((value as Record<string, unknown>)[name]);
+    if (name === '__proto__') Object.defineProperty(result, name, { value: below, enumerable: true });
+    else result[name] = below;
+  }
+  return result;
+}
+
+function exactJson(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((each) => exactJson(each ?? null)).join(',')}]`;
+  const members = Object.keys(value)
+    .sort()
+    .flatMap((name) => {
+      const below = (value as Record<string, unknown>)[name];
+      return below === undefined ? [] : [`${JSON.stringify(name)}:${exactJson(below)}`];
+    });
+  return `{${members.join(',')}}`;
+}

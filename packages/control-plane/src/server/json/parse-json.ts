@@ -1,0 +1,178 @@
+/** ParsedJson is a document and what a lenient reader would have hidden. */
+export interface ParsedJson {
+  readonly value: unknown;
+  /** Paths of members that stood more than once in their object; the last one counts. */
+  readonly duplicates: readonly string[];
+}
+
+/** JsonSyntaxError is a text that is no JSON. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+}
+
+/** How deep a document may nest. Far beyond any object, and well within the stack of everything that walks one. */
+const MOST_DEPTH = 1_000;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** Everything in a string up to its end that needs no decoding. Control characters are not allowed in one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in strings.
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+
+/**
+ * parseJson reads a request's body. Unlike `JSON.parse` it keeps integers beyond 2^53 (as bigint), because a client's int64
+ * must come back as it went in, and it finds members that are named twice, which strict field validation refuses.
+ */
+export function parseJson(text: string): ParsedJson {
+  return new Parser(text).document();
+}
+
+class Parser {
+  readonly #text: string;
+  readonly #duplicates: string[] = [];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): ParsedJson {
+    const value = this.#value('');
+    this.#space();
+    if (this.#at < this.#text.length) throw this.#unexpected('after the document');
+    return { value, duplicates: this.#duplicates };
+  }
+
+  #value(path: string): unknown {
+    this.#space();
+    switch (this.#text.charCodeAt(this.#at)) {
+      case 0x7b: // {
+        return this.#object(path);
+      case 0x5b: // [
+        return this.#array(path);
+      case 0x22: // "
+        return this.#string();
+      case 0x74: // t
+        return this.#word('true', true);
+      case 0x66: // f
+        return this.#word('false', false);
+      case 0x6e: // n
+        return this.#word('null', null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(path: string): Record<string, unknown> {
+    this.#enter();
+    const object: Record<string, unknown> = {};
+    this.#at++;
+    this.#space();
+    if (this.#take('}')) return this.#leave(object);
+    for (;;) {
+      this.#space();
+      if (this.#text[this.#at] !== '"') throw this.#unexpected('where a member begins');
+      const name = this.#string();
+      const below = path === '' ? name : `${path}.${name}`;
+      if (Object.hasOwn(object, name)) this.#duplicates.push(below);
+      this.#space();
+      if (!this.#take(':')) throw this.#unexpected('after the name of a member');
+      const value = this.#value(below);
+      // An assignment to `__proto__` would change what the object inherits.
+      if (name === '__proto__') {
+        Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+      } else {
+        object[name] = value;
+      }
+      this.#space();
+      if (this.#take('}')) return this.#leave(object);
+      if (!this.#take(',')) throw this.#unexpected('after a member');
+    }
+  }
+
+  #array(path: string): unknown[] {
+    this.#enter();
+    const array: unknown[] = [];
+    this.#at++;
+    this.#space();
+    if (this.#take(']')) return this.#leave(array);
+    for (;;) {
+      array.push(this.#value(`${path}[${array.length}]`));
+      this.#space();
+      if (this.#take(']')) return this.#leave(array);
+      if (!this.#take(',')) throw this.#unexpected('after an element');
+    }
+  }
+
+  #string(): string {
+    const start = this.#at + 1;
+    PLAIN.lastIndex = start;
+    PLAIN.test(this.#text);
+    let end = PLAIN.lastIndex;
+    if (this.#text[end] === '"') {
+      this.#at = end + 1;
+      return this.#text.slice(start, end);
+    }
+    while (this.#text[end] === '\\') {
+      PLAIN.lastIndex = end + 2;
+      PLAIN.test(this.#text);
+      end = PLAIN.lastIndex;
+    }
+    if (this.#text[end] !== '"') {
+      this.#at = end;
+      throw this.#unexpected('in a string');
+    }
+    this.#at = end + 1;
+    try {
+      return JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
+    } catch {
+      throw new JsonSyntaxError(`invalid escape in the string at offset ${start - 1}`);
+    }
+  }
+
+  #number(): number | bigint {
+    NUMBER.lastIndex = this.#at;
+    const [digits] = NUMBER.exec(this.#text) ?? [];
+    if (digits === undefined) throw this.#unexpected('where a value begins');
+    this.#at += digits.length;
+    const value = Number(digits);
+    // Infinity is what became of a number that no 64 bits hold.
+    if (!Number.isFinite(value)) throw new JsonSyntaxError(`the number ${digits.slice(0, 40)} is too large`);
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(digits) ? BigInt(digits) : value;
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#unexpected('where a value begins');
+    this.#at += word.length;
+    return value;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #space(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at++;
+    }
+  }
+
+  #enter(): void {
+    if (++this.#depth > MOST_DEPTH) throw new JsonSyntaxError(`the document nests deeper than ${MOST_DEPTH} levels`);
+  }
+
+  #leave<T>(value: T): T {
+    this.#depth--;
+    return value;
+  }
+
+  #unexpected(where: string): JsonSyntaxError {
+    const found = this.#text[this.#at];
+    if (found === undefined) return new JsonSyntaxError('unexpected end of JSON input');
+    return new JsonSyntaxError(`unexpected ${JSON.stringify(found)} at offset ${this.#at}, ${where}`);
+  }
+}

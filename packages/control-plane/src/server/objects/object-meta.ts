@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { type FieldProblem, formatTime, labelKeyProblems, labelValueProblems, type Random } from '@bowline/machinery';
+import type { Draft } from '../registry/api-resource.ts';
+import { generateName, type NameRule, nameProblems } from './names.ts';
+
+/** prepareNewMeta gives an object what only the server gives: identity and times. The name is generated where one is asked for. */
+export function prepareNewMeta(object: Draft, random: Random, now: number): void {
+  const { metadata } = object;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = formatTime(now);
+  metadata.generation = undefined;
+  metadata.selfLink = undefined;
+  metadata.deletionTimestamp = undefined;
+  metadata.deletionGracePeriodSeconds = undefined;
+  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, random);
+}
+
+/** keepMeta restores what an update cannot change. */
+export function keepMeta(object: Draft, old: Draft): void {
+  const { metadata } = object;
+  metadata.uid = old.metadata.uid;
+  metadata.creationTimestamp = old.metadata.creationTimestamp;
+  metadata.deletionTimestamp = old.metadata.deletionTimestamp;
+  metadata.deletionGracePeriodSeconds = old.metadata.deletionGracePeriodSeconds;
+  metadata.generation = old.metadata.generation;
+  metadata.generateName ??= old.metadata.generateName;
+  metadata.namespace = old.metadata.namespace;
+  metadata.selfLink = undefined;
+}
+
+/** The API server's limit for all keys and values of annotations together. */
+const MOST_ANNOTATION_BYTES = 256 * 1024;
+
+/** metaProblems is everything that is wrong with an object's metadata. */
+export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRule): FieldProblem[] {
+  const { name, generateName: prefix, labels, annotations, finalizers, ownerReferences } = object.metadata;
+  const problems: FieldProblem[] = [];
+  const add = (field: string, value: unknown, detail: string): void => {
+    problems.push({
+      field,
+      reason: 'FieldValueInvalid',
+      message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+    });
+  };
+  if (!old) {
+    if (prefix)
+      for (const detail of nameProblems(`${prefix.replace(/[-.]$/, '')}a`, rule))
+        add('metadata.generateName', prefix, detail);
+    if (!name) {
+      problems.push({
+        field: 'metadata.name',
+        reason: 'FieldValueRequired',
+        message: 'Required value: name or generateName is required',
+      });
+    } else if (!prefix || !name.startsWith(prefix.slice(0, 58))) {
+      for (const detail of nameProblems(name, rule)) add('metadata.name', name, detail);
+    }
+  } else if (name !== old.metadata.name) {
+    add('metadata.name', name, 'field is immutable');
+  }
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    for (const detail of labelKeyProblems(key)) add('metadata.labels', key, detail);
+    for (const detail of labelValueProblems(value)) add('metadata.labels', value, detail);
+  }
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    for (const detail of labelKeyProblems(key.toLowerCase())) add('metadata.annotations', key, detail);
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > MOST_ANNOTATION_BYTES) {
+    problems.push({
+      field: 'metadata.annotations',
+      reason: 'FieldValueTooLong',
+      message: `Too long: may not be more than ${MOST_ANNOTATION_BYTES} bytes`,
+    });
+  }
+  (finalizers ?? []).forEach((finalizer, index) => {
+    for (const detail of finalizerProblems(finalizer)) add(`metadata.finalizers[${index}]`, finalizer, detail);
+  });
+  (ownerReferences ?? []).forEach((reference, index) => {
+    const field = `metadata.ownerReferences[${index}]`;
+    for (const member of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      if (!reference[member]) add(`${field}.${member}`, reference[member] ?? '', 'must not be empty');
+    }
+  });
+  const controllers = (ownerReferences ?? []).filter(({ controller }) => controller === true);
+  if (controllers.length > 1) {
+    add(
+      'metadata.ownerReferences',
+      controllers.map(({ kind, name: owner }) => `${kind}/${owner}`),
+      'Only one reference can have Controller set to true',
+    );
+  }
+  if (old?.metadata.deletionTimestamp) {
+    const added = (finalizers ?? []).filter((each) => !old.metadata.finalizers?.includes(each));
+    if (added.length > 0) {
+      problems.push({
+        field: 'metadata.finalizers',
+        reason: 'FieldValueForbidden',
+        message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+      });
+    }
+  }
+  return problems;
+}
+
+function finalizerProblems(finalizer: string): string[] {
+  const problems = labelKeyProblems(finalizer);
+  if (
+    problems.length > 0 ||
+    finalizer.includes('/') ||
+    ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer)
+  )
+    return problems;
+  return ['name is neither a standard finalizer name nor is it fully qualified'];
+}

@@ -1,0 +1,67 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+import type { ListResult } from '../handlers/read.ts';
+import { typedText, typePrefix } from '../handlers/render.ts';
+import type { Representation } from '../http/negotiate.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import { objectOf, type Stored } from '../storage/stored.ts';
+import { tableText } from './table.ts';
+
+/** FormOptions say how objects are written. */
+export interface FormOptions {
+  readonly resource: ApiResource;
+  readonly form: Representation;
+  /** What of each object a table carries along. Defaults to its metadata. */
+  readonly includeObject: string | null;
+  /** Wall time, for ages. */
+  readonly now: number;
+}
+
+/** objectText writes one object in the form that was asked for. */
+export function objectText(options: FormOptions, stored: Stored): string {
+  switch (options.form) {
+    case 'object':
+      return typedText(options.resource, stored);
+    case 'metadata':
+      return metadataText(stored, true);
+    case 'table':
+      return tableText(options, [stored], { resourceVersion: String(stored.revision) });
+  }
+}
+
+/** eventText is `objectText` for the events of a watch: only the first table of one has a heading. */
+export function eventText(options: FormOptions): (stored: Stored, isFirst: boolean) => string {
+  let hasHeading = false;
+  return (stored) => {
+    if (options.form !== 'table') return objectText(options, stored);
+    const text = tableText(options, [stored], { resourceVersion: String(stored.revision) }, !hasHeading);
+    hasHeading = true;
+    return text;
+  };
+}
+
+/** listFormText writes a list in the form that was asked for. */
+export function listFormText(options: FormOptions, list: ListResult): string {
+  const { resource, form } = options;
+  const metadata = {
+    resourceVersion: String(list.revision),
+    continue: list.continueToken,
+    remainingItemCount: list.remaining,
+  };
+  if (form === 'table') return tableText(options, list.items, metadata);
+  const { listKind, listsTypedItems } = resource;
+  const head =
+    form === 'metadata'
+      ? '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"'
+      : `{"kind":${JSON.stringify(listKind)},${typePrefix(resource).slice(typePrefix(resource).indexOf('"apiVersion"'), -1)}`;
+  const items = list.items.map((stored) => {
+    if (form === 'metadata') return metadataText(stored, false);
+    return listsTypedItems ? typedText(resource, stored) : stored.json;
+  });
+  return `${head},"metadata":${JSON.stringify(metadata)},"items":[${items.join(',')}]}`;
+}
+
+function metadataText(stored: Stored, isTyped: boolean): string {
+  const type = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+  const { metadata }: KubernetesObject = objectOf(stored);
+  return JSON.stringify(isTyped ? { ...type, metadata } : { metadata });
+}

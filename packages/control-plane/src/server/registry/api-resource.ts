@@ -1,0 +1,114 @@
+import type { KubernetesObject, Scope } from '@bowline/kubernetes';
+import type { Schema } from '@bowline/kubernetes/schemas';
+import type { FieldProblem, FieldShape } from '@bowline/machinery';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { Verb } from '../http/request-info.ts';
+import type { NameRule } from '../objects/names.ts';
+
+/**
+ * Draft is an object on its way into storage. It belongs to one request, so whoever prepares it may change it in place.
+ */
+export type Draft = {
+  apiVersion?: string | undefined;
+  kind?: string | undefined;
+  metadata: DraftMeta;
+  [field: string]: unknown;
+};
+
+/** DraftMeta is the metadata of a draft. */
+export type DraftMeta = {
+  -readonly [Name in keyof NonNullable<KubernetesObject['metadata']>]: NonNullable<KubernetesObject['metadata']>[Name];
+};
+
+/** WriteContext is what preparing and validating may depend on besides the object. */
+export interface WriteContext {
+  readonly user: UserInfo;
+  /** Wall time, in milliseconds. */
+  readonly now: number;
+  readonly dryRun: boolean;
+}
+
+/** Decoded is a request's body as a kind understands it. */
+export interface Decoded {
+  readonly object: Draft;
+  /** Paths of fields that the kind does not have; they were dropped. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Strategy is what is special about a kind: how its objects are read, completed and judged. Everything else is the same for
+ * all kinds and lives in the handlers.
+ */
+export interface Strategy {
+  /** decode takes what somebody sent: unknown fields are dropped and named, wrong types throw a StatusError (400). */
+  decode(value: Readonly<Record<string, unknown>>): Decoded;
+  /** prepareForCreate sets what the server alone decides, and drops what a creator may not say, such as the status. */
+  readonly prepareForCreate?: ((object: Draft, context: WriteContext) => void) | undefined;
+  /** prepareForUpdate keeps what an update may not touch, such as the status. */
+  readonly prepareForUpdate?: ((object: Draft, old: Draft, context: WriteContext) => void) | undefined;
+  /** applyDefaults fills in what is left out; twice is as good as once. */
+  readonly applyDefaults?: ((object: Draft) => void) | undefined;
+  /** validate finds what is wrong with an object; `old` is there for updates. */
+  validate(object: Draft, old: Draft | undefined, context: WriteContext): readonly FieldProblem[];
+  /** countsGeneration says whether a change from `old` is one of what is wanted. Absent for kinds without generations. */
+  readonly countsGeneration?: ((object: Draft, old: Draft) => boolean) | undefined;
+  /** gracePeriodSeconds is how long an object may go on after it was deleted; undefined to go at once. */
+  readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
+}
+
+/** Subresource is a part of an object with a path of its own. */
+export interface Subresource {
+  readonly name: string;
+  readonly verbs: readonly Verb[];
+  /** The kind that stands in discovery; the resource's own unless said. */
+  readonly group?: string | undefined;
+  readonly version?: string | undefined;
+  readonly kind?: string | undefined;
+  /** What update and patch of it may change. Absent for those that the server answers in a way of their own. */
+  readonly strategy?: Strategy | undefined;
+}
+
+/** ApiResource is one resource in one version, as it is served. */
+export interface ApiResource {
+  readonly group: string;
+  readonly version: string;
+  /** The plural that stands in the path. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly scope: Scope;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly Verb[];
+  readonly subresources: ReadonlyMap<string, Subresource>;
+  /** Where its objects are stored: the same for all versions of a resource. */
+  readonly collection: string;
+  /** Whether the items of a list say what they are; those of built-in kinds do not. */
+  readonly listsTypedItems: boolean;
+  readonly strategy: Strategy;
+  readonly nameRule: NameRule;
+  /** Whether an update must say which version it replaces. */
+  readonly needsVersion: boolean;
+  /** What server-side apply knows of its fields. */
+  readonly shape: FieldShape | undefined;
+  /** What strategic merge knows of its fields; undefined for custom resources, which refuse such patches. */
+  readonly schema: Schema | undefined;
+  /** Fields that selectors may name besides metadata.name and metadata.namespace, and how they are read. */
+  readonly selectableFields: ReadonlyMap<string, (object: KubernetesObject) => string>;
+  /** Columns of its tables besides the name. Defaults to the age. */
+  readonly columns?: readonly TableColumn[] | undefined;
+  /** A deprecated version says so in a warning. */
+  readonly deprecation?: string | undefined;
+}
+
+/** TableColumn is one column of a table. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  /** 0 is always shown, more only with `-o wide`. */
+  readonly priority: number;
+  readonly cell: (object: KubernetesObject, now: number) => unknown;
+}

@@ -1,0 +1,72 @@
+import { schemaFor } from '@bowline/kubernetes/schemas';
+import { builtInShape } from '@bowline/machinery';
+import type { Verb } from '../http/request-info.ts';
+import type { NameRule } from '../objects/names.ts';
+import type { ApiResource, Subresource } from './api-resource.ts';
+import { BUILT_IN_KINDS, type BuiltInKind } from './built-in-kinds.ts';
+import { builtInStrategy, statusStrategy } from './built-in-strategy.ts';
+import { KIND_RULES } from './kind-rules.ts';
+import { SELECTABLE_FIELDS } from './selectable-fields.ts';
+
+const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
+/** Kinds whose names may hold more than those of others, or less. */
+const NAME_RULES: Readonly<Record<string, NameRule>> = {
+  Namespace: 'label',
+  Service: 'service',
+  Role: 'path',
+  ClusterRole: 'path',
+  RoleBinding: 'path',
+  ClusterRoleBinding: 'path',
+};
+
+/** Kinds whose updates must name the version that they replace. */
+const NEEDS_VERSION: ReadonlySet<string> = new Set([
+  'Lease',
+  'EndpointSlice',
+  'CustomResourceDefinition',
+  'ResourceQuota',
+]);
+
+/** builtInResources are the kinds that are there before anybody defines one. */
+export function builtInResources(): ApiResource[] {
+  return BUILT_IN_KINDS.flatMap(({ group, version, kinds }) =>
+    kinds.map((kind) => builtInResource(group, version, kind)),
+  );
+}
+
+function builtInResource(group: string, version: string, table: BuiltInKind): ApiResource {
+  const { kind, resource, singular, scope = 'Namespaced', shortNames = [], categories = [], verbs = ALL_VERBS } = table;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const schema = schemaFor(apiVersion, kind);
+  if (!schema) throw new TypeError(`there is no schema of ${kind} in ${apiVersion}`);
+  const parts = table.subresources ?? [];
+  const hasStatus = parts.some(({ name }) => name === 'status');
+  const id = `${kind}.${group}`;
+  const strategy = builtInStrategy(kind, version, schema, { ...KIND_RULES[id], hasStatus });
+  const subresources = parts.map((part): Subresource => {
+    return part.name === 'status' ? { ...part, strategy: statusStrategy(strategy) } : part;
+  });
+  return {
+    group,
+    version,
+    resource,
+    singular,
+    kind,
+    listKind: `${kind}List`,
+    scope,
+    shortNames,
+    categories,
+    verbs,
+    subresources: new Map(subresources.map((part) => [part.name, part])),
+    // Both groups of events are one store.
+    collection: kind === 'Event' ? 'events' : group === '' ? resource : `${resource}.${group}`,
+    listsTypedItems: false,
+    strategy,
+    nameRule: NAME_RULES[kind] ?? 'subdomain',
+    needsVersion: NEEDS_VERSION.has(kind),
+    shape: builtInShape(apiVersion, kind),
+    schema,
+    selectableFields: SELECTABLE_FIELDS[id] ?? new Map(),
+  };
+}

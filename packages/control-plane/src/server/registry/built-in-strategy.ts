@@ -1,0 +1,53 @@
+import type { Schema } from '@bowline/kubernetes/schemas';
+import { canonicalJson } from '../json/canonical-json.ts';
+import type { Draft, Strategy } from './api-resource.ts';
+import { decodeBuiltIn } from './decode-built-in.ts';
+
+/** KindRules are what a built-in kind adds to what all have. */
+export type KindRules = Partial<Omit<Strategy, 'decode'>> & {
+  /** Whether the kind has a status that only `/status` writes. Defaults to false. */
+  readonly hasStatus?: boolean | undefined;
+};
+
+/** builtInStrategy is the strategy of a kind with the rules that are its own. */
+export function builtInStrategy(kind: string, version: string, schema: Schema, rules: KindRules = {}): Strategy {
+  const { hasStatus = false } = rules;
+  const hasSpec = schema.properties?.spec !== undefined;
+  return {
+    decode: (value) => decodeBuiltIn(kind, version, schema, value),
+    prepareForCreate(object, context) {
+      if (hasStatus) object.status = undefined;
+      rules.prepareForCreate?.(object, context);
+    },
+    prepareForUpdate(object, old, context) {
+      if (hasStatus) object.status = old.status;
+      rules.prepareForUpdate?.(object, old, context);
+    },
+    applyDefaults: rules.applyDefaults,
+    validate: (object, old, context) => rules.validate?.(object, old, context) ?? [],
+    countsGeneration: rules.countsGeneration ?? (hasSpec && hasStatus ? specChanged : undefined),
+    gracePeriodSeconds: rules.gracePeriodSeconds,
+  };
+}
+
+/** statusStrategy is the strategy of `/status`: everything but the status stays as it is. */
+export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUpdate']): Strategy {
+  return {
+    decode: (value) => whole.decode(value),
+    prepareForUpdate(object, old, context) {
+      const { status } = object;
+      const { metadata } = object;
+      for (const field of Object.keys(object)) if (field !== 'metadata') object[field] = undefined;
+      Object.assign(object, structuredClone(old), { status });
+      // Owners and finalizers are not the business of whoever reports; managedFields are kept by the tracking of fields.
+      object.metadata = { ...structuredClone(old.metadata), managedFields: metadata.managedFields };
+      prepare?.(object, old, context);
+    },
+    validate: (object, old, context) => whole.validate(object, old, context),
+  };
+}
+
+/** specChanged says whether an update wants something else. */
+export function specChanged(object: Draft, old: Draft): boolean {
+  return canonicalJson(object.spec ?? null) !== canonicalJson(old.spec ?? null);
+}

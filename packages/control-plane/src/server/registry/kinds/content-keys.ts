@@ -1,0 +1,33 @@
+import type { FieldProblem } from '@bowline/machinery';
+
+/** MOST_CONTENT_BYTES is how much the values of a ConfigMap or Secret may hold together; keys are not counted. */
+export const MOST_CONTENT_BYTES = 1_048_576;
+
+const LONGEST_KEY = 253;
+const KEY_TEXT =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/** keyProblems is what is wrong with a key of a ConfigMap or Secret. */
+export function keyProblems(field: string, key: string): FieldProblem[] {
+  const details: string[] = [];
+  if (key.length > LONGEST_KEY) details.push(`must be no more than ${LONGEST_KEY} bytes`);
+  if (!/^[-._a-zA-Z0-9]+$/.test(key)) details.push(KEY_TEXT);
+  if (key === '.') details.push("must not be '.'");
+  else if (key === '..') details.push("must not be '..'");
+  else if (key.startsWith('..')) details.push("must not start with '..'");
+  return details.map((detail) => ({
+    field: `${field}[${key}]`,
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${JSON.stringify(key)}: ${detail}`,
+  }));
+}
+
+/** tooLong says that an object's values are more than is stored. */
+export function tooLong(field: string): FieldProblem {
+  return { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${MOST_CONTENT_BYTES} bytes` };
+}
+
+/** immutableProblem says that a frozen field was changed. */
+export function immutableProblem(field: string): FieldProblem {
+  return { field, reason: 'FieldValueForbidden', message: 'Forbidden: field is immutable when `immutable` is set' };
+}

@@ -1,0 +1,61 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+
+type Read = (object: KubernetesObject) => string;
+
+/** fieldAt reads a field by its path as the text that a field selector compares. */
+function fieldAt(path: string): Read {
+  const names = path.split('.');
+  return (object) => {
+    let value: unknown = object;
+    for (const name of names) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
+    return value === undefined || value === null ? '' : String(value as string | number | boolean);
+  };
+}
+
+function fields(...paths: readonly string[]): ReadonlyMap<string, Read> {
+  return new Map(paths.map((path) => [path, fieldAt(path)]));
+}
+
+/** SELECTABLE_FIELDS are the fields that selectors of a built-in kind may name, besides name and namespace, by `Kind.group`. */
+export const SELECTABLE_FIELDS: Readonly<Record<string, ReadonlyMap<string, Read>>> = {
+  'Pod.': new Map([
+    ...fields(
+      'spec.nodeName',
+      'spec.restartPolicy',
+      'spec.schedulerName',
+      'spec.serviceAccountName',
+      'spec.hostNetwork',
+      'status.phase',
+      'status.podIP',
+      'status.nominatedNodeName',
+    ),
+    ['spec.hostNetwork', (object) => fieldAt('spec.hostNetwork')(object) || 'false'],
+  ]),
+  'Event.': fields(
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ),
+  'Event.events.k8s.io': fields(
+    'regarding.kind',
+    'regarding.namespace',
+    'regarding.name',
+    'regarding.uid',
+    'reason',
+    'type',
+  ),
+  'Namespace.': fields('status.phase'),
+  'Node.': new Map([['spec.unschedulable', (object) => fieldAt('spec.unschedulable')(object) || 'false']]),
+  'Secret.': fields('type'),
+  'Service.': fields('spec.clusterIP', 'spec.type'),
+  'Job.batch': new Map([['status.successful', (object) => fieldAt('status.succeeded')(object) || '0']]),
+  'ReplicaSet.apps': new Map([['status.replicas', (object) => fieldAt('status.replicas')(object) || '0']]),
+};

@@ -1,0 +1,177 @@
+import { describeProblems, type FieldProblem } from '@bowline/machinery';
+
+/** StatusCause is one reason of many for a refusal. */
+export interface StatusCause {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly field?: string | undefined;
+}
+
+/** StatusDetails says what an answer is about. */
+export interface StatusDetails {
+  readonly name?: string | undefined;
+  readonly group?: string | undefined;
+  /** The resource in most answers, the Kind where a body was invalid. */
+  readonly kind?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly causes?: readonly StatusCause[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** Status is the API's answer that is no object. */
+export interface Status {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: Readonly<Record<string, never>>;
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly details?: StatusDetails | undefined;
+  readonly code?: number | undefined;
+}
+
+/** StatusError is a request that was refused: what it is thrown as is what the client reads. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError';
+  readonly code: number;
+  readonly reason: string | undefined;
+  readonly details: StatusDetails | undefined;
+
+  constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+
+  /** toStatus is the body of the answer. */
+  toStatus(): Status {
+    const { code, reason, message, details } = this;
+    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code };
+  }
+}
+
+/** ResourceName names a resource in messages: `deployments.apps`. */
+export interface ResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+/** KindName names a kind in messages: `Deployment.apps`. */
+export interface KindName {
+  readonly group: string;
+  readonly kind: string;
+}
+
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`);
+
+function about({ group, resource }: ResourceName, name: string, more: Partial<StatusDetails> = {}): StatusDetails {
+  return { name: name || undefined, group: group || undefined, kind: resource, ...more };
+}
+
+/** notFound: no such object. */
+export function notFound(resource: ResourceName, name: string): StatusError {
+  const message = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)} not found`;
+  return new StatusError(404, 'NotFound', message, about(resource, name));
+}
+
+/** noSuchResource: the group and version are served, the resource is not. */
+export function noSuchResource(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+/** alreadyExists: an object of that name is there. */
+export function alreadyExists(resource: ResourceName, name: string): StatusError {
+  const message = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)} already exists`;
+  return new StatusError(409, 'AlreadyExists', message, about(resource, name));
+}
+
+/** MODIFIED is what a request with an old version hears. */
+export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** conflict: the object is not in the state that the request was made for. */
+export function conflict(resource: ResourceName, name: string, why: string = MODIFIED): StatusError {
+  const what = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)}`;
+  return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`, about(resource, name));
+}
+
+/** invalid: the object breaks rules; all of them are named. */
+export function invalid(kind: KindName, name: string, problems: readonly FieldProblem[]): StatusError {
+  const what = `${qualified(kind.kind, kind.group)} ${JSON.stringify(name)}`;
+  return new StatusError(422, 'Invalid', `${what} is invalid: ${describeProblems(problems)}`, {
+    name: name || undefined,
+    group: kind.group || undefined,
+    kind: kind.kind,
+    causes: problems.map(({ field, reason, message }) => ({ reason, message, field })),
+  });
+}
+
+/** badRequest: the request makes no sense, whatever is stored. */
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, 'BadRequest', message);
+}
+
+/** forbidden: understood, and not allowed. */
+export function forbidden(resource: ResourceName, name: string, why: string, causes?: StatusCause[]): StatusError {
+  const what = qualified(resource.resource, resource.group);
+  const message = name === '' ? `${what} is forbidden: ${why}` : `${what} ${JSON.stringify(name)} is forbidden: ${why}`;
+  return new StatusError(403, 'Forbidden', message, about(resource, name, { causes }));
+}
+
+/** unauthorized: nobody knows who is asking. */
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** methodNotAllowed: the resource is there and knows no such verb. */
+export function methodNotAllowed(resource: ResourceName, verb: string): StatusError {
+  const { group, resource: kind } = resource;
+  const message = `${verb} is not supported on resources of kind ${JSON.stringify(qualified(kind, group))}`;
+  return new StatusError(405, 'MethodNotAllowed', message, { group: group || undefined, kind });
+}
+
+/** expired: the version that was asked for is forgotten. */
+export function expired(message: string): StatusError {
+  return new StatusError(410, 'Expired', message);
+}
+
+/** versionTooLarge: the version that was asked for does not exist yet. */
+export function versionTooLarge(asked: number, current: number): StatusError {
+  const message = `Too large resource version: ${asked}, current: ${current}`;
+  return new StatusError(504, 'Timeout', `Timeout: ${message}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** unsupportedMediaType: the body is in a format that is not read here. */
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return new StatusError(415, 'UnsupportedMediaType', message);
+}
+
+/** notAcceptable: the client takes none of the formats that we write. */
+export function notAcceptable(written: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${written.join(', ')}`;
+  return new StatusError(406, 'NotAcceptable', message);
+}
+
+/** tooLarge: more bytes than any request may have. */
+export function tooLarge(limit: number): StatusError {
+  const message = `Request entity too large: limit is ${limit}`;
+  return new StatusError(413, 'RequestEntityTooLarge', message);
+}
+
+/** notImplemented: Kubernetes has it, this server does not. Never silently accepted. */
+export function notImplemented(what: string): StatusError {
+  return new StatusError(
+    501,
+    'NotImplemented',
+    `the embedded control plane does not implement ${what}; use a real one: --control-plane kubernetes`,
+  );
+}
+
+/** internalError: a bug of ours, or of what we called. */
+export function internalError(message: string): StatusError {
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+}

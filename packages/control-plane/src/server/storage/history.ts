@@ -1,0 +1,117 @@
+import type { Clock } from '@bowline/machinery';
+import type { Stored } from './stored.ts';
+
+/** Change is one write, as watchers see it. */
+export interface Change {
+  readonly revision: number;
+  readonly collection: string;
+  readonly key: string;
+  /** Undefined when the write created the object. */
+  readonly previous: Stored | undefined;
+  /** Undefined when the write deleted the object. */
+  readonly current: Stored | undefined;
+  /** The last state of a deleted object, at the revision of its deletion. */
+  readonly last: Stored | undefined;
+}
+
+/** HistoryLimits bound what is remembered for watches that come back. */
+export interface HistoryLimits {
+  /** Defaults to 10,000. */
+  readonly changes?: number | undefined;
+  /** Of the texts of the changes. Defaults to 64 MiB. */
+  readonly bytes?: number | undefined;
+  /** Defaults to 5 minutes, as etcd is told by the API server. */
+  readonly ageMs?: number | undefined;
+}
+
+interface Remembered {
+  readonly change: Change;
+  readonly at: number;
+}
+
+/** History remembers the latest changes. What is forgotten is asked for in vain: 410. */
+export class History {
+  readonly #clock: Clock;
+  readonly #most: { readonly changes: number; readonly bytes: number; readonly ageMs: number };
+  /** A queue whose head moves; cut when half of it is empty. */
+  #entries: (Remembered | undefined)[] = [];
+  #head = 0;
+  #bytes = 0;
+  #forgotten: number;
+
+  constructor(clock: Clock, begin: number, limits: HistoryLimits = {}) {
+    this.#clock = clock;
+    this.#forgotten = begin;
+    this.#most = {
+      changes: limits.changes ?? 10_000,
+      bytes: limits.bytes ?? 64 * 1024 * 1024,
+      ageMs: limits.ageMs ?? 5 * 60_000,
+    };
+  }
+
+  /** The newest revision whose change is forgotten: a watch may begin there, and no earlier. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  add(change: Change): void {
+    this.#entries.push({ change, at: this.#clock.monotonic() });
+    this.#bytes += sizeOf(change);
+    this.#trim();
+  }
+
+  /** since gives the changes after a revision, oldest first. */
+  *since(revision: number): Generator<Change> {
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#entries[middle]?.change.revision ?? 0) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low; at < this.#entries.length; at++) {
+      const entry = this.#entries[at];
+      if (entry) yield entry.change;
+    }
+  }
+
+  /** forget drops everything up to a revision; defaults to all. */
+  forget(revision = Number.POSITIVE_INFINITY): void {
+    while (this.#head < this.#entries.length && (this.#entries[this.#head]?.change.revision ?? 0) <= revision) {
+      this.#drop();
+    }
+    this.#cut();
+  }
+
+  #trim(): void {
+    const tooOld = this.#clock.monotonic() - this.#most.ageMs;
+    for (;;) {
+      const oldest = this.#entries[this.#head];
+      if (!oldest) break;
+      const count = this.#entries.length - this.#head;
+      if (count <= this.#most.changes && this.#bytes <= this.#most.bytes && oldest.at >= tooOld) break;
+      this.#drop();
+    }
+    this.#cut();
+  }
+
+  #drop(): void {
+    const entry = this.#entries[this.#head];
+    if (entry) {
+      this.#bytes -= sizeOf(entry.change);
+      this.#forgotten = entry.change.revision;
+    }
+    this.#entries[this.#head++] = undefined;
+  }
+
+  #cut(): void {
+    if (this.#head < 1024 || this.#head * 2 < this.#entries.length) return;
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+/** The text that this change alone keeps in memory: its previous state is the current one of an earlier change. */
+function sizeOf({ current, last }: Change): number {
+  return (current ?? last)?.json.length ?? 0;
+}

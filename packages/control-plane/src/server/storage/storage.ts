@@ -1,0 +1,146 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import { Collection, type Selection } from './collection.ts';
+import { type Change, History, type HistoryLimits } from './history.ts';
+import { type Stored, storedFrom, textAt } from './stored.ts';
+
+/** Journal makes writes outlive the process. */
+export interface Journal {
+  /** record returns when the write would survive the end of the process. */
+  record(change: Change): void;
+}
+
+/** StorageOptions configures the storage. */
+export interface StorageOptions {
+  readonly clock: Clock;
+  /** Where writes are kept. Defaults to memory alone. */
+  readonly journal?: Journal | undefined;
+  readonly history?: HistoryLimits | undefined;
+  /** What was kept before. Defaults to nothing. */
+  readonly restored?:
+    | { readonly revision: number; readonly objects: Iterable<readonly [collection: string, Stored]> }
+    | undefined;
+}
+
+/**
+ * FIRST_REVISION is that of the empty store, as in etcd. No object ever has it: clients say with it that they expect none.
+ */
+const FIRST_REVISION = 1;
+
+/**
+ * Storage holds every object under one counter of revisions: the order of all writes. Writers say which revision they
+ * replace, so that nothing is overwritten unseen; a write that would change nothing is none.
+ */
+export class Storage {
+  readonly #collections = new Map<string, Collection>();
+  readonly #watchers = new Map<string, Set<(change: Change) => void>>();
+  readonly #history: History;
+  readonly #journal: Journal | undefined;
+  #revision: number;
+
+  constructor(options: StorageOptions) {
+    const { clock, restored } = options;
+    this.#revision = restored?.revision ?? FIRST_REVISION;
+    for (const [collection, stored] of restored?.objects ?? []) this.#in(collection).put(stored);
+    this.#history = new History(clock, this.#revision, options.history);
+    this.#journal = options.journal;
+  }
+
+  /** The revision of the newest write. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The oldest revision from which a watch may begin. */
+  get oldestRevision(): number {
+    return this.#history.forgotten;
+  }
+
+  /** size is the number of objects in a collection. */
+  size(collection: string): number {
+    return this.#in(collection).size;
+  }
+
+  get(collection: string, key: string): Stored | undefined {
+    return this.#in(collection).get(key);
+  }
+
+  /** select gives the objects of a collection in order, as they are now or were at a revision that is remembered. */
+  select(collection: string, selection: Selection = {}, at = this.#revision): Iterable<Stored> {
+    return (at >= this.#revision ? this.#in(collection) : this.#past(collection, at)).select(selection);
+  }
+
+  /** create stores an object that was not there; undefined when it is. */
+  create(collection: string, key: string, object: KubernetesObject): Stored | undefined {
+    if (this.get(collection, key)) return undefined;
+    const current = storedFrom(key, this.#revision + 1, object);
+    this.#commit({ revision: current.revision, collection, key, previous: undefined, current, last: undefined });
+    return current;
+  }
+
+  /** update replaces the state at a revision; undefined when the object is in another state or gone. */
+  update(collection: string, key: string, revision: number, object: KubernetesObject): Stored | undefined {
+    const previous = this.get(collection, key);
+    if (previous?.revision !== revision) return undefined;
+    if (textAt(revision, object) === previous.json) return previous;
+    const current = storedFrom(key, this.#revision + 1, object);
+    this.#commit({ revision: current.revision, collection, key, previous, current, last: undefined });
+    return current;
+  }
+
+  /** remove deletes the state at a revision and answers the last state; undefined when the object is in another one or gone. */
+  remove(collection: string, key: string, revision: number, object: KubernetesObject): Stored | undefined {
+    const previous = this.get(collection, key);
+    if (previous?.revision !== revision) return undefined;
+    const last = storedFrom(key, this.#revision + 1, object);
+    this.#commit({ revision: last.revision, collection, key, previous, current: undefined, last });
+    return last;
+  }
+
+  /** changesSince gives the remembered changes of a collection after a revision. */
+  *changesSince(collection: string, revision: number): Generator<Change> {
+    for (const change of this.#history.since(revision)) if (change.collection === collection) yield change;
+  }
+
+  /** watch tells every later change of a collection, in order and before the writer gets its answer. */
+  watch(collection: string, tell: (change: Change) => void): Disposable {
+    const watchers = this.#watchers.get(collection) ?? new Set();
+    this.#watchers.set(collection, watchers);
+    watchers.add(tell);
+    return { [Symbol.dispose]: () => watchers.delete(tell) };
+  }
+
+  /** forgetHistory makes every revision but the newest too old to begin a watch. */
+  forgetHistory(): void {
+    this.#history.forget();
+  }
+
+  #commit(change: Change): void {
+    // First what outlives the process: a write that cannot be kept did not happen.
+    this.#journal?.record(change);
+    this.#revision = change.revision;
+    const objects = this.#in(change.collection);
+    if (change.current) objects.put(change.current);
+    else objects.remove(change.key);
+    this.#history.add(change);
+    for (const tell of this.#watchers.get(change.collection) ?? []) tell(change);
+  }
+
+  #past(collection: string, at: number): Collection {
+    const past = this.#in(collection).copy();
+    for (const { key, previous } of [...this.changesSince(collection, at)].reverse()) {
+      if (previous) past.put(previous);
+      else past.remove(key);
+    }
+    return past;
+  }
+
+  #in(collection: string): Collection {
+    let objects = this.#collections.get(collection);
+    if (!objects) {
+      objects = new Collection();
+      this.#collections.set(collection, objects);
+    }
+    return objects;
+  }
+}

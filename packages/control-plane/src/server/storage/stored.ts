@@ -1,0 +1,46 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
+import { canonicalJson, readJson } from '../json/canonical-json.ts';
+
+/**
+ * Stored is one state of one object. It holds the text that clients get, not the value: answers and watch events are then
+ * copies of strings, and 20,000 objects cost little more than their bytes.
+ */
+export interface Stored {
+  /** `namespace/name`, or `/name` of a cluster-wide kind: the order of lists. */
+  readonly key: string;
+  /** Of the write that made this state; also in the text. */
+  readonly revision: number;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Without apiVersion and kind, which depend on the version that is asked for. */
+  readonly json: string;
+}
+
+/** keyIn is where an object is in its collection. */
+export function keyIn(namespace: string | undefined, name: string): string {
+  return `${namespace ?? ''}/${name}`;
+}
+
+/** splitKey is the inverse of `keyIn`. */
+export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** storedFrom is the state that a write at `revision` makes. */
+export function storedFrom(key: string, revision: number, object: KubernetesObject): Stored {
+  const { uid = '', labels } = object.metadata ?? {};
+  return { key, revision, uid, labels, json: textAt(revision, object) };
+}
+
+/** textAt is the text of an object at a revision. */
+export function textAt(revision: number, object: KubernetesObject): string {
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  return canonicalJson({ ...object, apiVersion: undefined, kind: undefined, metadata });
+}
+
+/** objectOf is a fresh value, without apiVersion and kind: whoever gets it may change it. */
+export function objectOf(stored: Stored): KubernetesObject {
+  // Nothing is stored that is not an object with metadata.
+  return readJson(stored.json) as KubernetesObject;
+}
