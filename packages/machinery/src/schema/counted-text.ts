@@ -30,9 +30,12 @@ export class CountedText extends String {
 /** A step of CEL is worth this many of the engine's: instructions that it looks at, for every character that it reads. */
 const INSTRUCTIONS_PER_STEP = 32;
 
+/** What reading and counting a character costs by itself, in instructions. */
+const INSTRUCTIONS_PER_READ = 24;
+
 /** readsWithin is how often a pattern's search may read characters in so many steps. */
 export function readsWithin(steps: number, pattern: RE2JS): number {
-  return Math.floor((steps * INSTRUCTIONS_PER_STEP) / pattern.programSize());
+  return Math.floor((steps * INSTRUCTIONS_PER_STEP) / (pattern.programSize() + INSTRUCTIONS_PER_READ));
 }
 
 /** searchSteps is what one search in a text of this length costs, in steps. */

@@ -1,0 +1,85 @@
+import type { Transform } from '../api/config-map-sync.ts';
+import type { Entry } from '../content/content.ts';
+import { keyProblem } from '../content/content-key.ts';
+import { ContentProblem } from '../content/content-problem.ts';
+import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { recentTemplate } from './recent-templates.ts';
+import { replaceInValues } from './replace-in-values.ts';
+
+/** Entries is content on its way through transforms. */
+export type Entries = ReadonlyMap<string, Entry>;
+
+/** TransformContext is where a transform stands. */
+export interface TransformContext {
+  /** `spec.transforms[1]`. */
+  readonly field: string;
+  /** How many transforms of the spec replace in values: they share the time. */
+  readonly replaces: number;
+}
+
+/**
+ * What may be on its way at once. A later transform may drop what an earlier one used up, so that this is more than a
+ * ConfigMap holds.
+ */
+export const MOST_BYTES_ON_THE_WAY = 4 * MOST_CONTENT_BYTES;
+
+/** applyTransform makes one step. It throws a ContentProblem that names the field at fault. */
+export function applyTransform(entries: Entries, transform: Transform, context: TransformContext): Map<string, Entry> {
+  const { rename, prefix, suffix, set, remove, replace, template } = transform;
+  const at = (member: string): string => `${context.field}.${member}`;
+  if (rename) return renameKeys(entries, (key) => (key === rename.from ? rename.to : key), at('rename'));
+  if (prefix !== undefined) return renameKeys(entries, (key) => `${prefix}${key}`, at('prefix'));
+  if (suffix !== undefined) return renameKeys(entries, (key) => `${key}${suffix}`, at('suffix'));
+  if (set) return withValue(entries, set.key, set.value, at('set'));
+  if (remove) return new Map([...entries].filter(([key]) => key !== remove.key));
+  if (replace) return replaceInValues(entries, replace, { field: at('replace'), replaces: context.replaces });
+  if (template)
+    return withValue(entries, template.key, rendered(entries, template.template, at('template')), at('template'));
+  return new Map(entries);
+}
+
+function renameKeys(entries: Entries, rename: (key: string) => string, field: string): Map<string, Entry> {
+  const renamed = new Map<string, Entry>();
+  const origins = new Map<string, string>();
+  for (const [key, entry] of entries) {
+    const fresh = rename(key);
+    checkKey(fresh, field);
+    const other = origins.get(fresh);
+    if (other !== undefined) {
+      const names = [other, key].map((each) => JSON.stringify(each)).join(' and ');
+      throw new ContentProblem(
+        'InvalidSpec',
+        field,
+        `${names} would both become the key ${JSON.stringify(fresh)}; remove one of them first, or choose another name`,
+      );
+    }
+    renamed.set(fresh, entry);
+    origins.set(fresh, key);
+  }
+  return renamed;
+}
+
+function withValue(entries: Entries, key: string, value: string, field: string): Map<string, Entry> {
+  checkKey(key, field);
+  const all = new Map(entries).set(key, { type: 'd', value });
+  let bytes = 0;
+  for (const entry of all.values()) bytes += Buffer.byteLength(entry.value);
+  if (bytes <= MOST_BYTES_ON_THE_WAY) return all;
+  throw new ContentProblem('TooLarge', field, `with this value there are more than ${MOST_BYTES_ON_THE_WAY} bytes`);
+}
+
+function checkKey(key: string, field: string): void {
+  const problem = keyProblem(key);
+  if (problem) throw new ContentProblem('InvalidSpec', field, `the key ${JSON.stringify(key)} ${problem}`);
+}
+
+/** Holes see text alone: what is binary has no place in a template. */
+function rendered(entries: Entries, template: string, field: string): string {
+  const text = [...entries].filter(([, { type }]) => type === 'd').map(([key, { value }]) => [key, value]);
+  try {
+    return recentTemplate(template).render(Object.fromEntries(text) as Record<string, string>);
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    throw new ContentProblem('InvalidSpec', field, cause.message, { cause });
+  }
+}

@@ -1,0 +1,38 @@
+import type { Spec } from '../api/config-map-sync.ts';
+import type { Content } from '../content/content.ts';
+import { contentFrom, entriesOf } from '../content/content.ts';
+import { keyProblem } from '../content/content-key.ts';
+import { ContentProblem } from '../content/content-problem.ts';
+import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import { filterKeys } from '../content/key-filter.ts';
+import { applyTransform } from './apply-transform.ts';
+
+/**
+ * desiredContent is what a copy should hold: the chosen keys of the source, and what the transforms make of them, in their
+ * order. It throws a ContentProblem when that cannot be stored in a ConfigMap.
+ */
+export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'transforms'>): Content {
+  const chosen = filterKeys(source, spec.keys);
+  const { transforms = [] } = spec;
+  if (transforms.length === 0) return chosen;
+  const replaces = transforms.filter(({ replace }) => replace).length;
+  let entries = entriesOf(chosen);
+  for (const [index, transform] of transforms.entries()) {
+    entries = applyTransform(entries, transform, { field: `spec.transforms[${index}]`, replaces });
+  }
+  for (const key of entries.keys()) {
+    const problem = keyProblem(key);
+    if (problem)
+      throw new ContentProblem('InvalidSpec', 'spec.transforms', `the key ${JSON.stringify(key)} ${problem}`);
+  }
+  const result = contentFrom(entries);
+  const size = contentSize(result);
+  if (size > MOST_CONTENT_BYTES) {
+    throw new ContentProblem(
+      'TooLarge',
+      'spec.transforms',
+      `the result has ${size} bytes, and a ConfigMap holds at most ${MOST_CONTENT_BYTES}; leave out keys, or make values shorter`,
+    );
+  }
+  return result;
+}

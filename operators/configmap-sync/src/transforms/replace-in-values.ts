@@ -1,0 +1,41 @@
+import { anyGlob, BowlineError } from '@bowline/machinery';
+import { compileReplacement } from '@bowline/machinery/schema';
+import type { Transform } from '../api/config-map-sync.ts';
+import type { Entry } from '../content/content.ts';
+import { ContentProblem } from '../content/content-problem.ts';
+import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
+
+/** The steps that all replacements of one spec may take together: enough for a simple pattern over a whole ConfigMap. */
+const MOST_STEPS = 4_000_000;
+
+/** What a value gets at least, so that short ones among long ones can be looked at. */
+const LEAST_STEPS = 100;
+
+/** replaceInValues replaces every match of a pattern in the values of some keys; binary values are left alone. */
+export function replaceInValues(
+  entries: ReadonlyMap<string, Entry>,
+  { keys, pattern, replacement }: NonNullable<Transform['replace']>,
+  { field, replaces }: { readonly field: string; readonly replaces: number },
+): Map<string, Entry> {
+  const isMeant = anyGlob(keys);
+  const meant = [...entries].filter(([key, { type }]) => type === 'd' && isMeant(key));
+  const length = meant.reduce((sum, [, { value }]) => sum + value.length, 0);
+  const result = new Map(entries);
+  // All of them together must fit into a ConfigMap: one after the other they could fill the memory.
+  let left = MOST_CONTENT_BYTES;
+  try {
+    const compiled = compileReplacement(pattern, replacement);
+    for (const [key, { type, value }] of meant) {
+      const share = Math.floor((MOST_STEPS / replaces) * (value.length / Math.max(length, 1)));
+      const replaced = compiled.replaceAll(value, { maxSteps: share + LEAST_STEPS, maxLength: left });
+      left -= replaced.length;
+      result.set(key, { type, value: replaced });
+    }
+  } catch (cause) {
+    if (!(cause instanceof BowlineError)) throw cause;
+    const isTooLong = cause.code === 'BOWLINE_REPLACEMENT_TOO_LONG';
+    const message = isTooLong ? 'the values with their replacements do not fit into a ConfigMap' : cause.message;
+    throw new ContentProblem(isTooLong ? 'TooLarge' : 'InvalidSpec', field, message, { cause });
+  }
+  return result;
+}

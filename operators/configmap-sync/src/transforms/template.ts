@@ -1,0 +1,105 @@
+import { BowlineError } from '@bowline/machinery';
+import { compileExpression } from '@bowline/machinery/cel';
+
+/** Template is a compiled template. */
+export interface Template {
+  /**
+   * render fills in the holes. It throws `BOWLINE_CEL_EVALUATION`, for instance for a key that is not there, or
+   * `BOWLINE_CEL_BUDGET`.
+   */
+  render(data: Readonly<Record<string, string>>): string;
+}
+
+/** How many steps all holes together may take: enough to put together a whole ConfigMap, and well under a second. */
+const MOST_STEPS = 500_000;
+
+/** The most holes of one template: so many items may the list have that they are evaluated as. */
+const MOST_HOLES = 1_000;
+
+const VARIABLES = { data: 'map<string, string>' };
+
+/**
+ * compileTemplate compiles text with `{{ CEL }}` holes over `data`. Whatever a hole gives becomes text as CEL's `string()`
+ * makes it. It throws `BOWLINE_TEMPLATE_INVALID` or `BOWLINE_CEL_INVALID`.
+ *
+ * @example
+ * compileTemplate('host={{ data.host }}').render({ host: 'db' }); // 'host=db'
+ */
+export function compileTemplate(template: string): Template {
+  const { texts, holes } = parse(template);
+  if (holes.length === 0) return { render: () => template };
+  // Each by itself first: an error is then about one hole, and none can end the list that it becomes a part of.
+  for (const hole of holes) compileExpression(asText(hole), { variables: VARIABLES });
+  const together = compileExpression(`[${holes.map(asText).join(', ')}]`, {
+    variables: VARIABLES,
+    maxSteps: MOST_STEPS,
+  });
+  return {
+    render(data) {
+      const values = together.evaluate({ data }) as readonly string[];
+      return texts.map((text, index) => `${text}${values[index] ?? ''}`).join('');
+    },
+  };
+}
+
+/** The line break ends a comment that a hole may end with. */
+function asText(hole: string): string {
+  return `string(${hole}\n)`;
+}
+
+interface Parts {
+  /** One more than holes: what stands before each, and behind the last. */
+  readonly texts: readonly string[];
+  readonly holes: readonly string[];
+}
+
+function parse(template: string): Parts {
+  const texts: string[] = [];
+  const holes: string[] = [];
+  let position = 0;
+  for (;;) {
+    const open = template.indexOf('{{', position);
+    texts.push(template.slice(position, open < 0 ? undefined : open));
+    if (open < 0) return { texts, holes };
+    const close = endOfHole(template, open + 2);
+    if (close === undefined) throw invalid(template, open, 'the hole is not closed; end it with }}');
+    const hole = template.slice(open + 2, close);
+    if (hole.trim() === '')
+      throw invalid(template, open, 'the hole is empty; write an expression, as in {{ data.key }}');
+    holes.push(hole);
+    if (holes.length > MOST_HOLES) throw invalid(template, open, `there are more than ${MOST_HOLES} holes`);
+    position = close + 2;
+  }
+}
+
+/** What matters inside of a hole: strings, in which braces mean nothing, comments, and braces, which may be nested. */
+const TOKEN = /(?<quote>'''|"""|'|")|\/\/(?:(?!\}\})[^\n])*|(?<open>\{)|(?<close>\})/g;
+
+function endOfHole(template: string, start: number): number | undefined {
+  TOKEN.lastIndex = start;
+  let depth = 0;
+  for (let match = TOKEN.exec(template); match !== null; match = TOKEN.exec(template)) {
+    const { quote, open, close } = match.groups ?? {};
+    if (quote !== undefined) {
+      const end = endOfString(template, TOKEN.lastIndex, quote);
+      if (end === undefined) return undefined;
+      TOKEN.lastIndex = end;
+    } else if (open !== undefined) depth++;
+    else if (close !== undefined && depth > 0) depth--;
+    else if (close !== undefined && template[match.index + 1] === '}') return match.index;
+  }
+  return undefined;
+}
+
+function endOfString(template: string, start: number, quote: string): number | undefined {
+  for (let position = start; position < template.length; position++) {
+    if (template.startsWith(quote, position)) return position + quote.length;
+    if (template[position] === '\\') position++;
+  }
+  return undefined;
+}
+
+function invalid(template: string, position: number, problem: string): BowlineError {
+  const line = template.slice(0, position).split('\n').length;
+  return new BowlineError('BOWLINE_TEMPLATE_INVALID', `the template is not valid at line ${line}: ${problem}`);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigMapSync, type Spec } from '../api/config-map-sync.ts';
+import { checkSpec } from './check-spec.ts';
+
+function specOf(change: object): Spec {
+  const spec = { sourceNamespace: 'a', configMapName: 'm', destinationNamespace: 'b', ...change };
+  return ConfigMapSync.withDefaults({ spec }).spec;
+}
+
+describe('checkSpec', () => {
+  test('finds nothing wrong with a good spec', () => {
+    const transforms = [
+      { rename: { from: '..', to: 'a' } },
+      { replace: { pattern: '(a)', replacement: '$1' } },
+      { template: { key: 'x', template: '{{ data.a }}' } },
+    ];
+    expect(checkSpec(specOf({}))).toEqual([]);
+    expect(checkSpec(specOf({ transforms, destinationSelector: { matchLabels: { a: 'b' } } }))).toEqual([]);
+  });
+
+  test.each<[object, string]>([
+    [{ transforms: [{ rename: { from: 'a', to: '..' } }] }, 'spec.transforms[0].rename.to'],
+    [{ transforms: [{ prefix: 'a' }, { set: { key: '..a', value: '' } }] }, 'spec.transforms[1].set.key'],
+    [{ transforms: [{ template: { key: '.', template: '' } }] }, 'spec.transforms[0].template.key'],
+    [{ transforms: [{ template: { key: 'a', template: '{{ x }}' } }] }, 'spec.transforms[0].template.template'],
+    [{ transforms: [{ template: { key: 'a', template: '{{' } }] }, 'spec.transforms[0].template.template'],
+    [{ transforms: [{ replace: { pattern: '(?=a)', replacement: '' } }] }, 'spec.transforms[0].replace'],
+    [{ transforms: [{ replace: { pattern: 'a', replacement: '$' } }] }, 'spec.transforms[0].replace'],
+    [{ destinationSelector: { matchLabels: { 'a b': '' } } }, 'spec.destinationSelector.matchLabels'],
+    [
+      { destinationSelector: { matchExpressions: [{ key: 'a', operator: 'Maybe' }] } },
+      'spec.destinationSelector.matchExpressions[0].operator',
+    ],
+    [{ metadata: { labels: { 'a/b/c': '' } } }, 'spec.metadata.labels'],
+  ])('names the field of %j', (change, field) => {
+    expect(checkSpec(specOf(change)).map((problem) => problem.field)).toEqual([field]);
+  });
+
+  test('finds all problems at once', () => {
+    const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
+    expect(checkSpec(specOf({ transforms }))).toHaveLength(2);
+  });
+});
