@@ -1,6 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
-import { compile } from './compile.ts';
+import { compile, type Program } from './compile.ts';
 import { Frame, MOST_STEPS } from './frame.ts';
 import { fromJson, toJson } from './json-values.ts';
 import { typeOfSchema } from './schema-types.ts';
@@ -16,6 +16,8 @@ export type VariableDeclaration = string | StructuralSchema;
 export interface ExpressionOptions {
   /** The variables by name. Defaults to none. */
   readonly variables?: Readonly<Record<string, VariableDeclaration>> | undefined;
+  /** Whether `cel.bind` may be used, which the API server does not know. Defaults to true. */
+  readonly hasBind?: boolean | undefined;
   /** How many steps one evaluation may take. Defaults to a million. */
   readonly maxSteps?: number | undefined;
 }
@@ -45,8 +47,8 @@ export function compileExpression(source: string, options: ExpressionOptions = {
     name,
     ...declare(declaration),
   }));
-  const program = compiled(source, declared);
-  const { maxSteps = MOST_STEPS } = options;
+  const { maxSteps = MOST_STEPS, hasBind = true } = options;
+  const program = compiled(source, declared, hasBind);
   return {
     source,
     type: formatType(program.type),
@@ -64,12 +66,12 @@ export function compileExpression(source: string, options: ExpressionOptions = {
   };
 }
 
-function compiled(source: string, declared: readonly { name: string; type: CelType }[]): ReturnType<typeof compile> {
+function compiled(source: string, declared: readonly { name: string; type: CelType }[], hasBind: boolean): Program {
   try {
     return compile(
       source,
       declared.map(({ name, type }) => [name, type] as const),
-      { hasBind: true },
+      { hasBind },
     );
   } catch (cause) {
     if (!(cause instanceof CelSyntaxError)) throw cause;

@@ -42,7 +42,11 @@ export function compileMacro(ast: Call, context: Context): Code | undefined {
     case 'bind':
       if (receiver.op !== 'id' || receiver.args !== 'cel' || count !== 3) return undefined;
       if (!context.hasBind)
-        throw failAt(context, ast, 'cel.bind does not exist in validation rules; the API server refuses it');
+        throw failAt(
+          context,
+          ast,
+          'cel.bind does not exist in validation rules and match conditions; the API server refuses it',
+        );
       return bind(ast, context);
     default:
       return undefined;

@@ -6,6 +6,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { AdmissionRequest, LiveFor, SideEffects } from './admission-request.ts';
 import type { Operation } from './admission-review.ts';
 import type { MutatingAnswer, ValidatingAnswer } from './answer.ts';
+import { matchConditionsProblem } from './match-conditions.ts';
 import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
 /** WebhookStep adds what the handler reads, and ends the sentence. Each method gives a new builder and leaves the old one as it was. */
@@ -48,7 +49,7 @@ export function validating<T extends KubernetesObject, const O extends Operation
   options: WebhookOptions<O, E>,
 ): WebhookStart<T, O, E, ValidatingAnswer> {
   // Which types belong together was checked where the caller named them; inside the builder they are erased.
-  return builder('validating', kind, options, []) as never;
+  return builder(checked('validating', kind, options), []) as never;
 }
 
 /**
@@ -64,36 +65,25 @@ export function mutating<
   const O extends 'CREATE' | 'UPDATE',
   const E extends SideEffects = 'None',
 >(kind: Resource<T>, options: MutatingOptions<O, E>): WebhookStart<T, O, E, MutatingAnswer<T>> {
-  return builder('mutating', kind, options, []) as never;
+  return builder(checked('mutating', kind, options), []) as never;
 }
 
 type AnyOptions = MutatingOptions<Operation, SideEffects>;
 
+type Checked = Omit<Webhook, 'sources' | 'handle' | 'needs'>;
+
 /** The builder itself is untyped: the interfaces above are its types, one per step, and nothing else can be reached. */
-function builder(type: Webhook['type'], kind: Resource, options: AnyOptions, sources: readonly Source[]) {
-  check(type, kind, options, sources);
+function builder(webhook: Checked, sources: readonly Source[]) {
   return {
-    using: () => builder(type, kind, options, sources),
-    reads: (of: Resource, given: SourceOptions<never, never, string> & { readonly as?: string } = {}) =>
-      builder(type, kind, options, [...sources, source(of, given)]),
-    handle: (handle: Webhook['handle']): Webhook =>
-      Object.freeze({
-        type,
-        name: options.name,
-        kind,
-        operations: options.operations,
-        subresources: options.subresources ?? [],
-        matchConditions: options.matchConditions ?? [],
-        namespaceSelector: options.namespaceSelector ?? {},
-        objectSelector: options.objectSelector ?? {},
-        failurePolicy: options.failurePolicy ?? 'Ignore',
-        timeoutSeconds: options.timeoutSeconds ?? 10,
-        sideEffects: options.sideEffects ?? 'None',
-        reinvocationPolicy: options.reinvocationPolicy ?? 'Never',
-        path: options.path,
-        sources,
-        handle,
-      }),
+    using: () => builder(webhook, sources),
+    reads: (of: Resource, given: SourceOptions<never, never, string> & { readonly as?: string } = {}) => {
+      const added = source(of, given);
+      if (sources.some(({ name }) => name === added.name)) {
+        throw refusal(webhook, `${added.name} is declared twice; give one of them a name of its own with "as"`);
+      }
+      return builder(webhook, [...sources, added]);
+    },
+    handle: (handle: Webhook['handle']): Webhook => Object.freeze({ ...webhook, sources, handle }),
   };
 }
 
@@ -128,47 +118,53 @@ function isBuiltIn(kind: Resource): boolean {
   return !kind.group.includes('.') || kind.group.endsWith('.k8s.io');
 }
 
-/** The API server's own limit. */
-const MOST_MATCH_CONDITIONS = 64;
+function refusal({ name }: { readonly name: string }, problem: string): BowlineError {
+  return new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot declare the webhook "${name}": ${problem}`);
+}
 
-function check(type: Webhook['type'], kind: Resource, options: AnyOptions, sources: readonly Source[]): void {
-  const refuse = (problem: string): never => {
-    throw new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot declare the webhook "${options.name}": ${problem}`);
+/** checked fills in the defaults, and throws for what the API server would refuse or what cannot work. */
+function checked(type: Webhook['type'], kind: Resource, options: AnyOptions): Checked {
+  const webhook: Checked = {
+    type,
+    name: options.name,
+    kind,
+    operations: options.operations,
+    subresources: options.subresources ?? [],
+    matchConditions: options.matchConditions ?? [],
+    namespaceSelector: options.namespaceSelector ?? {},
+    objectSelector: options.objectSelector ?? {},
+    failurePolicy: options.failurePolicy ?? 'Ignore',
+    timeoutSeconds: options.timeoutSeconds ?? 10,
+    sideEffects: options.sideEffects ?? 'None',
+    reinvocationPolicy: options.reinvocationPolicy ?? 'Never',
+    path: options.path,
   };
-  const { name, operations, matchConditions = [], timeoutSeconds = 10, path } = options;
+  const problem = problemOf(webhook);
+  if (problem !== undefined) throw refusal(webhook, problem);
+  return webhook;
+}
+
+function problemOf(webhook: Checked): string | undefined {
+  const { type, name, kind, operations, timeoutSeconds, path } = webhook;
   if (!/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
-    refuse('the name must be a DNS label (lower-case letters, digits and dashes, at most 63)');
+    return 'the name must be a DNS label (lower-case letters, digits and dashes, at most 63)';
   }
-  if (operations.length === 0) refuse('it has no operations; name at least one of CREATE, UPDATE, DELETE, CONNECT');
-  if (new Set(operations).size < operations.length) refuse('an operation is named twice');
+  if (operations.length === 0) return 'it has no operations; name at least one of CREATE, UPDATE, DELETE, CONNECT';
+  if (new Set(operations).size < operations.length) return 'an operation is named twice';
   const unchangeable = operations.find((each) => each === 'DELETE' || each === 'CONNECT');
-  if (type === 'mutating' && unchangeable) refuse(`${unchangeable} has no object that could be changed`);
+  if (type === 'mutating' && unchangeable) return `${unchangeable} has no object that could be changed`;
   if (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 1 || timeoutSeconds > 30) {
-    refuse('timeoutSeconds must be a whole number from 1 to 30');
+    return 'timeoutSeconds must be a whole number from 1 to 30';
   }
-  if (options.failurePolicy === 'Fail' && isBuiltIn(kind)) {
-    refuse(
-      `failurePolicy Fail on ${kind.kind} would make the whole cluster depend on this operator; use Ignore, or a kind of your own`,
-    );
+  if (webhook.failurePolicy === 'Fail' && isBuiltIn(kind)) {
+    return `failurePolicy Fail on ${kind.kind} would make the whole cluster depend on this operator; use Ignore, or a kind of your own`;
   }
   if (path !== undefined && !/^\/[-a-zA-Z0-9_./]*$/.test(path)) {
-    refuse('the path must begin with a slash and hold letters, digits, dashes, dots, underscores and slashes only');
-  }
-  if (matchConditions.length > MOST_MATCH_CONDITIONS)
-    refuse(`it has more than ${MOST_MATCH_CONDITIONS} matchConditions`);
-  const conditions = new Set<string>();
-  for (const condition of matchConditions) {
-    if (conditions.has(condition.name)) refuse(`the matchCondition "${condition.name}" is there twice`);
-    conditions.add(condition.name);
-    if (condition.expression.trim() === '') refuse(`the matchCondition "${condition.name}" is empty`);
+    return 'the path must begin with a slash and hold letters, digits, dashes, dots, underscores and slashes only';
   }
   for (const field of ['namespaceSelector', 'objectSelector'] as const) {
-    const problems = validateLabelSelector(options[field] ?? {}, field);
-    if (problems.length > 0) refuse(describeProblems(problems));
+    const problems = validateLabelSelector(webhook[field], field);
+    if (problems.length > 0) return describeProblems(problems);
   }
-  const names = new Set<string>();
-  for (const each of sources) {
-    if (names.has(each.name)) refuse(`${each.name} is declared twice; give one of them a name of its own with "as"`);
-    names.add(each.name);
-  }
+  return matchConditionsProblem(webhook.matchConditions);
 }

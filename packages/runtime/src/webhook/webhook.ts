@@ -14,7 +14,10 @@ export interface WebhookOptions<O extends Operation, E extends SideEffects> {
   readonly operations: readonly O[];
   /** Subresources that are asked about too, for instance `status`. Defaults to none: the object alone. */
   readonly subresources?: readonly string[] | undefined;
-  /** CEL conditions that must all hold, evaluated by the API server: a request that fails one never gets here. Defaults to none. */
+  /**
+   * CEL conditions that must all hold, evaluated by the API server with `object`, `oldObject`, `request` and `authorizer`: a
+   * request that fails one never gets here. What does not use `authorizer` is compiled here too. Defaults to none.
+   */
   readonly matchConditions?: readonly MatchCondition[] | undefined;
   /** Only objects in such namespaces. The operator's own namespace is always left out. Defaults to all others. */
   readonly namespaceSelector?: LabelSelector | undefined;

@@ -1,0 +1,26 @@
+/** Conditions that the API server takes. */
+export const ACCEPTED: readonly string[] = [
+  'true',
+  "has(object.data) && object.data.size() > 0 && object.?spec.color.orValue('') != 'red'",
+  "request.userInfo.username == 'me' && !('system:masters' in request.userInfo.groups) && request.userInfo.uid != ''",
+  "request.userInfo.extra['a'].exists(value, value.startsWith('b'))",
+  "request.kind.kind == 'Ship' && request.resource.resource == 'ships' && request.requestKind.version == 'v1'",
+  "request.operation == 'UPDATE' && oldObject.metadata.name == request.name && !request.dryRun",
+  "request.namespace.matches('^team-') && request.subResource == '' && request.requestSubResource == ''",
+  "request.options.fieldManager == 'kubectl'",
+  "authorizer.group('').resource('pods').namespace('default').check('get').allowed()",
+];
+
+/** Conditions that the API server refuses, with what is said here. */
+export const REFUSED: readonly (readonly [expression: string, text: string])[] = [
+  [' ', 'its expression is empty'],
+  ['1 + 1', '"1 + 1" is of type int, and must be true or false'],
+  ['object.spec.paused', 'is of type dyn, and must be true or false; compare it, for instance with == true'],
+  ['has(object.data) &&', 'the expression "has(object.data) &&" is not valid'],
+  ["request.uid == 'x'", "undefined field 'uid'; known fields are kind, resource"],
+  ["request.object.kind == 'x'", "undefined field 'object'"],
+  ["variables.x == 'x'", 'there is no variable variables; known are object, oldObject, request'],
+  ['object.spec.frob()', 'there is no method frob'],
+  ['cel.bind(x, 1, x == 1)', 'cel.bind does not exist in validation rules and match conditions'],
+  ["object.metadata.name.matches('(?=a)')", 'is not an RE2 expression'],
+];
