@@ -22,6 +22,16 @@ const lazyCommands: readonly LazyCommand[] = [
     summary: 'Runs operators against a cluster until SIGINT or SIGTERM.',
     load: async (context) => (await import('./commands/run.ts')).runCommand(context),
   },
+  {
+    name: 'manifests',
+    summary: 'Prints what runs operators in a cluster, for kubectl apply.',
+    load: async (context) => (await import('./commands/manifests.ts')).manifestsCommand(context),
+  },
+  {
+    name: 'crds',
+    summary: 'Prints the CustomResourceDefinitions of operators, for kubectl apply.',
+    load: async (context) => (await import('./commands/crds.ts')).crdsCommand(context),
+  },
 ];
 
 /** runProgram is the command line: it does what the arguments say with the operators that it is given. Answers the exit code. */

@@ -66,10 +66,26 @@ export const sticker = defineOperator({
   ],
 });
 
-/** testOperators is a registry of both. */
+const Ghost = defineResource({
+  group: 'cli.test.bowline.dev',
+  version: 'v1',
+  kind: 'Ghost',
+  scope: 'Namespaced',
+  spec: s.object({}),
+});
+
+/** ghost is an operator whose kind no cluster has. */
+const ghost = defineOperator({
+  name: 'ghost',
+  resources: [Ghost],
+  controllers: [controller(Ghost).reconcile(() => {})],
+});
+
+/** testOperators is a registry of them all. */
 export const testOperators: Registry = {
   badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
+  ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
 };
 
 /** Ended is how a command line ended. */

@@ -1,5 +1,5 @@
 import { BowlineError, type Operator } from '@bowline/runtime';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { loadOperators, type Registry } from '../registry.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
@@ -66,8 +66,9 @@ function ambiguous(name: string, flags: readonly Flag[]): Option {
     .hideHelp()
     .preset('')
     .argParser(() => {
-      throw new InvalidArgumentError(
-        `Several operators have this setting; give it in bowline.yaml, as ${places.join(' or ')}.`,
+      throw new BowlineError(
+        'BOWLINE_CONFIG_INVALID',
+        `--${name} is a setting of several operators that are selected: give it in bowline.yaml, as ${places.join(' or ')}`,
       );
     });
 }

@@ -100,13 +100,13 @@ describe('a mistake', () => {
     [
       'no operator',
       [],
-      /no operators are selected: give --operators with one or more of badge, sticker, or .*OPERATORS_MISSING/,
+      /no operators are selected: give --operators with one or more of badge, sticker, ghost, or .*OPERATORS_MISSING/,
     ],
     ['an empty list', ['--operators', ''], /should have at least 1 items/],
     [
       'an unknown operator',
       ['--operators', 'bagde'],
-      /no operator "bagde" \(did you mean badge\?\).*badge, sticker.*OPERATOR_UNKNOWN/,
+      /no operator "bagde" \(did you mean badge\?\).*badge, sticker, ghost.*OPERATOR_UNKNOWN/,
     ],
     [
       'an unknown flag',
@@ -149,7 +149,7 @@ describe('a mistake', () => {
     [
       'a flag of two operators',
       ['--operators', 'badge,sticker', '--shout'],
-      /Several operators have this setting; give it in bowline\.yaml, as badge\.shout or sticker\.shout/,
+      /--shout is a setting of several operators that are selected: give it in bowline\.yaml, as badge\.shout or sticker\.shout/,
     ],
     [
       'no file',

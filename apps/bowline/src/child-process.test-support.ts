@@ -1,0 +1,119 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { ensureBinaries } from '@bowline/control-plane';
+import type { Cluster } from '@bowline/control-plane/testing';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const main = fileURLToPath(new URL('main.test-support.ts', import.meta.url));
+
+/** Child is the command line as a process of its own, with the test operators. */
+export interface Child extends AsyncDisposable {
+  /** logged resolves when a line of its output matches. */
+  logged(pattern: RegExp): Promise<string>;
+  /** stop sends a signal and answers how the process ended. */
+  stop(signal?: NodeJS.Signals): Promise<Ending>;
+  readonly ended: Promise<Ending>;
+}
+
+/** Ending is how a process ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Everything that it printed. */
+  readonly output: string;
+}
+
+/** startBowline starts the command line as a process. Disposing of it kills it. */
+export function startBowline(args: readonly string[]): Child {
+  const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: '1', KUBECONFIG: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const look of waiting) look();
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]): Ending => {
+    for (const look of waiting) look();
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null, output: lines.join('\n') };
+  });
+  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> => {
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    ended,
+    stop,
+    logged: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = lines.find((line) => pattern.test(line));
+          if (found === undefined && child.exitCode === null && child.signalCode === null) return;
+          waiting.delete(look);
+          if (found === undefined) reject(new Error(`ended without ${pattern}:\n${lines.join('\n')}`));
+          else resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
+    },
+  };
+}
+
+/** Files is a temporary folder. */
+export interface Files extends AsyncDisposable {
+  write(name: string, text: string): Promise<string>;
+}
+
+/** temporaryFiles makes a folder that goes when it is disposed of. */
+export async function temporaryFiles(): Promise<Files> {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));
+  return {
+    async write(name, text) {
+      const path = join(folder, name);
+      await writeFile(path, text);
+      return path;
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** kubectlOf is kubectl as the administrator of a test's cluster. */
+export async function kubectlOf(
+  c: Cluster,
+  files: Files,
+): Promise<(args: readonly string[], input?: string) => Promise<string>> {
+  const { kubectl } = (await ensureBinaries(['kubectl'])).paths;
+  const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+  return (args, input = '') =>
+    new Promise((resolve, reject) => {
+      const child = execFile(kubectl, ['--kubeconfig', kubeconfig, ...args], (error, stdout, stderr) => {
+        if (error) reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`, { cause: error }));
+        else resolve(stdout);
+      });
+      child.stdin?.end(input);
+    });
+}
+
+/** freePort is a port that nothing listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import type { SettingsContext } from '../config/settings-options.ts';
+import { crdObjects } from '../manifests/install-manifests.ts';
+import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
+import { loadOperators } from '../registry.ts';
+
+/** crdsCommand is `bowline crds`. */
+export function crdsCommand({ registry, io }: SettingsContext): Command {
+  return new Command('crds')
+    .description('Prints the CustomResourceDefinitions of operators, for kubectl apply.')
+    .option('--operators <a,b>', `of these operators (default: all): ${Object.keys(registry).join(', ')}`)
+    .addOption(objectFormatOption())
+    .addHelpText(
+      'after',
+      `
+Example:
+  bowline crds --operators configmap-sync | kubectl apply --server-side -f -`,
+    )
+    .action(async ({ operators, output }: { operators?: string; output: ObjectFormat }) => {
+      const names = operators?.split(',').map((name) => name.trim()) ?? Object.keys(registry);
+      io.out(printObjects(crdObjects(await loadOperators(registry, names)), output));
+    });
+}

@@ -1,0 +1,168 @@
+import type {
+  ClusterRole,
+  ConfigMap,
+  Deployment,
+  KubernetesObject,
+  Role,
+  RoleBinding,
+  Service,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { bowline } from '../test-operators.test-support.ts';
+
+async function manifests(...args: readonly string[]): Promise<readonly KubernetesObject[]> {
+  const { code, out, err } = await bowline(['manifests', '--image', 'img:1', '-o', 'json', ...args]);
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  return (JSON.parse(out) as { items: KubernetesObject[] }).items;
+}
+
+const idOf = ({ kind, metadata }: KubernetesObject): string =>
+  [kind, ...(metadata?.namespace ? [metadata.namespace] : []), metadata?.name].join('/');
+
+function find<T extends KubernetesObject>(objects: readonly KubernetesObject[], kind: string, name: string): T {
+  const found = objects.find((object) => object.kind === kind && object.metadata?.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found as T;
+}
+
+describe('bowline manifests', () => {
+  it('prints one Deployment with the rights of all operators, in an order that can be applied', async () => {
+    const objects = await manifests('--operators', 'sticker,badge', '--max-things', '4');
+    expect(objects.map(idOf)).toEqual([
+      'Namespace/bowline-system',
+      'CustomResourceDefinition/badges.cli.test.bowline.dev',
+      'ServiceAccount/bowline-system/bowline',
+      'ClusterRole/bowline-metrics-auth',
+      'ClusterRoleBinding/bowline-metrics-auth',
+      'ClusterRole/bowline-metrics-reader',
+      ...['badge', 'sticker'].flatMap((name) => [
+        `ClusterRole/bowline-${name}`,
+        `ClusterRoleBinding/bowline-${name}`,
+        `Role/bowline-system/bowline-${name}`,
+        `RoleBinding/bowline-system/bowline-${name}`,
+      ]),
+      'ConfigMap/bowline-system/bowline',
+      'Service/bowline-system/bowline-metrics',
+      'Service/bowline-system/badge-webhook',
+      'Deployment/bowline-system/bowline',
+      'PodDisruptionBudget/bowline-system/bowline',
+      'ValidatingWebhookConfiguration/bowline-badge',
+    ]);
+    expect(parse(find<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
+      operators: ['badge', 'sticker'],
+      metrics: { secure: true },
+      badge: { maxThings: 4 },
+    });
+    const { spec } = find<Deployment>(objects, 'Deployment', 'bowline');
+    expect(spec?.replicas).toBe(2);
+    expect(spec?.template.spec).toMatchObject({
+      serviceAccountName: 'bowline',
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          image: 'img:1',
+          args: ['run', '--config', '/etc/bowline/bowline.yaml'],
+          securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    });
+  });
+
+  it('prints a Deployment and an account for each operator', async () => {
+    const objects = await manifests('--operators', 'badge,sticker', '--per-operator', '--metrics-secure=false');
+    expect(objects.filter(({ kind }) => kind === 'Deployment').map(idOf)).toEqual([
+      'Deployment/bowline-system/bowline-badge',
+      'Deployment/bowline-system/bowline-sticker',
+    ]);
+    const binding = find<RoleBinding>(objects, 'RoleBinding', 'bowline-sticker');
+    expect(binding.subjects).toEqual([
+      { kind: 'ServiceAccount', name: 'bowline-sticker', namespace: 'bowline-system' },
+    ]);
+    const config = find<ConfigMap>(objects, 'ConfigMap', 'bowline-sticker').data?.['bowline.yaml'] ?? '';
+    expect(parse(config)).toEqual({ operators: ['sticker'], metrics: { secure: false } });
+    expect(find<Service>(objects, 'Service', 'badge-webhook').spec?.selector).toMatchObject({
+      'app.kubernetes.io/name': 'bowline-badge',
+    });
+  });
+
+  it('grants nothing in the whole cluster when it is limited to namespaces, except by name', async () => {
+    const objects = await manifests('--operators', 'badge', '--namespaces', 'b,a', '--namespace', 'team');
+    const clusterRoles = objects.filter(({ kind }) => kind === 'ClusterRole') as ClusterRole[];
+    expect(clusterRoles.flatMap(({ rules = [] }) => rules)).toEqual([
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations'],
+        resourceNames: ['bowline-badge-team'],
+        verbs: ['get', 'list', 'watch', 'patch'],
+      },
+    ]);
+    const roles = objects.filter(({ kind }) => kind === 'Role') as Role[];
+    expect(roles.map(({ metadata }) => metadata?.namespace)).toEqual(['a', 'b', 'team']);
+    expect(roles[0]?.rules).toEqual(roles[1]?.rules);
+    const { webhooks = [] } = find<ValidatingWebhookConfiguration>(
+      objects,
+      'ValidatingWebhookConfiguration',
+      'bowline-badge-team',
+    );
+    expect(webhooks[0]?.namespaceSelector?.matchExpressions?.[0]).toMatchObject({ operator: 'In', values: ['a', 'b'] });
+    expect(parse(find<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
+      operators: ['badge'],
+      namespaces: ['b', 'a'],
+    });
+  });
+
+  it('tells what an administrator applies from the rest', async () => {
+    const args = ['--operators', 'badge', '--namespaces', 'a'];
+    const all = await manifests(...args);
+    const admin = await manifests(...args, '--part', 'admin');
+    const operator = await manifests(...args, '--part', 'operator');
+    expect([...admin, ...operator].map(idOf).sort()).toEqual(all.map(idOf).sort());
+    expect(admin.every(({ metadata }) => metadata?.namespace === undefined)).toBe(true);
+    expect(operator.every(({ metadata }) => metadata?.namespace !== undefined)).toBe(true);
+  });
+
+  it('runs one replica at a time without leader election', async () => {
+    const objects = await manifests('--operators', 'badge', '--leader-elect=false');
+    const { spec } = find<Deployment>(objects, 'Deployment', 'bowline');
+    expect([spec?.replicas, spec?.strategy?.type]).toEqual([1, 'Recreate']);
+    expect(objects.some(({ kind }) => kind === 'PodDisruptionBudget')).toBe(false);
+  });
+
+  it('prints the same text for the same words, as YAML that means the same as the JSON', async () => {
+    const args = ['manifests', '--operators', 'badge,sticker', '--image', 'img:1'];
+    const { out } = await bowline(args);
+    expect((await bowline(args)).out).toBe(out);
+    // As kubectl reads it.
+    const documents = parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as unknown);
+    expect(documents).toEqual(await manifests('--operators', 'badge,sticker'));
+  });
+
+  it.each<[readonly string[], RegExp]>([
+    [['--operators', 'badge'], /needs the image that the Deployment runs: give --image.*IMAGE_MISSING/],
+    [['--operators', 'badge', '--image', 'x', '--part', 'mine'], /Allowed choices are admin, operator, all/],
+    [['--image', 'x'], /no operators are selected/],
+  ])('refuses %j with exit code 2', async (args, message) => {
+    const { code, out, err } = await bowline(['manifests', ...args]);
+    expect(err).toMatch(message);
+    expect([code, out]).toEqual([2, '']);
+  });
+
+  it('needs no image for what an administrator applies', async () => {
+    const { code, out } = await bowline(['manifests', '--operators', 'badge', '--part', 'admin']);
+    expect(code).toBe(0);
+    expect(out).not.toContain('kind: Deployment');
+  });
+});
+
+describe('bowline crds', () => {
+  it('prints the definitions of all operators, or of some', async () => {
+    const { out } = await bowline(['crds']);
+    expect(out).toContain('name: badges.cli.test.bowline.dev');
+    expect((await bowline(['crds', '--operators', 'sticker'])).out).toBe('');
+    const unknown = await bowline(['crds', '--operators', 'x']);
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('there is no operator "x"')]);
+  });
+});

@@ -1,0 +1,125 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, type KubernetesObject, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { type Files, freePort, kubectlOf, startBowline, temporaryFiles } from './child-process.test-support.ts';
+import { Badge, bowline } from './test-operators.test-support.ts';
+
+/** The whole of an install, by kubectl, as an administrator does it. */
+async function install(c: Cluster, files: Files, args: readonly string[]): Promise<{ config: string }> {
+  const kubectl = await kubectlOf(c, files);
+  const { out, err } = await bowline(['manifests', '--image', 'bowline:test', '-o', 'json', ...args]);
+  expect(err).toBe('');
+  c.onDispose(async () => {
+    const { items } = JSON.parse(out) as { items: KubernetesObject[] };
+    // The kinds stay: other tests of this file use them.
+    const kept = items.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kept });
+    await kubectl(['delete', '--ignore-not-found', '--wait=false', '-f', '-'], list);
+  });
+  await kubectl(['apply', '--server-side', '-f', '-'], out);
+  await kubectl(['wait', '--for=condition=Established', 'crd/badges.cli.test.bowline.dev']);
+  const { items } = JSON.parse(out) as { items: KubernetesObject[] };
+  const configMap = items.find(({ kind }) => kind === 'ConfigMap') as ConfigMap;
+  return { config: await files.write('bowline.yaml', configMap.data?.['bowline.yaml'] ?? '') };
+}
+
+const badgeOf = (namespace: string, text: string) =>
+  Badge.withDefaults({ metadata: { namespace, name: 'a' }, spec: { text } });
+
+describe('bowline run', () => {
+  it.each([
+    ['in the whole cluster', (_: Cluster) => []],
+    ['in one namespace, without rights elsewhere', (c: Cluster) => ['--namespaces', c.namespace]],
+  ])('works %s with the printed configuration and rights, and ends with 0 on SIGTERM', async (_, limit) => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const home = await c.createNamespace('manager');
+    const elsewhere = await c.createNamespace('elsewhere');
+    const [webhook, health] = [await freePort(), await freePort()];
+    const address = `127.0.0.1:${webhook}`;
+    const { config } = await install(c, files, [
+      ...[
+        '--operators',
+        'badge',
+        '--namespace',
+        home,
+        ...limit(c),
+        '--shout',
+        '--health-address',
+        `127.0.0.1:${health}`,
+      ],
+      ...['--metrics-address', '0', '--webhook-address', address, '--webhook-reached-at', `https://${address}`],
+    ]);
+    const account = { namespace: home, name: 'bowline' };
+    const kubeconfig = await files.write('account', JSON.stringify(await c.kubeconfig({ serviceAccount: account })));
+    await using manager = startBowline(['run', '--config', config, '--kubeconfig', kubeconfig, '--namespace', home]);
+
+    const configurations = { name: `bowline-badge-${home}` };
+    await c.until(ValidatingWebhookConfiguration, configurations, ({ webhooks }) =>
+      Boolean(webhooks?.[0]?.clientConfig.caBundle),
+    );
+    await manager.logged(/serving webhooks/);
+    await manager.logged(/controller started/);
+    expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
+    await expect(c.admin.create(Badge, badgeOf(c.namespace, 'rude'))).rejects.toThrow('spec.text is rude');
+    await c.admin.create(Badge, badgeOf(elsewhere, 'far'));
+    await c.admin.create(Badge, badgeOf(c.namespace, 'near'));
+    const { data } = await c.until(ConfigMap, { name: 'a' }, () => true);
+    expect(data).toEqual({ text: 'NEAR' });
+    const isLimited = limit(c).length > 0;
+    if (isLimited) {
+      const far = await c.admin.get(Badge, { namespace: elsewhere, name: 'a' });
+      expect(far.metadata?.finalizers).toBeUndefined();
+    } else {
+      await c.until(ConfigMap, { namespace: elsewhere, name: 'a' }, () => true);
+    }
+    for (const namespace of [c.namespace, elsewhere]) {
+      await c.admin.delete(Badge, { namespace, name: 'a' });
+      await c.untilGone(Badge, { namespace, name: 'a' });
+    }
+
+    const { code, output } = await manager.stop();
+    expect([code, output]).toEqual([0, expect.stringContaining('operator stopped')]);
+    const { spec } = await c.admin.get(Lease, { namespace: home, name: 'bowline-badge' });
+    expect(spec?.holderIdentity ?? '').toBe('');
+  });
+
+  it('says how to install kinds that the cluster does not have, and who is refused', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const admin = await c.kubeconfig('admin');
+    const kubeconfig = await files.write('admin', JSON.stringify(admin));
+    const missing = await bowline(['run', '--operators', 'ghost', '--kubeconfig', kubeconfig]);
+    expect(missing.err).toMatch(
+      /does not know Ghost .*`bowline crds --operators ghost \| kubectl apply --server-side -f -`.*KINDS_MISSING/,
+    );
+    expect(missing.code).toBe(1);
+
+    const users = [{ name: admin.users[0]?.name, user: { token: 'wrong' } }];
+    const stranger = await files.write('stranger', JSON.stringify({ ...admin, users }));
+    const refused = await bowline(['run', '--operators', 'badge', '--kubeconfig', stranger]);
+    expect(refused.err).toMatch(/error: .*API_UNAUTHORIZED/);
+    expect(refused.err).not.toContain('wrong');
+    expect(refused.code).toBe(1);
+  });
+});
+
+describe('bowline manifests', () => {
+  it.each([
+    ['shared', []],
+    ['per operator', ['--per-operator']],
+    ['without secure metrics or leader election', ['--metrics-secure=false', '--leader-elect=false']],
+  ])('prints what the API server accepts: %s', async (_, args) => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const kubectl = await kubectlOf(c, files);
+    const common = ['manifests', '--operators', 'badge,sticker', '--image', 'bowline:test', '--namespace', c.namespace];
+    for (const limit of [[], ['--namespaces', c.namespace]]) {
+      const { out } = await bowline([...common, ...args, ...limit]);
+      const applied = await kubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], out);
+      expect(applied.split('\n').filter((line) => line.endsWith('serverside-applied (server dry run)'))).toHaveLength(
+        out.split(/^---$/m).length - 1,
+      );
+    }
+  });
+});
