@@ -1,4 +1,14 @@
+import type { Cluster } from '@bowline/control-plane/testing';
+import { parseKubeconfig } from '../kubeconfig/kubeconfig.ts';
+import { connectionFrom } from '../kubeconfig/load-kubeconfig.ts';
+import { connect } from '../transport/connect.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+
+/** transportOf connects as somebody to a test's control plane. Close it after use. */
+export async function transportOf(c: Cluster, identity: Parameters<Cluster['kubeconfig']>[0]): Promise<Transport> {
+  const kubeconfig = await parseKubeconfig(JSON.stringify(await c.kubeconfig(identity)), 'test');
+  return connect(connectionFrom(kubeconfig));
+}
 
 /** Intercept decides what becomes of a request; `send` hands it to the network. */
 export type Intercept = (

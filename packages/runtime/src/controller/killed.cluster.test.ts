@@ -3,19 +3,16 @@ import { ConfigMap, type KubernetesObject, keyOf, type ObjectKey, type Resource,
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
 import { createClient } from '../client/create-client.ts';
-import { parseKubeconfig } from '../kubeconfig/kubeconfig.ts';
-import { connectionFrom } from '../kubeconfig/load-kubeconfig.ts';
 import { Manager } from '../manager/manager.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
-import { connect } from '../transport/connect.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type CleanupTier, cleanUpTiers } from '../writing/cleanup-tiers.ts';
 import { fieldManagerOf } from '../writing/field-manager.ts';
 import { controller } from './builder.ts';
-import { InterceptingTransport } from './intercepting-transport.test-support.ts';
+import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
 
 const GROUP = 'killed.test.bowline.dev';
 const LABEL = `${GROUP}/fleet`;
@@ -31,53 +28,47 @@ const Fleet = defineResource({
 });
 
 /** It makes two agents, one with a finalizer, and their settings in another namespace; the agents go first. */
-const fleets = controller(Fleet)
-  .applies(ConfigMap, { remove: true })
-  .ensures(Secret, { remove: true })
-  .reconcile(async ({ object, key, apply, ensure }) => {
-    const labels = { [LABEL]: key.name };
-    const { namespace } = key;
-    await apply(ConfigMap, { metadata: { namespace, name: 'agent-a', labels, finalizers: [AGENT_FINALIZER] } });
-    await apply(ConfigMap, { metadata: { namespace, name: 'agent-b', labels } });
-    const settings = { metadata: { namespace: object.spec.elsewhere, name: 'settings' }, type: 'Opaque' };
-    await ensure(Secret, settings, { labels });
-  })
-  .cleanup(async ({ object, key, live, remove, clock, status, signal }) => {
-    const labels = { [LABEL]: key.name };
-    // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
-    const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
-      name,
-      forcedFinalizer: AGENT_FINALIZER,
-      async find() {
-        const { items } = await live.list(resource, { namespace, labelSelector: `${LABEL}=${key.name}` });
-        return items.map((each) => ({ resource, object: each }));
-      },
+const fleetsIn = (home: string) =>
+  controller(Fleet, { namespaces: [home] })
+    .applies(ConfigMap, { remove: true })
+    .ensures(Secret, { remove: true })
+    .reconcile(async ({ object, key, apply, ensure }) => {
+      const labels = { [LABEL]: key.name };
+      const { namespace } = key;
+      await apply(ConfigMap, { metadata: { namespace, name: 'agent-a', labels, finalizers: [AGENT_FINALIZER] } });
+      await apply(ConfigMap, { metadata: { namespace, name: 'agent-b', labels } });
+      const settings = { metadata: { namespace: object.spec.elsewhere, name: 'settings' }, type: 'Opaque' };
+      await ensure(Secret, settings, { labels });
+    })
+    .cleanup(async ({ object, key, live, remove, clock, status, signal }) => {
+      const labels = { [LABEL]: key.name };
+      // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
+      const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
+        name,
+        forcedFinalizer: AGENT_FINALIZER,
+        async find() {
+          const { items } = await live.list(resource, { namespace, labelSelector: `${LABEL}=${key.name}` });
+          return items.map((each) => ({ resource, object: each }));
+        },
+      });
+      const tiers = [tier('agents', ConfigMap, key.namespace), tier('settings', Secret, object.spec.elsewhere)];
+      const progress = await cleanUpTiers(tiers, {
+        client: live,
+        clock,
+        fieldManager: fieldManagerOf('fleet', 'fleet'),
+        timeoutMs: 0,
+        remove: ({ resource, object: { metadata = {} } }) => {
+          const target = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+          const { uid } = metadata;
+          return resource.id === Secret.id
+            ? remove(Secret, target, { labels, uid })
+            : remove(ConfigMap, target, { labels, uid });
+        },
+        signal,
+      });
+      status.set({ waitingFor: progress.tier });
+      return progress.isDone ? undefined : { requeueAfterMs: progress.requeueAfterMs };
     });
-    const tiers = [tier('agents', ConfigMap, key.namespace), tier('settings', Secret, object.spec.elsewhere)];
-    const progress = await cleanUpTiers(tiers, {
-      client: live,
-      clock,
-      fieldManager: fieldManagerOf('fleet', 'fleet'),
-      timeoutMs: 0,
-      remove: ({ resource, object: { metadata = {} } }) => {
-        const target = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
-        const { uid } = metadata;
-        return resource.id === Secret.id
-          ? remove(Secret, target, { labels, uid })
-          : remove(ConfigMap, target, { labels, uid });
-      },
-      signal,
-    });
-    status.set({ waitingFor: progress.tier });
-    return progress.isDone ? undefined : { requeueAfterMs: progress.requeueAfterMs };
-  });
-
-const operator = defineOperator({
-  name: 'fleet',
-  resources: [Fleet],
-  controllers: [fleets],
-  permissions: [allow(['list'], ConfigMap), allow(['list'], Secret)],
-});
 
 /**
  * How a step ends: `unsent` and `unanswered` kill the process before a request is sent, and after it was stored but before its
@@ -115,6 +106,12 @@ function start({ c, transport, writes }: World, fault?: { readonly kind: Fault; 
     if (!isFaulty) return response;
     await response.text();
     throw fault.kind === 'unanswered' ? die() : failure();
+  });
+  const operator = defineOperator({
+    name: 'fleet',
+    resources: [Fleet],
+    controllers: [fleetsIn(c.namespace)],
+    permissions: [allow(['list'], ConfigMap), allow(['list'], Secret)],
   });
   const manager = new Manager({
     operators: [operator],
@@ -197,8 +194,7 @@ test.each<Fault>(['unsent', 'unanswered', 'lost'])(
   async (kind) => {
     await using c = await cluster();
     await installCustomResourceDefinitions(c.admin, [Fleet]);
-    const kubeconfig = await parseKubeconfig(JSON.stringify(await c.kubeconfig('admin')), 'test');
-    await using transport = connect(connectionFrom(kubeconfig));
+    await using transport = await transportOf(c, 'admin');
     const elsewhere = await c.createNamespace();
     const state = await bystanders(c, elsewhere);
     const before = await state();

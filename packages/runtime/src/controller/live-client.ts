@@ -7,6 +7,7 @@ import type {
   ListOptions,
   Patch,
   RequestOptions,
+  ReviewOptions,
   Subject,
   WatchOptions,
   WatchStream,
@@ -116,7 +117,7 @@ export class RecordingClient implements LiveClient {
     return this.#client.mayI(question, this.#tied(options));
   }
 
-  maySubject(subject: Subject, question: AccessQuestion, options?: RequestOptions): ReturnType<Client['maySubject']> {
+  maySubject(subject: Subject, question: AccessQuestion, options?: ReviewOptions): ReturnType<Client['maySubject']> {
     return this.#client.maySubject(subject, question, this.#tied(options));
   }
 

@@ -1,0 +1,176 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, Lease } from '@bowline/kubernetes';
+import { formatMicroTime, untilAborted, VirtualClock } from '@bowline/machinery';
+import { s } from '@bowline/machinery/schema';
+import { expect, test, vi } from 'vitest';
+import type { Client } from '../client/client.ts';
+import { createClient } from '../client/create-client.ts';
+import { Manager } from '../manager/manager.ts';
+import type { ManagerOptions } from '../manager/manager-options.ts';
+import { defineOperator } from '../operator/operator.ts';
+import { allow } from '../permissions/permission.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
+import type { Transport } from '../transport/transport.ts';
+import { controller } from './builder.ts';
+import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
+
+const Order = defineResource({
+  group: 'deposed.test.bowline.dev',
+  version: 'v1',
+  kind: 'Order',
+  scope: 'Namespaced',
+  spec: s.object({}),
+  status: s.object({ words: s.integer().optional() }),
+});
+
+const WAYS = ['apply', 'ensure', 'change', 'remove', 'status', 'event', 'live', 'client'] as const;
+const labels = { 'deposed.test.bowline.dev/mine': 'yes' };
+
+/** Gate is when the runs of an operator write, and what they saw. */
+interface Gate {
+  readonly opens: (signal: AbortSignal) => Promise<unknown>;
+  readonly begun: string[];
+  /** The codes of the errors, by way. */
+  readonly ended: Map<string, string | undefined>;
+}
+
+/** operatorWith writes in every way that a reconcile has, one way per object, as soon as the gate opens. */
+function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
+  const orders = controller(Order, { concurrency: WAYS.length, namespaces: [namespace] })
+    .using<{ readonly client: Client }>()
+    .applies(ConfigMap)
+    .ensures(ConfigMap, { remove: true })
+    .reconcile(async ({ key, apply, ensure, remove, status, event, live, deps, signal }) => {
+      begun.push(key.name);
+      await opens(signal);
+      const write = (): unknown => {
+        switch (key.name as (typeof WAYS)[number]) {
+          case 'apply':
+            return apply(ConfigMap, { metadata: key });
+          case 'ensure':
+            return ensure(ConfigMap, { metadata: key, data: { a: '1' } }, { labels });
+          case 'change':
+            return ensure(ConfigMap, { metadata: key, data: { a: '1' } }, { labels });
+          case 'remove':
+            return remove(ConfigMap, key, { labels });
+          case 'status':
+            return status.set({ words: 1 });
+          case 'event':
+            return event('Normal', 'Ordered', 'somebody said so');
+          case 'live':
+            return live.create(ConfigMap, { metadata: key });
+          case 'client':
+            return deps.client.create(ConfigMap, { metadata: key });
+        }
+      };
+      try {
+        await write();
+        ended.set(key.name, undefined);
+      } catch (error) {
+        ended.set(key.name, (error as { code?: string }).code);
+        throw error;
+      }
+    });
+  return defineOperator({
+    name: 'order',
+    resources: [Order],
+    controllers: [orders],
+    setup: ({ client }) => ({ client }),
+    permissions: [allow(['create'], ConfigMap)],
+  });
+}
+
+function start(c: Cluster, transport: Transport, gate: Gate, options: Partial<ManagerOptions>) {
+  const end = new AbortController();
+  const manager = new Manager({
+    operators: [operatorWith(gate, c.namespace)],
+    clientFor: () => createClient({ transport }),
+    namespace: c.namespace,
+    healthAddress: '0',
+    metricsAddress: '0',
+    ...options,
+  });
+  const ended = manager.run(end.signal);
+  ended.catch(() => undefined);
+  return { ended, stop: () => end.abort() };
+}
+
+/** writesOf is what an account wrote, as the API server recorded it: all but its Lease. */
+async function writesOf(c: Cluster, account: { readonly namespace: string; readonly name: string }): Promise<string[]> {
+  const username = `system:serviceaccount:${account.namespace}:${account.name}`;
+  return (await c.controlPlane.audit())
+    .filter(({ user, verb }) => user.username === username && !['get', 'list', 'watch'].includes(verb))
+    .filter(({ objectRef }) => objectRef?.resource !== 'leases')
+    .map(
+      ({ verb, objectRef: { resource, subresource = '', name } = {} }) => `${verb} ${resource}/${subresource} ${name}`,
+    );
+}
+
+/** Everything, because the API server lets only such accounts name a kind as owner that it does not know yet. */
+const clusterRules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+
+test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
+  'a deposed leader writes nothing, in whatever way it tries, when %s',
+  async (reason) => {
+    await using c = await cluster();
+    await installCustomResourceDefinitions(c.admin, [Order]);
+    for (const name of WAYS) {
+      await c.admin.create(Order, Order.withDefaults({ metadata: { namespace: c.namespace, name }, spec: {} }));
+    }
+    for (const name of ['change', 'remove']) {
+      await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name, labels } });
+    }
+    const account = await c.serviceAccount({ clusterRules });
+    await using transport = await transportOf(c, account.identity);
+    let isCutOff = false;
+    const cuttable = new InterceptingTransport(transport, (request, send) =>
+      // Unanswered until the elector gives up on it.
+      isCutOff && request.lane === 'lease'
+        ? new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(new Error('cut off'))))
+        : send(),
+    );
+    const wire = new VirtualClock({ startMs: Date.now() });
+    // Each run tries at the very moment at which it is told to end.
+    const gate: Gate = { opens: untilAborted, begun: [], ended: new Map() };
+    const leader = start(c, cuttable, gate, { wire });
+    await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
+
+    if (reason === 'another holds the Lease') {
+      const spec = { holderIdentity: 'another', renewTime: formatMicroTime(Date.now()) };
+      const key = { namespace: c.namespace, name: 'bowline-order' };
+      await c.admin.patch(Lease, key, { type: 'merge', body: { spec } });
+      await wire.advance(3_000);
+    } else {
+      isCutOff = true;
+      await wire.advance(10_000);
+    }
+    await expect(leader.ended).rejects.toMatchObject({ code: 'BOWLINE_LEADERSHIP_LOST' });
+    await vi.waitFor(() => expect(gate.ended.size).toBe(WAYS.length));
+    expect(gate.ended.get('client')).toBe('BOWLINE_NOT_LEADER');
+
+    // The same operator, not deposed, would have written all of it.
+    const other = await c.serviceAccount({ clusterRules });
+    await using otherTransport = await transportOf(c, other.identity);
+    const free: Gate = { opens: () => Promise.resolve(), begun: [], ended: new Map() };
+    const successor = start(c, otherTransport, free, { leaderElection: false });
+    await c.until(Order, { name: 'status' }, ({ status }) => status?.words === 1);
+    await vi.waitFor(() => expect([...free.ended.keys()].toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
+    successor.stop();
+    await successor.ended;
+    const written = (await writesOf(c, other)).map((write) => write.replace(/ event\..*/, ' event'));
+    expect(new Set(written.filter((write) => !write.includes('/status')))).toEqual(
+      new Set([
+        'patch configmaps/ apply',
+        'create configmaps/ ensure',
+        'patch configmaps/ change',
+        'delete configmaps/ remove',
+        'create configmaps/ live',
+        'create configmaps/ client',
+        'create events/ event',
+      ]),
+    );
+    expect(written).toContain('patch orders/status status');
+    expect(await writesOf(c, account)).toEqual([]);
+  },
+);
