@@ -91,7 +91,7 @@ async function answer(
   });
   if (gone.signal.aborted) return;
   const { body } = response;
-  for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value as string | string[]);
+  for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value);
   outgoing.statusCode = response.status;
   if (typeof body === 'string' || body instanceof Uint8Array) {
     outgoing.setHeader('content-length', Buffer.byteLength(body));

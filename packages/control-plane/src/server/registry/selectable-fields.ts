@@ -8,7 +8,7 @@ function fieldAt(path: string): Read {
   return (object) => {
     let value: unknown = object;
     for (const name of names) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-    return value === undefined || value === null ? '' : String(value as string | number | boolean);
+    return value === undefined || value === null ? '' : String(value);
   };
 }
 

@@ -1,0 +1,89 @@
+import { VirtualClock } from '@bowline/machinery';
+import { type ApiServer, createApiServer } from './api-server.ts';
+import type { FieldTracking } from './fields/field-tracking.ts';
+import { builtInResources } from './registry/built-in-resources.ts';
+import { Storage } from './storage/storage.ts';
+
+/** Answer is a response whose body was read as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Record<string, unknown> & {
+    metadata?: Record<string, unknown>;
+    items?: Record<string, unknown>[];
+    message?: string;
+  };
+}
+
+/** TestServer is a server in the same process, without a socket, that lets everybody do everything. */
+export interface TestServer {
+  readonly server: ApiServer;
+  readonly clock: VirtualClock;
+  call(method: string, url: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** stream begins a watch; each value is one line. */
+  stream(url: string, signal?: AbortSignal): Promise<AsyncGenerator<Record<string, unknown>>>;
+}
+
+/** Field tracking has tests of its own; here nothing depends on it. */
+const untracked: FieldTracking = {
+  created: () => undefined,
+  updated: () => undefined,
+  apply: (_resource, _old, applied) => applied,
+};
+
+/** startTestServer makes one with the built-in kinds. */
+export function startTestServer(): TestServer {
+  const clock = new VirtualClock();
+  const server = createApiServer({
+    authenticator: { authenticate: () => ({ username: 'admin', groups: ['system:masters'] }) },
+    authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
+    fields: untracked,
+    strategicMerge: (document) => document,
+    admission: [],
+    routes: [],
+    clock,
+    storage: new Storage({ clock, history: { changes: 100 } }),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  server.registry.set(...builtInResources());
+  const send = (
+    method: string,
+    url: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) =>
+    server.handle({
+      method,
+      url,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: () =>
+        Promise.resolve(Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))),
+      signal,
+      connection: { remoteAddress: '127.0.0.1', isSecure: true },
+    });
+  return {
+    server,
+    clock,
+    async call(method, url, body, headers = {}) {
+      const response = await send(method, url, body, headers, new AbortController().signal);
+      if (typeof response.body !== 'string') throw new TypeError(`${method} ${url} answers no text`);
+      const isJson = response.headers['content-type'] === 'application/json';
+      return { ...response, body: isJson ? (JSON.parse(response.body) as Answer['body']) : { message: response.body } };
+    },
+    async stream(url, signal = new AbortController().signal) {
+      const { body } = await send('GET', url, undefined, {}, signal);
+      if (typeof body === 'string' || body instanceof Uint8Array)
+        throw new TypeError(`GET ${url} answers no stream: ${String(body)}`);
+      return lines(body);
+    },
+  };
+}
+
+async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<Record<string, unknown>> {
+  for await (const chunk of chunks) {
+    for (const line of chunk.split('\n')) if (line !== '') yield JSON.parse(line) as Record<string, unknown>;
+  }
+}
