@@ -47,6 +47,22 @@ describe('createMetrics', () => {
     expect(await metrics.render()).not.toContain('g{x="y"}');
   });
 
+  it('ends single series of counters and histograms', async () => {
+    const metrics = createMetrics({ process: false });
+    const counter = metrics.counter({ name: 'a_total', help: 'A.', labels: ['name'] });
+    const histogram = metrics.histogram({ name: 'b_seconds', help: 'B.', labels: ['name'], buckets: [1] });
+    for (const name of ['kept', 'gone']) {
+      counter.add({ name });
+      histogram.observe(1, { name });
+    }
+    counter.remove?.({ name: 'gone' });
+    histogram.remove?.({ name: 'gone' });
+    const text = await metrics.render();
+    expect(text).toContain('a_total{name="kept"} 1');
+    expect(text).toContain('b_seconds_count{name="kept"} 1');
+    expect(text).not.toContain('gone');
+  });
+
   it('shows what the process uses', async () => {
     const text = await createMetrics().render();
     for (const name of [

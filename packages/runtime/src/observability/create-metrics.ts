@@ -73,6 +73,7 @@ export function createMetrics(options: CreateMetricsOptions = {}): MetricsRegist
           add(labels: Labels = {}, amount = 1) {
             counter.inc(labels, amount);
           },
+          remove: (labels: Labels) => counter.remove(labels),
         };
       }),
     gauge: (wanted) =>
@@ -90,6 +91,7 @@ export function createMetrics(options: CreateMetricsOptions = {}): MetricsRegist
         return {
           observe: (value: number, labels: Labels = {}) => histogram.observe(labels, value),
           zero: (labels: Labels = {}) => histogram.zero(labels),
+          remove: (labels: Labels) => histogram.remove(labels),
         };
       }),
     collect(callback) {

@@ -11,9 +11,10 @@ export interface MetricOptions {
   buckets?: readonly number[];
 }
 
-/** Counter only grows. `add(labels, 0)` creates the series at zero. */
+/** Counter only grows. `add(labels, 0)` creates the series at zero; `remove`, where there is one, ends it. */
 export interface Counter {
   add(labels?: Labels, amount?: number): void;
+  remove?(labels: Labels): void;
 }
 
 /** Gauge is a value that comes and goes. */
@@ -22,10 +23,14 @@ export interface Gauge {
   remove(labels: Labels): void;
 }
 
-/** Histogram counts observations by size. `zero(labels)`, where there is one, creates the series without an observation. */
+/**
+ * Histogram counts observations by size. `zero(labels)`, where there is one, creates the series without an observation, and
+ * `remove` ends it.
+ */
 export interface Histogram {
   observe(value: number, labels?: Labels): void;
   zero?(labels?: Labels): void;
+  remove?(labels: Labels): void;
 }
 
 /**
