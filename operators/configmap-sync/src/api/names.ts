@@ -19,24 +19,34 @@ export const LABELS = {
   backupOf: `${GROUP}/backup-of`,
 } as const;
 
-/** ANNOTATIONS are what a copy, or a ConfigMapSync, remembers about its last sync. */
+/** ANNOTATIONS are what a copy remembers about its last sync. All of them go when it is let go. */
 export const ANNOTATIONS = {
-  /** On a copy: where its content comes from, `namespace/name`. */
+  /** Where its content comes from, `namespace/name`. */
   source: `${GROUP}/source`,
   sourceUid: `${GROUP}/source-uid`,
-  /** On a copy: the hash of the source's whole content when it was written. */
+  /** The hash of the source's whole content when this content was written. */
   sourceHash: `${GROUP}/source-hash`,
-  /** On a copy: the hash of the content that was written. A live hash that differs is drift. */
+  /** The hash of the content that was written. A live hash that differs is drift. */
   appliedHash: `${GROUP}/applied-hash`,
-  /** On a copy: the keys that we write, and with them whose removal is ours to do. */
+  /** The keys that we write, and with them whose removal is ours to do. */
   managedKeys: `${GROUP}/managed-keys`,
-  /** On a copy: when its content was last written, RFC 3339. */
+  /** When its content was last written, RFC 3339. */
   syncedAt: `${GROUP}/synced-at`,
-  /** On a copy: that it existed before it was synced. Such an object is never deleted. */
+  /** That it existed before it was synced. Such an object is never deleted. */
   adopted: `${GROUP}/adopted`,
-  /** On a ConfigMapSync: any new value repeats the sync once, over conflicts. */
+  /** Of an adopted copy: the value of `MANAGED_BY` before, which it gets back. */
+  previousManager: `${GROUP}/previous-manager`,
+  /** The names of the labels and annotations that the spec gives it, as JSON. */
+  managedMetadata: `${GROUP}/managed-metadata`,
+  /** Of a two-way sync: short hashes of the keys that both sides last agreed on, as JSON. */
+  base: `${GROUP}/base`,
+} as const;
+
+/** REQUESTS are annotations with which people ask something of a ConfigMapSync. */
+export const REQUESTS = {
+  /** Any new value repeats the sync once, over conflicts. */
   forceSync: `${GROUP}/force-sync`,
-  /** On a ConfigMapSync in conflict: the side that wins, `Source` or `Destination`. Removed when done. */
+  /** The side that wins a conflict, `Source` or `Destination`. Removed when done. */
   resolve: `${GROUP}/resolve`,
 } as const;
 

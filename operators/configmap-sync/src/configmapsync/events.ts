@@ -1,0 +1,48 @@
+import type { ObjectKey } from '@bowline/kubernetes';
+import type { CopyResult, Deed } from '../copies/copy-result.ts';
+import { isNews, type SyncReport } from './status.ts';
+import type { SyncContext } from './watching.ts';
+
+const DEEDS: Readonly<Partial<Record<Deed, { readonly reason: string; readonly did: string }>>> = {
+  created: { reason: 'Created', did: 'created' },
+  updated: { reason: 'Updated', did: 'updated' },
+  repaired: { reason: 'DriftCorrected', did: 'repaired what somebody else changed in' },
+  adopted: { reason: 'Adopted', did: 'took over' },
+  recreated: { reason: 'DestinationRecreated', did: 'recreated, because immutable,' },
+};
+
+/** Events for obstacles that have one of their own. */
+const OBSTACLES: Readonly<Record<string, string>> = {
+  SourceNotFound: 'SourceMissing',
+  NamespaceMissing: 'NamespaceMissing',
+  NamespaceTerminating: 'NamespaceMissing',
+  DestinationModified: 'ConflictDetected',
+  KeyConflict: 'ConflictDetected',
+};
+
+/** sayWhatHappened tells people what was done, one event for all copies alike, and what is in the way, when that is new. */
+export function sayWhatHappened(context: SyncContext, results: readonly CopyResult[], report: SyncReport): void {
+  const { event, object } = context;
+  for (const [deed, { reason, did }] of Object.entries(DEEDS)) {
+    const targets = results.filter((result) => result.deed === deed).map(({ target }) => target);
+    if (targets.length > 0) event('Normal', reason, `${did} ${listed(targets)}`);
+  }
+  const ready = report.conditions.find(({ type }) => type === 'Ready');
+  // What is tried again becomes an event where it is thrown.
+  if (!ready || ready.status === true || report.retry !== undefined) return;
+  if (isNews(object, 'Ready', ready.reason)) event('Warning', OBSTACLES[ready.reason] ?? 'SyncFailed', ready.message);
+}
+
+/** sayDeleted tells people which copies were deleted. */
+export function sayDeleted({ event }: SyncContext, copies: readonly ObjectKey[]): void {
+  if (copies.length > 0) event('Normal', 'DestinationDeleted', `deleted ${listed(copies)}`);
+}
+
+/** The most names in one event: it has at most 1024 characters. */
+const MOST_NAMED = 3;
+
+function listed(keys: readonly ObjectKey[]): string {
+  const names = keys.slice(0, MOST_NAMED).map(({ namespace, name }) => `${namespace}/${name}`);
+  const more = keys.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+}

@@ -1,0 +1,59 @@
+import { keyOf } from '@bowline/kubernetes';
+import { BowlineError } from '@bowline/runtime';
+import type { Spec } from '../api/config-map-sync.ts';
+import type { CopyView } from '../copies/copy-view.ts';
+import { ownerText } from '../copies/ownership.ts';
+import { releaseCopies } from '../copies/release-copies.ts';
+import type { Target } from '../targets/resolve-targets.ts';
+import { copyLimits, copyTools } from './copy-work.ts';
+import { sayDeleted } from './events.ts';
+import type { SyncFacts } from './status.ts';
+import type { SyncContext } from './watching.ts';
+
+/**
+ * releaseUnwanted lets go the copies that nobody asks for any more. Which those are is what the cluster says, not what we
+ * remember: every copy whose labels name the ConfigMapSync, but for the targets.
+ */
+export async function releaseUnwanted(
+  context: SyncContext,
+  { targets, isSourceGone }: { readonly targets: readonly Target[]; readonly isSourceGone: boolean },
+): Promise<SyncFacts['leftovers']> {
+  const { deletionPolicy, sourceDeletionPolicy } = context.object.spec;
+  const wanted = new Set(targets.map(({ namespace, name }) => `${namespace}/${name}`));
+  const copies = copiesOf(context);
+  const isWanted = ({ namespace, name }: CopyView): boolean => wanted.has(`${namespace}/${name}`);
+  const failures = [
+    await release(
+      context,
+      copies.filter((copy) => !isWanted(copy)),
+      deletionPolicy,
+    ),
+    isSourceGone && sourceDeletionPolicy === 'Delete' ? await release(context, copies.filter(isWanted), 'Delete') : [],
+  ].flat();
+  const [first] = failures;
+  return first === undefined ? undefined : { count: failures.length, message: first };
+}
+
+/** releaseAll lets every copy go. Answers why some could not be. */
+export function releaseAll(context: SyncContext): Promise<readonly string[]> {
+  return release(context, copiesOf(context), context.object.spec.deletionPolicy);
+}
+
+function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
+  return list('copies', { by: { owner: ownerText(keyOf(object)) } });
+}
+
+async function release(
+  context: SyncContext,
+  copies: readonly CopyView[],
+  policy: Spec['deletionPolicy'],
+): Promise<readonly string[]> {
+  if (copies.length === 0) return [];
+  const { deleted, failures } = await releaseCopies(copyTools(context), copies, policy, copyLimits(context));
+  sayDeleted(context, deleted);
+  return failures.map(({ item, error }) => {
+    const problem = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
+    context.log.warn('a copy could not be let go', { copy: `${item.namespace}/${item.name}`, error });
+    return `${item.namespace}/${item.name}: ${problem}`;
+  });
+}

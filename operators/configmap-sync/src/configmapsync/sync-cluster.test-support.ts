@@ -1,0 +1,46 @@
+import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } from '@bowline/control-plane/testing';
+import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
+import { findCondition, type WrittenOf } from '@bowline/runtime';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { configMapSync } from '../operator.ts';
+
+/** SyncCluster is a corner with the operator in it, a source to copy, and a namespace for a copy. */
+export interface SyncCluster extends Cluster, RunningOperators {
+  /** Of the source, and of its ConfigMapSync. */
+  readonly source: ObjectKey;
+  /** Where the copy is expected. */
+  readonly copied: ObjectKey & { readonly namespace: string };
+  /** sync makes a ConfigMapSync of the source. */
+  sync(spec: Partial<WrittenOf<typeof ConfigMapSync>['spec']>, name?: string): Promise<ConfigMapSync>;
+  /** untilReady waits for a reason of the condition Ready. */
+  untilReady(reason?: string, name?: string): Promise<ConfigMapSync>;
+}
+
+/** syncCluster starts the operator beside a source `settings`; the name of copies is the same. */
+export async function syncCluster(options: Partial<OperatorsOptions> = {}): Promise<SyncCluster> {
+  const c = await cluster({
+    operators: [configMapSync],
+    config: { 'configmap-sync': { trustAllAuthors: true } },
+    prefix: 'cms',
+    ...options,
+  });
+  const { namespace } = c;
+  const source = { namespace, name: 'settings' };
+  await c.admin.create(ConfigMap, { metadata: source, data: { color: 'red' }, binaryData: { blob: 'AAEC' } });
+  const copied = { namespace: await c.createNamespace('cms-target'), name: 'settings' };
+  const more: Pick<SyncCluster, 'source' | 'copied' | 'sync' | 'untilReady'> = {
+    source,
+    copied,
+    sync: (spec, name = 'settings') =>
+      c.admin.create(
+        ConfigMapSync,
+        ConfigMapSync.withDefaults({
+          metadata: { namespace, name },
+          spec: { sourceNamespace: namespace, configMapName: 'settings', ...spec },
+        }),
+      ),
+    untilReady: (reason = 'AllComponentsReady', name = 'settings') =>
+      c.until(ConfigMapSync, { name }, (sync) => findCondition(sync, 'Ready')?.reason === reason),
+  };
+  return Object.defineProperties({ ...c, ...more }, Object.getOwnPropertyDescriptors(c));
+}

@@ -1,0 +1,116 @@
+import { ConfigMap, keyOf, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
+import { labelSelector } from '@bowline/machinery';
+import {
+  annotationsChanged,
+  anyOf,
+  type CacheReads,
+  changed,
+  controller,
+  generationChanged,
+  labelsChanged,
+  type MetadataObject,
+  trigger,
+} from '@bowline/runtime';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
+import { type CopyView, copyView } from '../copies/copy-view.ts';
+import { ownerOf } from '../copies/ownership.ts';
+import type { Deps } from '../deps.ts';
+import { anyNamespace, syncIndexes, YES } from './sync-indexes.ts';
+
+/**
+ * Everything that a ConfigMapSync depends on, and what is kept of it:
+ * - copies, by their label: hashes instead of values;
+ * - ConfigMaps that some ConfigMapSync reads or wants to write: that they changed, nothing else. Others are not kept at all;
+ * - namespaces: their metadata;
+ * - other ConfigMapSyncs, whose end may end a cycle.
+ */
+export const watching = controller(ConfigMapSync, { concurrency: 8, indexes: syncIndexes })
+  .using<Deps>()
+  .watches(ConfigMap, {
+    as: 'copies',
+    labelSelector: `${MANAGED_BY}=${MANAGER}`,
+    view: copyView,
+    indexes: { owner: ({ labels }: CopyView) => [ownerOf(labels) ?? ''] },
+    map: (copy, cache) => [...ownersOf(copy, cache), ...writersOf(copy, cache)],
+  })
+  .watches(ConfigMap, {
+    as: 'sources',
+    view: trigger((key, { labels }, cache) => {
+      if (cache.list(ConfigMapSync, { by: { reads: keyString(key) } }).length > 0) return true;
+      // What somebody else has where a copy should be. Copies themselves are known.
+      if (labels?.[MANAGED_BY] === MANAGER) return false;
+      return targetsOf(key).some((writes) => cache.list(ConfigMapSync, { by: { writes } }).length > 0);
+    }),
+    map: ({ metadata: { namespace, name = '' } }, cache) => {
+      const key = { namespace, name };
+      const readers = cache.list(ConfigMapSync, { by: { reads: keyString(key) } });
+      return [...readers.map(keyOf), ...writersOf(key, cache)];
+    },
+  })
+  .watches(Namespace, {
+    view: 'metadata',
+    clusterWideOnly: true,
+    when: anyOf(
+      labelsChanged(),
+      changed(
+        (before: MetadataObject, after) => before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp,
+      ),
+    ),
+    map: ({ metadata: { name = '', labels } }, cache) => {
+      const naming = cache.list(ConfigMapSync, { by: { namespace: name } });
+      const selecting = cache.list(ConfigMapSync, { by: { selecting: YES } });
+      return [...naming, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
+    },
+  })
+  .watches(ConfigMapSync, {
+    as: 'others',
+    when: generationChanged,
+    map: (_, cache) => cache.list(ConfigMapSync, { by: { cyclic: YES } }).map(keyOf),
+  })
+  .when(anyOf(generationChanged, annotationsChanged(...Object.values(REQUESTS))));
+
+/** SyncContext is what a run of the controller gets. */
+export type SyncContext = Parameters<Parameters<(typeof watching)['reconcile']>[0]>[0];
+
+/** Syncs reads ConfigMapSyncs by their indexes. */
+type Syncs = CacheReads<{
+  readonly [K in (typeof ConfigMapSync)['id']]: {
+    readonly value: ConfigMapSync;
+    readonly index: keyof typeof syncIndexes;
+  };
+}>;
+
+/** ownersOf is the ConfigMapSync that a copy's labels name. */
+function ownersOf({ labels }: CopyView, cache: Syncs): readonly ObjectKey[] {
+  const owner = ownerOf(labels);
+  return owner === undefined ? [] : cache.list(ConfigMapSync, { by: { owner } }).map(keyOf);
+}
+
+/** writersOf are the ConfigMapSyncs that want a copy of that name there: when its owner lets it go, another may have it. */
+function writersOf(key: ObjectKey, cache: Syncs): readonly ObjectKey[] {
+  return targetsOf(key).flatMap((writes) => cache.list(ConfigMapSync, { by: { writes } }).map(keyOf));
+}
+
+function targetsOf(key: ObjectKey): readonly string[] {
+  return [keyString(key), anyNamespace(key.name)];
+}
+
+/** Selectors as compiled, as long as the ConfigMapSync is what it was: each is asked about every namespace. */
+const selectors = new WeakMap<object, ReturnType<typeof labelSelector>>();
+
+function selects({ spec }: ConfigMapSync, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const { destinationSelector: wanted } = spec;
+  if (!wanted) return false;
+  let selector = selectors.get(wanted);
+  if (!selector) {
+    try {
+      selector = labelSelector(wanted);
+    } catch {
+      // Its own run says what is wrong with it.
+      return false;
+    }
+    selectors.set(wanted, selector);
+  }
+  return selector.matches(labels);
+}

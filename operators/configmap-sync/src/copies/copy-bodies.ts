@@ -1,0 +1,121 @@
+import type { ConfigMap, ObjectKey } from '@bowline/kubernetes';
+import { ANNOTATIONS, GROUP, MANAGED_BY, MANAGER } from '../api/names.ts';
+import type { CopyView } from './copy-view.ts';
+import { type Applied, type DesiredCopy, formatKeys } from './desired-copy.ts';
+
+type Texts = Readonly<Record<string, string>>;
+type Changes = Readonly<Record<string, string | null>>;
+
+/** newCopy is a copy that does not exist yet. `kept` are labels and annotations of the object whose place it takes. */
+export function newCopy(
+  key: ObjectKey,
+  desired: DesiredCopy,
+  applied: Applied,
+  {
+    at,
+    kept = {},
+  }: { readonly at: string; readonly kept?: Pick<NonNullable<ConfigMap['metadata']>, 'labels' | 'annotations'> },
+): ConfigMap {
+  const { namespace, name } = key;
+  const annotations = { ...kept.annotations, ...annotationsOf(desired, applied), [ANNOTATIONS.syncedAt]: at };
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: { ...kept.labels, ...desired.labels },
+      annotations: withoutNulls(annotations),
+    },
+    ...contentMembers(applied),
+  };
+}
+
+function contentMembers({ content }: Applied): Pick<ConfigMap, 'data' | 'binaryData'> {
+  const { data, binaryData } = content;
+  // The API server drops empty maps; sending none makes the answer what was sent.
+  return { ...(isEmpty(data) ? {} : { data }), ...(isEmpty(binaryData) ? {} : { binaryData }) };
+}
+
+/** PatchOptions says what else a patch of a copy changes. */
+export interface PatchOptions {
+  readonly at: string;
+  /** Whether its content is written too, or only labels and annotations. */
+  readonly withContent: boolean;
+  /** Whether it was somebody else's until now. */
+  readonly adopts?: boolean | undefined;
+  /** More annotations. */
+  readonly annotations?: Changes | undefined;
+}
+
+/**
+ * patchOf is the strategic merge patch that makes a copy what it should be, if it is still what `copy` says: it carries uid and
+ * resourceVersion. Content is replaced as a whole; labels and annotations of others stay.
+ */
+export function patchOf(copy: CopyView, desired: DesiredCopy, applied: Applied, options: PatchOptions): object {
+  const { at, withContent, adopts = false } = options;
+  const { managedMetadata, marks } = copy;
+  const isNews = withContent || marks.syncedAt === undefined;
+  return {
+    metadata: {
+      uid: copy.uid,
+      resourceVersion: copy.resourceVersion,
+      labels: { ...nulls(managedMetadata.labels), ...desired.labels },
+      annotations: {
+        ...nulls(managedMetadata.annotations),
+        [ANNOTATIONS.managedMetadata]: null,
+        ...annotationsOf(desired, applied),
+        ...(isNews ? { [ANNOTATIONS.syncedAt]: at } : {}),
+        ...(adopts ? adoptionOf(copy) : {}),
+        ...options.annotations,
+      },
+    },
+    ...(withContent ? { data: replaced(applied.content.data), binaryData: replaced(applied.content.binaryData) } : {}),
+  };
+}
+
+/** stripPatch takes our marks off a copy, if it is still what `copy` says. Its content stays. */
+export function stripPatch(copy: CopyView): object {
+  const ours = Object.keys(copy.labels).filter((name) => name.startsWith(`${GROUP}/`));
+  return {
+    metadata: {
+      uid: copy.uid,
+      resourceVersion: copy.resourceVersion,
+      labels: { ...nulls(ours), [MANAGED_BY]: copy.marks.previousManager ?? null },
+      annotations: nulls(Object.values(ANNOTATIONS)),
+    },
+  };
+}
+
+function annotationsOf(desired: DesiredCopy, applied: Applied): Changes {
+  return {
+    ...desired.annotations,
+    ...desired.origin,
+    [ANNOTATIONS.appliedHash]: applied.hash,
+    [ANNOTATIONS.managedKeys]: formatKeys(applied.keys) ?? null,
+  };
+}
+
+function adoptionOf({ labels, marks }: CopyView): Texts {
+  const manager = labels[MANAGED_BY];
+  const previous = manager === undefined || manager === MANAGER ? marks.previousManager : manager;
+  return {
+    [ANNOTATIONS.adopted]: 'true',
+    ...(previous === undefined ? {} : { [ANNOTATIONS.previousManager]: previous }),
+  };
+}
+
+/** A strategic merge patch merges maps unless it says that one is replaced. No key of a ConfigMap can have that name. */
+function replaced(values: Texts): object | null {
+  return isEmpty(values) ? null : { $patch: 'replace', ...values };
+}
+
+function nulls(names: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+function withoutNulls(values: Changes): Texts {
+  return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function isEmpty(values: Texts): boolean {
+  return Object.keys(values).length === 0;
+}

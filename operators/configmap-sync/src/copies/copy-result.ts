@@ -1,0 +1,46 @@
+import { BowlineError, isForbidden, isNotFound } from '@bowline/runtime';
+import type { Target } from '../targets/resolve-targets.ts';
+import type { Obstacle } from './plan-copy.ts';
+
+/** Deed is what was done to a copy, for events and metrics. */
+export type Deed = 'nothing' | 'marked' | 'created' | 'updated' | 'repaired' | 'adopted' | 'recreated';
+
+/** CopyResult is what became of one copy. */
+export interface CopyResult {
+  readonly target: Target;
+  readonly deed: Deed;
+  /** Why it is not as it should be; undefined when it is. */
+  readonly obstacle?: (Obstacle & { /** Whether time may help. */ readonly isRetried?: boolean }) | undefined;
+  /** Whether there is an object of that name. */
+  readonly exists: boolean;
+  /** The hash of what we wrote last. */
+  readonly hash?: string | undefined;
+  readonly syncedAt?: string | undefined;
+}
+
+/** namespaceMissing is the obstacle of a copy whose namespace does not exist. */
+export const namespaceMissing: Obstacle = {
+  state: 'Pending',
+  reason: 'NamespaceMissing',
+  message: 'the namespace does not exist; the copy appears with it',
+};
+
+/** namespaceTerminating is the obstacle of a copy whose namespace is being deleted. */
+export const namespaceTerminating: Obstacle = {
+  state: 'Pending',
+  reason: 'NamespaceTerminating',
+  message: 'the namespace is being deleted',
+};
+
+/** failed is the result of a copy whose write was refused or lost. */
+export function failed(target: Target, error: unknown): CopyResult {
+  // A request about an object that does not exist names that object; one that names something else misses the namespace.
+  if (isNotFound(error))
+    return { target, deed: 'nothing', exists: false, obstacle: { ...namespaceMissing, isRetried: true } };
+  const isTerminating = isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
+  if (isTerminating)
+    return { target, deed: 'nothing', exists: false, obstacle: { ...namespaceTerminating, isRetried: true } };
+  const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
+  const reason = isForbidden(error) ? 'Forbidden' : 'WriteFailed';
+  return { target, deed: 'nothing', exists: false, obstacle: { state: 'Failed', reason, message, isRetried: true } };
+}

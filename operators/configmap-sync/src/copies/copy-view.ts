@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { ConfigMap, ObjectMeta } from '@bowline/kubernetes';
+import { project } from '@bowline/runtime';
+import { ANNOTATIONS } from '../api/names.ts';
+import { contentFrom, contentOf, entriesOf } from '../content/content.ts';
+import { contentHash } from '../content/content-hash.ts';
+import { type ManagedMetadata, NO_METADATA, parseManagedMetadata } from './managed-metadata.ts';
+
+/** CopyView is what the cache keeps of a copy: enough to tell whether it is as it should be, and none of its values. */
+export interface CopyView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly isTerminating: boolean;
+  readonly isImmutable: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Who controls it by an owner reference, as `kind name`. Copies of ours have no owner. */
+  readonly controller: string | undefined;
+  /** The hash of all that it holds. */
+  readonly hash: string;
+  /** The hash of those of its keys that are ours. */
+  readonly managedHash: string;
+  readonly marks: CopyMarks;
+  /** Which labels and annotations the spec gave it. */
+  readonly managedMetadata: ManagedMetadata;
+  /** The hash of their values as they are. */
+  readonly metadataHash: string;
+}
+
+/** CopyMarks are what a copy's annotations say; see `ANNOTATIONS`. */
+export interface CopyMarks {
+  readonly source: string | undefined;
+  readonly appliedHash: string | undefined;
+  readonly syncedAt: string | undefined;
+  readonly isAdopted: boolean;
+  readonly previousManager: string | undefined;
+}
+
+/** copyView is the view of the cache; see `viewOf`. */
+export const copyView = project(viewOf);
+
+/** viewOf is what the cache keeps of a ConfigMap. */
+export function viewOf(configMap: ConfigMap): CopyView {
+  const { metadata = {} } = configMap;
+  const { namespace = '', name = '', uid = '', resourceVersion = '', labels = {}, annotations = {} } = metadata;
+  const managedMetadata = parseManagedMetadata(annotations[ANNOTATIONS.managedMetadata]);
+  return {
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    isTerminating: metadata.deletionTimestamp !== undefined,
+    isImmutable: configMap.immutable === true,
+    labels,
+    controller: controllerOf(metadata),
+    ...hashesOf(configMap, managedKeysOf(metadata)),
+    marks: {
+      source: annotations[ANNOTATIONS.source],
+      appliedHash: annotations[ANNOTATIONS.appliedHash],
+      syncedAt: timeOf(annotations[ANNOTATIONS.syncedAt]),
+      isAdopted: annotations[ANNOTATIONS.adopted] === 'true',
+      previousManager: annotations[ANNOTATIONS.previousManager],
+    },
+    managedMetadata,
+    metadataHash: metadataHash(managedMetadata, metadata),
+  };
+}
+
+/** Anybody may have written anything; the status, where it is shown, takes times only. */
+function timeOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? text : undefined;
+}
+
+function controllerOf({ ownerReferences = [] }: ObjectMeta): string | undefined {
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  return owner && `${owner.kind} ${owner.name}`;
+}
+
+/** managedKeysOf are the keys of a copy that are ours; undefined when it does not say. */
+export function managedKeysOf({ annotations }: ObjectMeta): ReadonlySet<string> | undefined {
+  const keys = annotations?.[ANNOTATIONS.managedKeys];
+  if (keys === undefined) return undefined;
+  return new Set(keys === '' ? [] : keys.split(','));
+}
+
+function hashesOf(configMap: ConfigMap, keys: ReadonlySet<string> | undefined): { hash: string; managedHash: string } {
+  const content = contentOf(configMap);
+  const entries = entriesOf(content);
+  const hash = contentHash(content);
+  const managed = [...entries].filter(([key]) => keys === undefined || keys.has(key));
+  return { hash, managedHash: managed.length === entries.size ? hash : contentHash(contentFrom(managed)) };
+}
+
+/** metadataHash is the hash of the values that some labels and annotations have, absent ones included. */
+export function metadataHash(
+  names: ManagedMetadata,
+  { labels = {}, annotations = {} }: Pick<ObjectMeta, 'labels' | 'annotations'>,
+): string {
+  if (names === NO_METADATA) return '';
+  const values = [
+    names.labels.map((each) => [each, labels[each]]),
+    names.annotations.map((each) => [each, annotations[each]]),
+  ];
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64');
+}

@@ -1,0 +1,74 @@
+import type { ObjectKey, ObjectMeta } from '@bowline/kubernetes';
+import { ANNOTATIONS } from '../api/names.ts';
+import { type Content, entriesOf } from '../content/content.ts';
+import { contentHash } from '../content/content-hash.ts';
+import { metadataHash } from './copy-view.ts';
+import { formatManagedMetadata, type ManagedMetadata, managedMetadataOf } from './managed-metadata.ts';
+import { ownerLabels } from './ownership.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** DesiredCopy is what every copy of a ConfigMapSync should be; only place and name differ. */
+export interface DesiredCopy {
+  readonly content: Content;
+  readonly hash: string;
+  /** All labels that it should have: ours, and those of the spec. */
+  readonly labels: Texts;
+  /** Those of the spec. */
+  readonly annotations: Texts;
+  readonly managedMetadata: ManagedMetadata;
+  readonly metadataHash: string;
+  /** Annotations that say where its content comes from. */
+  readonly origin: Texts;
+}
+
+/** desiredCopy is what copies should be, given the source and what its content becomes. */
+export function desiredCopy(
+  sync: ObjectKey,
+  source: { readonly metadata: ObjectMeta; readonly content: Content },
+  content: Content,
+  metadata: { readonly labels: Texts; readonly annotations: Texts },
+): DesiredCopy {
+  const { namespace = '', name = '', uid = '' } = source.metadata;
+  const managedMetadata = managedMetadataOf(metadata);
+  const names = formatManagedMetadata(managedMetadata);
+  return {
+    content,
+    hash: contentHash(content),
+    labels: { ...metadata.labels, ...ownerLabels(sync) },
+    annotations:
+      names === undefined ? metadata.annotations : { ...metadata.annotations, [ANNOTATIONS.managedMetadata]: names },
+    managedMetadata,
+    metadataHash: metadataHash(managedMetadata, metadata),
+    origin: {
+      [ANNOTATIONS.source]: `${namespace}/${name}`,
+      [ANNOTATIONS.sourceUid]: uid,
+      [ANNOTATIONS.sourceHash]: contentHash(source.content),
+    },
+  };
+}
+
+/** Applied is content as it is written to one copy, and what of it is ours. */
+export interface Applied {
+  readonly content: Content;
+  /** The hash of what is ours: the applied-hash. */
+  readonly hash: string;
+  readonly keys: readonly string[];
+}
+
+/** wholly is content that is all ours. */
+export function wholly({ content, hash }: Pick<DesiredCopy, 'content' | 'hash'>): Applied {
+  return { content, hash, keys: [...entriesOf(content).keys()].sort() };
+}
+
+/**
+ * MOST_KEYS_CHARACTERS is how long the list of our keys may be. All annotations of an object together have at most 256 KiB,
+ * and others want some of it.
+ */
+export const MOST_KEYS_CHARACTERS = 131_072;
+
+/** formatKeys is the list of keys for the annotation; undefined when it is too long for one. */
+export function formatKeys(keys: readonly string[]): string | undefined {
+  const text = keys.join(',');
+  return text.length > MOST_KEYS_CHARACTERS ? undefined : text;
+}

@@ -1,0 +1,199 @@
+import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
+import { type Clock, formatTime } from '@bowline/machinery';
+import { BowlineError, isAlreadyExists, isConflict, isNotFound, type LiveClient } from '@bowline/runtime';
+import { contentOf } from '../content/content.ts';
+import type { Target } from '../targets/resolve-targets.ts';
+import { saveContent } from './backup.ts';
+import { newCopy, type PatchOptions, patchOf } from './copy-bodies.ts';
+import type { CopyResult, Deed } from './copy-result.ts';
+import { type CopyView, managedKeysOf, viewOf } from './copy-view.ts';
+import { type Applied, type DesiredCopy, wholly } from './desired-copy.ts';
+import { losesSomething, type Merged, mergeContent } from './merge-content.ts';
+import { type CopyPlan, type CopyRules, planCopy } from './plan-copy.ts';
+
+/** CopyTools are what all writes of one run share. */
+export interface CopyTools {
+  readonly client: Pick<LiveClient, 'find' | 'create' | 'patch' | 'delete'>;
+  readonly fieldManager: string;
+  readonly clock: Clock;
+  /** What the cache knows of a copy. */
+  readonly find: (key: ObjectKey) => CopyView | undefined;
+}
+
+/** Wish is what is wanted of all copies of one ConfigMapSync. */
+export interface Wish {
+  readonly desired: DesiredCopy;
+  readonly rules: CopyRules;
+}
+
+/** Seen is a copy as the cache, or the API server, has it. */
+interface Seen {
+  readonly view: CopyView | undefined;
+  /** Undefined when only the cache was asked, or there is none. */
+  readonly live?: ConfigMap | undefined;
+}
+
+/** How often a write starts anew because the copy changed meanwhile, or its content is needed. After that the queue decides. */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * writeCopy makes one copy what it should be. What the cache knows is enough for most: one request. Whenever the copy is not
+ * what was thought, the API server is asked and everything decided anew.
+ */
+export async function writeCopy(tools: CopyTools, target: Target, wish: Wish): Promise<CopyResult> {
+  const { namespace, name } = target;
+  let seen: Seen = { view: tools.find(target) };
+  for (let attempt = 1; ; attempt++) {
+    const plan = planCopy(seen.view, wish.desired, wish.rules);
+    try {
+      const result = await carryOut(tools, target, wish, plan, seen);
+      if (result) return result;
+    } catch (error) {
+      if (!isOutdated(error, seen) || attempt >= MOST_ATTEMPTS) throw error;
+    }
+    if (attempt >= MOST_ATTEMPTS) {
+      throw new BowlineError(
+        'BOWLINE_WRITE_CONTENDED',
+        `cannot write ConfigMap ${namespace}/${name}: it comes and goes; find out who else writes it`,
+        { retryable: true },
+      );
+    }
+    const live = await tools.client.find(ConfigMap, { namespace, name });
+    seen = { view: live && viewOf(live), live };
+  }
+}
+
+/** carryOut does what was decided; undefined when the content of the copy is needed for it. */
+async function carryOut(
+  tools: CopyTools,
+  target: Target,
+  wish: Wish,
+  plan: CopyPlan,
+  { view, live }: Seen,
+): Promise<CopyResult | undefined> {
+  const { desired, rules } = wish;
+  if (plan.step === 'create' || !view) return create(tools, target, desired, wholly(desired), 'created');
+  switch (plan.step) {
+    case 'keep':
+      return resultOf(target, view, 'nothing');
+    case 'stop':
+      return { ...resultOf(target, view, 'nothing'), obstacle: plan.why };
+    case 'mark':
+      return patch(tools, target, view, desired, wholly(desired), { withContent: false, deed: 'marked' });
+    case 'write': {
+      const deed = plan.cause === 'drift' ? 'repaired' : 'updated';
+      if (rules.policy !== 'Merge') {
+        return patch(tools, target, view, desired, wholly(desired), { withContent: true, deed });
+      }
+      return live && writeMerged(tools, target, wish, view, live, deed);
+    }
+    case 'recreate':
+      return live && recreate(tools, target, wish, view, live);
+    case 'adopt':
+      return live && adopt(tools, target, wish, view, live);
+  }
+}
+
+async function create(
+  { client, fieldManager, clock }: CopyTools,
+  target: Target,
+  desired: DesiredCopy,
+  applied: Applied,
+  deed: Deed,
+  kept?: ConfigMap['metadata'],
+): Promise<CopyResult> {
+  const at = formatTime(clock.now());
+  const copy = newCopy(target, desired, applied, kept ? { at, kept } : { at });
+  await client.create(ConfigMap, copy, { fieldManager });
+  return { target, deed, exists: true, hash: applied.hash, syncedAt: at };
+}
+
+async function patch(
+  { client, fieldManager, clock }: CopyTools,
+  target: Target,
+  view: CopyView,
+  desired: DesiredCopy,
+  applied: Applied,
+  options: Omit<PatchOptions, 'at'> & { readonly deed: Deed },
+): Promise<CopyResult> {
+  const { deed, ...what } = options;
+  const at = formatTime(clock.now());
+  const body = patchOf(view, desired, applied, { ...what, at });
+  const { namespace, name } = target;
+  await client.patch(ConfigMap, { namespace, name }, { type: 'strategic', body }, { fieldManager });
+  const syncedAt = what.withContent ? at : (view.marks.syncedAt ?? at);
+  return { target, deed, exists: true, hash: applied.hash, syncedAt };
+}
+
+async function writeMerged(
+  tools: CopyTools,
+  target: Target,
+  { desired, rules }: Wish,
+  view: CopyView,
+  live: ConfigMap,
+  deed: Deed,
+): Promise<CopyResult> {
+  const merged = merge(live, desired, rules.isForced);
+  const isThere = merged.hash === view.managedHash && merged.hash === view.marks.appliedHash;
+  const result = isThere
+    ? resultOf(target, view, 'nothing')
+    : await patch(tools, target, view, desired, merged, { withContent: true, deed });
+  return withConflicts(result, merged);
+}
+
+/** recreate replaces a copy of ours that cannot be changed. Stopped in between, the next run finds none and creates it. */
+async function recreate(
+  tools: CopyTools,
+  target: Target,
+  { desired, rules }: Wish,
+  view: CopyView,
+  live: ConfigMap,
+): Promise<CopyResult> {
+  const isMerged = rules.policy === 'Merge';
+  const applied = isMerged ? merge(live, desired, rules.isForced) : wholly(desired);
+  if (isMerged) await saveContent(tools, live);
+  const { uid, resourceVersion, namespace, name } = view;
+  await tools.client.delete(ConfigMap, { namespace, name }, { preconditions: { uid, resourceVersion } });
+  return create(tools, target, desired, applied, 'recreated', live.metadata);
+}
+
+async function adopt(
+  tools: CopyTools,
+  target: Target,
+  { desired, rules }: Wish,
+  view: CopyView,
+  live: ConfigMap,
+): Promise<CopyResult> {
+  const before = contentOf(live);
+  // Whoever asked for the sync asked for these keys too: their values before are saved, not in the way.
+  const applied =
+    rules.policy === 'Merge' ? mergeContent(before, desired.content, { ours: new Set(), wins: true }) : wholly(desired);
+  if (losesSomething(before, applied.content)) await saveContent(tools, live);
+  const withContent = view.hash !== desired.hash;
+  return patch(tools, target, view, desired, applied, { withContent, adopts: true, deed: 'adopted' });
+}
+
+function merge(live: ConfigMap, desired: DesiredCopy, wins: boolean): Merged {
+  const there = contentOf(live);
+  // Copies that do not say so were written as a whole.
+  const ours =
+    managedKeysOf(live.metadata ?? {}) ?? new Set([...Object.keys(there.data), ...Object.keys(there.binaryData)]);
+  return mergeContent(there, desired.content, { ours, wins });
+}
+
+function withConflicts(result: CopyResult, { conflicts }: Merged): CopyResult {
+  if (conflicts.length === 0) return result;
+  const keys = conflicts.slice(0, 10).join(', ');
+  const message = `somebody else has given it other values of ${conflicts.length > 10 ? `${keys}, …` : keys}; remove them there, or set the annotation sync.bowline.dev/force-sync to a new value`;
+  return { ...result, obstacle: { state: 'Conflict', reason: 'KeyConflict', message } };
+}
+
+function resultOf(target: Target, view: CopyView, deed: Deed): CopyResult {
+  const { appliedHash, syncedAt } = view.marks;
+  return { target, deed, exists: true, hash: appliedHash, syncedAt };
+}
+
+/** isOutdated tells answers that mean: the copy is not what you think. */
+function isOutdated(error: unknown, { view }: Seen): boolean {
+  return isConflict(error) || isAlreadyExists(error) || (view !== undefined && isNotFound(error));
+}

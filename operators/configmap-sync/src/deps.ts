@@ -1,0 +1,11 @@
+import type { Read } from '@bowline/runtime/resource';
+import type { config } from './config.ts';
+import type { SyncMetrics } from './metrics.ts';
+
+/** Deps is what the controller needs besides the cluster. */
+export interface Deps {
+  readonly config: Read<typeof config>;
+  readonly metrics: SyncMetrics;
+  /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
+  readonly namespaces: readonly string[] | undefined;
+}

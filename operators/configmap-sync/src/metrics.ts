@@ -1,0 +1,118 @@
+import { keyString, type ObjectKey } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import type { Counter, Gauge, Histogram, Labels, MetricOptions, Metrics } from '@bowline/runtime';
+import type { DestinationStatus } from './api/config-map-sync.ts';
+
+/** SyncRecord is what a run of a ConfigMapSync has found out. */
+export interface SyncRecord {
+  readonly counts: Readonly<Record<DestinationStatus['status'], number>>;
+  readonly isSourceMissing: boolean;
+  /** How many copies were repaired. */
+  readonly repaired: number;
+  readonly isDone: boolean;
+}
+
+const RESULTS = ['success', 'incomplete', 'failed'] as const;
+const STATES = ['Synced', 'Pending', 'Conflict', 'Failed'] as const;
+
+/** SyncMetricsOptions configures the metrics. */
+export interface SyncMetricsOptions {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Label every series with namespace and name of the ConfigMapSync. */
+  readonly perObject: boolean;
+  /** Ends the collection of what is summed up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * SyncMetrics are the operator's own metrics. What is a state is summed over all ConfigMapSyncs, unless each has series of its
+ * own; those go with it.
+ */
+export class SyncMetrics {
+  readonly #clock: Clock;
+  readonly #perObject: boolean;
+  /** One entry per ConfigMapSync, from its first run until its cleanup. */
+  readonly #known = new Map<string, SyncRecord>();
+  readonly #syncs: Counter;
+  readonly #duration: Histogram;
+  readonly #destinations: Gauge;
+  readonly #repairs: Counter;
+  readonly #sourceMissing: Gauge;
+  readonly #lastSuccess: Gauge;
+
+  constructor({ metrics, clock, perObject, signal }: SyncMetricsOptions) {
+    this.#clock = clock;
+    this.#perObject = perObject;
+    const described = (name: string, help: string, labels: readonly string[] = []): MetricOptions => ({
+      name: `configmapsync_${name}`,
+      help,
+      labels: [...(perObject ? ['namespace', 'name'] : []), ...labels],
+    });
+    this.#syncs = metrics.counter(described('syncs_total', 'Runs by how they ended.', ['result']));
+    this.#duration = metrics.histogram(described('sync_duration_seconds', 'How long runs took.'));
+    this.#destinations = metrics.gauge(described('destinations', 'Copies by state.', ['state']));
+    this.#repairs = metrics.counter(described('drift_corrections_total', 'Copies that others had changed, repaired.'));
+    this.#sourceMissing = metrics.gauge(described('source_missing', 'ConfigMapSyncs whose source does not exist.'));
+    this.#lastSuccess = metrics.gauge(
+      described('last_success_timestamp_seconds', 'When all copies were last in sync.'),
+    );
+    if (perObject) return;
+    const collecting = metrics.collect(() => this.#showAll());
+    signal.addEventListener('abort', () => collecting[Symbol.dispose](), { once: true });
+  }
+
+  /** measure counts and times a run. */
+  async measure<T>(key: ObjectKey, run: () => Promise<T>): Promise<T> {
+    const labels = this.#labelsOf(key);
+    const startedAt = this.#clock.monotonic();
+    let result: (typeof RESULTS)[number] = 'failed';
+    try {
+      const answer = await run();
+      result = this.#known.get(keyString(key))?.isDone ? 'success' : 'incomplete';
+      return answer;
+    } finally {
+      this.#syncs.add({ ...labels, result });
+      this.#duration.observe((this.#clock.monotonic() - startedAt) / 1000, labels);
+    }
+  }
+
+  /** record takes what a run has found out. */
+  record(key: ObjectKey, record: SyncRecord): void {
+    const labels = this.#labelsOf(key);
+    this.#known.set(keyString(key), record);
+    this.#repairs.add(labels, record.repaired);
+    if (record.isDone) this.#lastSuccess.set(Math.floor(this.#clock.now() / 1000), labels);
+    if (this.#perObject) this.#show(labels, record.counts, record.isSourceMissing ? 1 : 0);
+  }
+
+  /** forget ends what is known of a ConfigMapSync. */
+  forget(key: ObjectKey): void {
+    this.#known.delete(keyString(key));
+    if (!this.#perObject) return;
+    const labels = this.#labelsOf(key);
+    for (const metric of [this.#duration, this.#repairs, this.#sourceMissing, this.#lastSuccess])
+      metric.remove?.(labels);
+    for (const result of RESULTS) this.#syncs.remove?.({ ...labels, result });
+    for (const state of STATES) this.#destinations.remove({ ...labels, state: state.toLowerCase() });
+  }
+
+  #showAll(): void {
+    const counts = { Synced: 0, Pending: 0, Conflict: 0, Failed: 0 };
+    let missing = 0;
+    for (const record of this.#known.values()) {
+      for (const state of STATES) counts[state] += record.counts[state];
+      if (record.isSourceMissing) missing++;
+    }
+    this.#show({}, counts, missing);
+  }
+
+  #show(labels: Labels, counts: SyncRecord['counts'], missing: number): void {
+    for (const state of STATES) this.#destinations.set(counts[state], { ...labels, state: state.toLowerCase() });
+    this.#sourceMissing.set(missing, labels);
+  }
+
+  #labelsOf({ namespace = '', name }: ObjectKey): Labels {
+    return this.#perObject ? { namespace, name } : {};
+  }
+}
