@@ -77,6 +77,7 @@ export { type Fields, type Log, silentLog } from './observability/log.ts';
 export * from './observability/metrics.ts';
 export { type HealthCheck, type HealthReport, isHealthy } from './operations/health.ts';
 export {
+  type MetricsSecurity,
   type OperationsServer,
   type OperationsServerOptions,
   startOperationsServer,
@@ -153,6 +154,7 @@ export {
   webhookConfigurations,
 } from './webhook/configurations.ts';
 export { mutating, validating, type WebhookStart, type WebhookStep } from './webhook/declare.ts';
+export { OWN_WEBHOOKS } from './webhook/own-webhooks.ts';
 export { startWebhooks } from './webhook/start-webhooks.ts';
 export {
   type MutatingOptions,

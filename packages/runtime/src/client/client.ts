@@ -129,6 +129,15 @@ export interface Subject {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** ReviewOptions shapes an access review. */
+export interface ReviewOptions extends RequestOptions {
+  /**
+   * Ask with a LocalSubjectAccessReview, in the namespace of the question: who has no rights in the whole cluster can be allowed
+   * that. Defaults to false: a SubjectAccessReview, which can be about the whole cluster.
+   */
+  readonly local?: boolean | undefined;
+}
+
 /** Client is a typed client of one API server under one identity. Failures throw ApiError or BOWLINE_TRANSPORT_* errors. */
 export interface Client extends AsyncDisposable {
   get<T extends KubernetesObject>(
@@ -178,7 +187,7 @@ export interface Client extends AsyncDisposable {
   maySubject(
     subject: Subject,
     question: AccessQuestion,
-    options?: RequestOptions,
+    options?: ReviewOptions,
   ): Promise<{ allowed: boolean; reason?: string }>;
   /** raw requests a path that no kind describes (`/version`, `/openapi/v3`) and answers the body's text. */
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string>;

@@ -307,6 +307,24 @@ test('asks every check that was added before a request, and sends nothing when o
   expect(asked).toHaveLength(4);
 });
 
+test('asks in one namespace who has no rights in the whole cluster', async () => {
+  const transport = new ScriptedTransport({ body: { status: { allowed: true } } });
+  const client = createClient({ transport });
+  const question = { verb: 'get', resource: 'configmaps', namespace: 'ns', name: 'a' };
+  expect(await client.maySubject({ user: 'joe' }, question, { local: true })).toEqual({ allowed: true });
+  expect(transport.requests[0]?.path).toBe('/apis/authorization.k8s.io/v1/namespaces/ns/localsubjectaccessreviews');
+  expect(transport.sent(0)).toEqual({
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'LocalSubjectAccessReview',
+    metadata: { namespace: 'ns' },
+    spec: { user: 'joe', resourceAttributes: { ...question, group: '' } },
+  });
+  const everywhere = { verb: 'get', resource: 'configmaps' };
+  await expect(client.maySubject({ user: 'joe' }, everywhere, { local: true })).rejects.toMatchObject({
+    code: 'BOWLINE_CLIENT_INVALID_REQUEST',
+  });
+});
+
 test('does not ask the guard for reads, reviews and tokens', async () => {
   const guard = {
     writeTimeoutMs: 5000,

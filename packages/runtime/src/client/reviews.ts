@@ -6,8 +6,9 @@ import {
   ServiceAccount,
   SubjectAccessReview,
 } from '@bowline/kubernetes';
+import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import type { Caller } from './caller.ts';
-import type { AccessQuestion, Client, RequestOptions, Subject } from './client.ts';
+import type { AccessQuestion, Client, RequestOptions, ReviewOptions, Subject } from './client.ts';
 import { collectionPath, objectPath } from './paths.ts';
 
 /** requestToken issues a token for a ServiceAccount. It stores nothing, so no guard is asked. */
@@ -48,15 +49,12 @@ export function maySubject(
   caller: Caller,
   subject: Subject,
   question: AccessQuestion,
-  options?: RequestOptions,
+  options: ReviewOptions = {},
 ): Promise<Verdict> {
   const { user, groups, uid, extra } = subject;
-  return ask(
-    caller,
-    SubjectAccessReview,
-    { user, groups, uid, extra, resourceAttributes: attributes(question) },
-    options,
-  );
+  const spec = { user, groups, uid, extra, resourceAttributes: attributes(question) };
+  if (!options.local) return ask(caller, SubjectAccessReview, spec, options);
+  return ask(caller, LocalSubjectAccessReview, spec, { ...options, namespace: question.namespace ?? '' });
 }
 
 interface Verdict {
@@ -64,12 +62,18 @@ interface Verdict {
   reason?: string;
 }
 
-async function ask(caller: Caller, kind: Resource, spec: object, options: RequestOptions = {}): Promise<Verdict> {
-  const path = collectionPath(kind);
+async function ask(
+  caller: Caller,
+  kind: Resource,
+  spec: object,
+  options: RequestOptions & { readonly namespace?: string } = {},
+): Promise<Verdict> {
+  const { namespace } = options;
+  const path = collectionPath(kind, namespace);
   const answer = await caller.json<{ status?: { allowed?: boolean; reason?: string } }>({
-    about: { verb: 'create', resource: kind, path },
+    about: { verb: 'create', resource: kind, namespace, path },
     method: 'POST',
-    body: { apiVersion: apiVersionOf(kind), kind: kind.kind, spec },
+    body: { apiVersion: apiVersionOf(kind), kind: kind.kind, ...(namespace ? { metadata: { namespace } } : {}), spec },
     write: false,
     signal: options.signal,
     timeoutMs: options.timeoutMs,

@@ -131,7 +131,8 @@ export class RecordingClient implements LiveClient {
   }
 
   #tied<O extends RequestOptions>(options: O | undefined): O {
-    const signal = options?.signal ? AbortSignal.any([options.signal, this.#signal]) : this.#signal;
+    const own = options?.signal;
+    const signal = own && own !== this.#signal ? AbortSignal.any([own, this.#signal]) : this.#signal;
     // O only narrows RequestOptions by optional members, so the object made here is one.
     return { ...options, signal } as O;
   }

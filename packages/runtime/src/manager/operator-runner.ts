@@ -13,6 +13,7 @@ import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
 import { declaredPermissions } from '../permissions/declared-permissions.ts';
 import { restricted } from '../permissions/restricted-client.ts';
+import { configurationNameOf, withOwnWebhooks } from '../webhook/own-webhooks.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
 import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
@@ -84,9 +85,18 @@ export class OperatorRunner {
     this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name });
     // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
     const cache = this.#cache as unknown as ControllerCache;
+    const configurationName = configurationNameOf(operator.name, options.webhooks.configurationName);
     this.controllers = operator.controllers.map(
       (controller) =>
-        new ControllerRunner(controller, { operator: operator.name, instance, cache, clock, random, log, metrics }),
+        new ControllerRunner(withOwnWebhooks(controller, configurationName), {
+          operator: operator.name,
+          instance,
+          cache,
+          clock,
+          random,
+          log,
+          metrics,
+        }),
     );
     if (election) {
       const lease = { namespace: options.namespace, name: `bowline-${operator.name}` };

@@ -1,4 +1,11 @@
-import { ConfigMap, Namespace, Secret, SubjectAccessReview, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import {
+  ConfigMap,
+  Namespace,
+  type PolicyRule,
+  Secret,
+  SubjectAccessReview,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import { describe, expect, it } from 'vitest';
 import { controller } from '../controller/builder.ts';
@@ -7,6 +14,7 @@ import { permissionsOf } from '../permissions/declared-permissions.ts';
 import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
 import { admit } from '../webhook/answer.ts';
 import { validating } from '../webhook/declare.ts';
+import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { defineOperator, type Operator } from './operator.ts';
 import { withinNamespaces } from './within-namespaces.ts';
 
@@ -27,7 +35,7 @@ const operator = defineOperator({
   ],
 });
 
-const resourcesOf = (rules: readonly { readonly resources?: readonly string[] }[]): readonly string[] =>
+const resourcesOf = (rules: readonly { readonly resources?: readonly string[] | undefined }[]): readonly string[] =>
   rules.flatMap(({ resources = [] }) => resources);
 
 describe('withinNamespaces', () => {
@@ -51,6 +59,23 @@ describe('withinNamespaces', () => {
     ]);
     expect(resourcesOf(namespaces['kube-public'] ?? [])).toEqual(['secrets']);
     expect(resourcesOf(own)).toContain('secrets');
+  });
+
+  it('lets a controller watch its own webhook configuration, by the name that it has there', () => {
+    const watching = controller(ConfigMap, { name: 'copies' })
+      .watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] })
+      .reconcile(() => {});
+    const limited = withinNamespaces(defineOperator({ name: 'copy', controllers: [watching] }), ['a']);
+    for (const configurationName of [undefined, 'copy-webhooks']) {
+      expect(permissionsOf(limited, { configurationName }).cluster).toEqual([
+        {
+          apiGroups: ['admissionregistration.k8s.io'],
+          resources: ['validatingwebhookconfigurations'],
+          resourceNames: [configurationName ?? 'bowline-copy'],
+          verbs: ['get', 'list', 'watch'],
+        },
+      ]);
+    }
   });
 
   it('leaves an operator that is not limited as it is, without the rights of one that is', () => {

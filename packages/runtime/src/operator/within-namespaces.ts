@@ -2,6 +2,7 @@ import type { Controller, WriteDeclaration } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Permission } from '../permissions/permission.ts';
+import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import type { Webhook } from '../webhook/webhook.ts';
 import type { Operator } from './operator.ts';
 
@@ -64,7 +65,8 @@ class Limit {
 
   #source(source: Source, what: string): Source {
     if (source.clusterWideOnly) return { ...source, isLeftOut: true };
-    if (source.namespaces !== undefined) return source;
+    // By name it is little enough for an administrator to grant.
+    if (source.namespaces !== undefined || source.fieldSelector === OWN_WEBHOOKS) return source;
     if (source.resource.scope === 'Cluster') this.#refuse(`${what} ${source.resource.kind}`, 'clusterWideOnly: true');
     return { ...source, namespaces: this.#namespaces };
   }

@@ -4,6 +4,7 @@ import type { Controller } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import type { Operator } from '../operator/operator.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
+import { configurationNameOf, OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
 import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
@@ -16,9 +17,10 @@ export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurat
 
 /** declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. */
 export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
+  const configurationName = configurationNameOf(operator.name, webhooks.configurationName);
   return [
     ...leasePermissions(operator.name),
-    ...operator.controllers.flatMap(controllerPermissions),
+    ...operator.controllers.flatMap((controller) => controllerPermissions(controller, configurationName)),
     ...webhookPermissions(operator, webhooks),
     ...operator.permissions.filter(({ only }) => only !== 'namespaces'),
   ];
@@ -43,12 +45,15 @@ function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): re
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
-    ...webhooks.flatMap(({ sources }) => sources.flatMap(readPermissions)),
+    ...webhooks.flatMap(({ sources }) => sources.flatMap((source) => readPermissions(source))),
   ];
 }
 
-function readPermissions({ resource, namespaces, isLeftOut }: Source): readonly Permission[] {
-  return isLeftOut ? [] : [permission(READ, resource, { namespaces })];
+function readPermissions(source: Source, ownWebhooks?: string): readonly Permission[] {
+  const { resource, namespaces, fieldSelector, isLeftOut } = source;
+  if (isLeftOut) return [];
+  const names = ownWebhooks !== undefined && fieldSelector === OWN_WEBHOOKS ? [ownWebhooks] : undefined;
+  return [permission(READ, resource, { namespaces, names })];
 }
 
 function leasePermissions(operator: string): readonly Permission[] {
@@ -60,11 +65,11 @@ function leasePermissions(operator: string): readonly Permission[] {
   ];
 }
 
-function controllerPermissions(controller: Controller): readonly Permission[] {
+function controllerPermissions(controller: Controller, configurationName: string): readonly Permission[] {
   const { sources, writes } = controller;
   const primary = sources.find(({ role }) => role === 'primary');
   return [
-    ...sources.flatMap(readPermissions),
+    ...sources.flatMap((source) => readPermissions(source, configurationName)),
     ...writes.map(({ resource, remove, namespaces }) =>
       permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
     ),

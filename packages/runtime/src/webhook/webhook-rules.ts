@@ -1,4 +1,5 @@
 import type { PolicyRule } from '@bowline/kubernetes';
+import { configurationNameOf } from './own-webhooks.ts';
 import type { Webhook } from './webhook.ts';
 import type { CertificateOptions } from './webhooks-options.ts';
 
@@ -24,7 +25,7 @@ export interface WebhookRules {
 /** webhookRules are the RBAC rules for certificates and configurations, by name wherever RBAC can express that. */
 export function webhookRules(options: WebhookRulesOptions): WebhookRules {
   const { operator, certificates = { kind: 'managed' }, configurations = 'chart' } = options;
-  const name = options.configurationName ?? `bowline-${operator}`;
+  const name = configurationNameOf(operator, options.configurationName);
   const own = configurations === 'runtime';
   const reads = ['get', 'list', 'watch'];
   const secret = (secretName: string, verbs: readonly string[]): PolicyRule => ({

@@ -1,0 +1,27 @@
+import type { Controller } from '../controller/controller.ts';
+
+/**
+ * OWN_WEBHOOKS is the field selector of a source that is the operator's own ValidatingWebhookConfiguration or
+ * MutatingWebhookConfiguration, whatever it is called where the operator runs. The right to read it is by name, so that a
+ * manager that is limited to namespaces can have it too.
+ *
+ * @example
+ * controller(Page).watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] });
+ */
+export const OWN_WEBHOOKS = 'metadata.name=(own)';
+
+/** configurationNameOf is what an operator's webhook configurations are called. */
+export function configurationNameOf(operator: string, given: string | undefined): string {
+  return given ?? `bowline-${operator}`;
+}
+
+/** withOwnWebhooks is a controller that watches the configuration of that name where it declares OWN_WEBHOOKS. */
+export function withOwnWebhooks(controller: Controller, configurationName: string): Controller {
+  const fieldSelector = `metadata.name=${configurationName}`;
+  return {
+    ...controller,
+    sources: controller.sources.map((source) =>
+      source.fieldSelector === OWN_WEBHOOKS ? { ...source, fieldSelector } : source,
+    ),
+  };
+}
