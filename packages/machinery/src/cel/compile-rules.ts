@@ -56,7 +56,7 @@ function compileAll(
       problems.push({
         code: 'BOWLINE_SCHEMA_RULE',
         path,
-        problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}`,
+        problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}; correct the rule, or the schema that it reads`,
         cause,
       });
     }

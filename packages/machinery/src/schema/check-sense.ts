@@ -32,7 +32,12 @@ function checkBounds(schema: StructuralSchema): SchemaProblem[] {
     const low = schema[least];
     const high = schema[most];
     if (low !== undefined && high !== undefined && low > high)
-      problems.push(structural('', `${least} ${low} is greater than ${most} ${high}, so nothing would be valid`));
+      problems.push(
+        structural(
+          '',
+          `${least} ${low} is greater than ${most} ${high}, so nothing would be valid; change one of them`,
+        ),
+      );
   }
   for (const key of ['minimum', 'maximum', 'multipleOf'] as const) {
     const bound = schema[key];
@@ -59,7 +64,7 @@ function checkEnum(schema: StructuralSchema): SchemaProblem[] {
       );
   }
   if (new Set(values.map((value) => JSON.stringify(value))).size < values.length)
-    problems.push(structural('', 'the enumeration has a value twice'));
+    problems.push(structural('', 'the enumeration has a value twice; name each once'));
   return problems;
 }
 

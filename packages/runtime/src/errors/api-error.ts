@@ -124,6 +124,9 @@ function wayOut(request: ApiRequest, code: string, said: string): string {
   if (code === 'BOWLINE_API_UNAUTHORIZED') {
     return `${said}: the server does not accept the credentials; renew the token or client certificate, or check that they belong to this cluster`;
   }
+  if (code === 'BOWLINE_API_BAD_REQUEST' && said.includes('unknown field')) {
+    return `${said}; correct or remove it, or install the version of the kind that has it`;
+  }
   if (!resource) return said;
   const name = request.subresource ? `${resource.plural}/${request.subresource}` : resource.plural;
   const group = resource.group === '' ? 'the core API group' : `API group ${resource.group}`;

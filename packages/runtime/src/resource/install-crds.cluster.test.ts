@@ -59,30 +59,4 @@ describe('installing a kind', () => {
       message: expect.stringContaining('has v1beta1, which this one lacks'),
     });
   });
-
-  it('says what to grant when it is forbidden, and what the server refuses', async () => {
-    const Gadget = defineResource({ ...names, kind: 'Gadget', spec: s.object({}) });
-    await using c = await setUp(Gadget);
-    const { client } = await c.serviceAccount();
-    await expect(installCustomResourceDefinitions(client, [Gadget])).rejects.toMatchObject({
-      code: 'BOWLINE_CRD_FORBIDDEN',
-      message: expect.stringContaining('grant get, create and patch on customresourcedefinitions'),
-    });
-    const Reserved = defineResource({ ...names, group: 'reserved.k8s.io', kind: 'Gadget', spec: s.object({}) });
-    await expect(installCustomResourceDefinitions(c.admin, [Reserved])).rejects.toMatchObject({
-      code: 'BOWLINE_CRD_REFUSED',
-      message: expect.stringMatching(/gadgets\.reserved\.k8s\.io.*api-approved/),
-    });
-  });
-
-  it('says that its names are taken', async () => {
-    const First = defineResource({ ...names, kind: 'Taken', plural: 'takens', spec: s.object({}) });
-    const Second = defineResource({ ...names, kind: 'Taken', plural: 'otherwises', spec: s.object({}) });
-    await using c = await setUp(First, Second);
-    await installCustomResourceDefinitions(c.admin, [First]);
-    await expect(installCustomResourceDefinitions(c.admin, [Second])).rejects.toMatchObject({
-      code: 'BOWLINE_CRD_NAMES_TAKEN',
-      message: expect.stringContaining('otherwises.install.test.bowline.dev'),
-    });
-  });
 });

@@ -69,7 +69,8 @@ export function decodeReview(text: string): ReviewRequest {
   if (!isObject(review)) throw bad('the body is not a JSON object');
   const { apiVersion, kind, request } = review;
   if (kind !== 'AdmissionReview') throw bad(`the body is of kind ${shown(kind)}, not AdmissionReview`);
-  if (apiVersion !== VERSION) throw bad(`the review is of version ${shown(apiVersion)}; only ${VERSION} is understood`);
+  if (apiVersion !== VERSION)
+    throw bad(`the review is of version ${shown(apiVersion)}, and only ${VERSION} is understood`);
   if (!isObject(request)) throw bad('the review has no request');
   const { uid, operation, userInfo, object, oldObject } = request;
   if (typeof uid !== 'string' || uid === '') throw bad('the request has no uid');
@@ -90,7 +91,7 @@ export function encodeReview(response: ReviewResponse): object {
 }
 
 function bad(problem: string): HttpProblem {
-  return new HttpProblem(400, problem);
+  return new HttpProblem(400, `${problem}; send an AdmissionReview of ${VERSION}, as the API server does`);
 }
 
 type Json = { readonly [key: string]: unknown };

@@ -3,7 +3,8 @@ import { HttpProblem } from './http-problem.ts';
 
 /** readBody reads a request's body as text, and refuses one larger than `mostBytes` without keeping more of it than that. */
 export function readBody(request: IncomingMessage, mostBytes: number, signal: AbortSignal): Promise<string> {
-  const tooLarge = (): HttpProblem => new HttpProblem(413, `the body is larger than ${mostBytes} bytes`);
+  const tooLarge = (): HttpProblem =>
+    new HttpProblem(413, `the body is larger than ${mostBytes} bytes; raise maxBodyBytes if objects may be that large`);
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
       reject(tooLarge());

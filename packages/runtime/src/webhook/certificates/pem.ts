@@ -62,7 +62,10 @@ export function readKey(pem: string | undefined): KeyObject | undefined {
 /** readLeaf reads a certificate chain with its key, and throws, with a text that holds nothing of either, what is wrong. */
 export function readLeaf(where: string, certificatePem: string | undefined, keyPem: string | undefined): Leaf {
   const unusable = (problem: string): BowlineError =>
-    new BowlineError('BOWLINE_WEBHOOK_CERTIFICATE', `cannot use the webhook certificate in ${where}: ${problem}`);
+    new BowlineError(
+      'BOWLINE_WEBHOOK_CERTIFICATE',
+      `cannot use the webhook certificate in ${where}: ${problem}; put a PEM certificate and its key there as tls.crt and tls.key`,
+    );
   if (!certificatePem) throw unusable('tls.crt is missing');
   if (!keyPem) throw unusable('tls.key is missing');
   let certificate: X509Certificate;

@@ -1,0 +1,249 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { ConfigMap, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
+import { expect, test, vi } from 'vitest';
+import { createClient } from './client/create-client.ts';
+import { ScriptedTransport } from './client/scripted-transport.test-support.ts';
+import { controller } from './controller/builder.ts';
+import { defineOperator } from './operator/operator.ts';
+import { readConfig } from './operator/operator-config.ts';
+import { allow } from './permissions/permission.ts';
+import { restricted } from './permissions/restricted-client.ts';
+import { defineResource } from './resource/define-resource.ts';
+import { decodeReview } from './webhook/admission-review.ts';
+import { CertificateWorld } from './webhook/certificates/certificate-world.test-support.ts';
+import { readLeaf } from './webhook/certificates/pem.ts';
+import { readBody } from './webhook/read-body.ts';
+import { assertCanOwn, type Owner, ownerReferencesWith } from './writing/owner-reference.ts';
+import { createWriter } from './writing/writer.ts';
+
+const CANARY = 'canary';
+
+const names = { group: 'example.dev', version: 'v1', kind: 'Site', scope: 'Namespaced' } as const;
+const Site = defineResource({ ...names, spec: s.object({ size: s.integer().min(1) }) });
+const sites = controller(Site).reconcile(() => {});
+
+const key = { namespace: 'a', name: 'page' };
+const owner: Owner = { resource: Site, object: { metadata: { namespace: 'a', name: 'site', uid: 'u-1' } } };
+const taken: ConfigMap = {
+  metadata: {
+    ...key,
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u-2', controller: true }],
+  },
+};
+
+/** A client of the operator `pages`, which may read ConfigMaps of one namespace; no request of it is answered. */
+const pages = () => {
+  const permissions = [allow(['get'], ConfigMap, { namespaces: ['a'] })];
+  const client = createClient({ transport: new ScriptedTransport() });
+  return restricted(client, permissions, { operator: 'pages', namespace: 'system' });
+};
+
+const request = (body: string, headers = {}): IncomingMessage =>
+  Object.assign(Readable.from([Buffer.from(body)]), { headers }) as unknown as IncomingMessage;
+
+/** The problem of a replica in a world with a Secret of somebody else's, or with somebody who changes it again and again. */
+async function certificateProblem(world: CertificateWorld, again = () => {}): Promise<unknown> {
+  await using _ = world;
+  const { certificates } = world.start();
+  return await vi.waitFor(
+    () => {
+      again();
+      return certificates.problem() ?? expect.fail('there is no problem yet');
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+}
+
+interface Row {
+  readonly input: string;
+  /** The error's code; for what a webhook's caller sees, the HTTP status. */
+  readonly code: string | number;
+  /** What the text must name: the thing, and the way out. */
+  readonly says: readonly string[];
+  readonly attempt: () => unknown;
+}
+
+const rows: readonly Row[] = [
+  {
+    input: 'a schema whose bounds exclude each other',
+    attempt: () => s.string().minLength(5).maxLength(3),
+    code: 'BOWLINE_SCHEMA_INVALID',
+    says: ['minLength 5 is greater than maxLength 3', 'change one of them'],
+  },
+  {
+    input: 'a default that its own schema refuses',
+    attempt: () => s.string().maxLength(2).default('abc'),
+    code: 'BOWLINE_SCHEMA_DEFAULT',
+    says: ['default: Too long', 'change it or the schema'],
+  },
+  {
+    input: 'CEL that does not parse',
+    attempt: () => s.integer().rule('self >'),
+    code: 'BOWLINE_SCHEMA_RULE',
+    says: ['the rule "self >"', 'line 1, column 7', 'correct the rule'],
+  },
+  {
+    input: 'CEL about a field that is not there',
+    attempt: () => s.object({ size: s.integer() }).rule('self.sise > 1'),
+    code: 'BOWLINE_SCHEMA_RULE',
+    says: ["undefined field 'sise'", 'known fields are size', 'line 1, column 6', 'correct the rule'],
+  },
+  {
+    input: 'CEL whose types do not fit',
+    attempt: () => s.object({ size: s.integer() }).rule("self.size == 'a'"),
+    code: 'BOWLINE_SCHEMA_RULE',
+    says: ["no matching overload for '_==_' applied to '(int, string)'", 'correct the rule'],
+  },
+  {
+    input: 'a pattern with look-around, which RE2 lacks',
+    attempt: () => s.string().pattern('^(?!kube-)'),
+    code: 'BOWLINE_SCHEMA_PATTERN',
+    says: ['"^(?!kube-)" is not an RE2 expression', 'write it without look-around', 'check the value with a rule'],
+  },
+  {
+    input: 'a kind of a group that is no domain',
+    attempt: () => defineResource({ ...names, group: 'Sites', spec: s.object({}) }),
+    code: 'BOWLINE_CRD_INVALID',
+    says: ['the group "Sites" is not a domain name', 'such as example.com'],
+  },
+  {
+    input: 'a column of a field that is not there',
+    attempt: () =>
+      defineResource({ ...names, spec: s.object({ size: s.integer() }), columns: [{ name: 'S', path: '.spec.sise' }] }),
+    code: 'BOWLINE_CRD_INVALID',
+    says: ['the path .spec.sise of the column S', 'there are size'],
+  },
+  {
+    input: 'a sample that its schema refuses',
+    attempt: () => {
+      const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: { size: 0 } };
+      return defineOperator({ name: 'sites', resources: [Site], controllers: [sites], samples: [sample] });
+    },
+    code: 'BOWLINE_OPERATOR_INVALID',
+    says: ['its sample Site a is not valid: spec.size: Invalid value: 0', 'should be greater than or equal to 1'],
+  },
+  {
+    input: 'a configuration that its schema refuses',
+    attempt: () => readConfig('sites', s.object({ port: s.integer().max(65_535) }), { port: 70_000, prot: 1 }),
+    code: 'BOWLINE_CONFIG_INVALID',
+    says: ['port: Invalid value: 70000', 'should be less than or equal to 65535', 'prot: there is no such setting'],
+  },
+  {
+    input: 'a webhook body that is larger than allowed',
+    attempt: () => readBody(request(`"${CANARY.repeat(10)}"`), 16, AbortSignal.timeout(5_000)),
+    code: 413,
+    says: ['larger than 16 bytes', 'raise maxBodyBytes'],
+  },
+  {
+    input: 'a webhook body that says it will be larger than allowed',
+    attempt: () => readBody(request('{}', { 'content-length': '17' }), 16, AbortSignal.timeout(5_000)),
+    code: 413,
+    says: ['larger than 16 bytes', 'raise maxBodyBytes'],
+  },
+  {
+    input: 'a webhook body that is not JSON',
+    attempt: () => decodeReview(`{"${CANARY}`),
+    code: 400,
+    says: ['the body is not JSON', 'send an AdmissionReview of admission.k8s.io/v1'],
+  },
+  {
+    input: 'a webhook body that is no review',
+    attempt: () => decodeReview(JSON.stringify({ kind: 'Pod', metadata: { name: CANARY } })),
+    code: 400,
+    says: ['of kind "Pod", not AdmissionReview', 'send an AdmissionReview of admission.k8s.io/v1'],
+  },
+  {
+    input: 'a certificate Secret that is damaged again and again',
+    attempt: async () => {
+      const world = new CertificateWorld();
+      throw await certificateProblem(world, () => {
+        const damaged = world.secret()['ca.key'];
+        if (damaged !== undefined && damaged !== CANARY) world.damage({ 'ca.key': CANARY });
+      });
+    },
+    code: 'BOWLINE_WEBHOOK_CONTESTED',
+    says: ['somebody else keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them keep it'],
+  },
+  {
+    input: 'a certificate Secret that somebody else made',
+    attempt: async () => {
+      const world = new CertificateWorld();
+      world.damage({ 'tls.crt': CANARY });
+      throw await certificateProblem(world);
+    },
+    code: 'BOWLINE_WEBHOOK_SECRET_FOREIGN',
+    says: ['it lacks the label', 'delete it, or configure it as a given certificate'],
+  },
+  {
+    input: 'a given certificate that cannot be read',
+    attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY),
+    code: 'BOWLINE_WEBHOOK_CERTIFICATE',
+    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'put a PEM certificate and its key there'],
+  },
+  {
+    input: 'a request that nothing declares',
+    attempt: () => pages().delete(Secret, key),
+    code: 'BOWLINE_UNDECLARED_PERMISSION',
+    says: ['the operator pages', 'may delete secrets page in namespace a', "add allow(['delete'], Secret)"],
+  },
+  {
+    input: 'a request beyond what is declared',
+    attempt: () => pages().get(ConfigMap, { ...key, namespace: 'b' }),
+    code: 'BOWLINE_UNDECLARED_PERMISSION',
+    says: ['may get configmaps page in namespace b', 'only in the namespaces a', 'declare .owns(ConfigMap)'],
+  },
+  {
+    input: 'a raw path around what is declared',
+    attempt: () => pages().raw('/api/v1/secrets'),
+    code: 'BOWLINE_UNDECLARED_PERMISSION',
+    says: ['may not request /api/v1/secrets as a raw path', 'use the method for its kind'],
+  },
+  {
+    input: 'a permission with a wildcard',
+    attempt: () => allow(['*'], Secret),
+    code: 'BOWLINE_PERMISSION_INVALID',
+    says: ['cannot allow * on Secret', 'name what is meant'],
+  },
+  {
+    input: 'a child that another owner controls',
+    attempt: () => {
+      const client = createClient({ transport: new ScriptedTransport({ body: taken }) });
+      return createWriter({ client, fieldManager: 'm', marks: { owner } }).apply(ConfigMap, { metadata: key });
+    },
+    code: 'BOWLINE_FOREIGN_OBJECT',
+    says: ['cannot apply ConfigMap a/page', 'owned by ReplicaSet rs', 'delete or rename it'],
+  },
+  {
+    input: 'a second controller of an object',
+    attempt: () => ownerReferencesWith(owner, { kind: 'ConfigMap', ...taken }),
+    code: 'BOWLINE_OWNER_CONFLICT',
+    says: [
+      'cannot make Site site the controller of ConfigMap page',
+      'ReplicaSet rs controls it',
+      'remove that reference',
+    ],
+  },
+  {
+    input: 'an owner in another namespace',
+    attempt: () => assertCanOwn(owner, ConfigMap, { ...key, namespace: 'b' }),
+    code: 'BOWLINE_OWNER_SCOPE',
+    says: ['Site', 'labels'],
+  },
+];
+
+test.each(rows)('$input → $code, and a text that names the thing and the way out', async ({ attempt, code, says }) => {
+  const error: unknown = await Promise.resolve()
+    .then(attempt)
+    .then(
+      () => undefined,
+      (problem: unknown) => problem,
+    );
+  expect(error).toMatchObject(typeof code === 'number' ? { status: code } : { code });
+  const { message } = error as Error;
+  for (const text of says) expect(message).toContain(text);
+  expect(message).toMatch(/^[a-z]/);
+  expect(message).not.toMatch(/\.$/);
+  expect(message).not.toContain(CANARY);
+});
