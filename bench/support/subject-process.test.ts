@@ -36,6 +36,15 @@ test('does not wait for ever', async () => {
   await expect(subject.next(0)).rejects.toThrow(/said nothing/);
 });
 
+test('reads memory and processor time of a subject', async () => {
+  await using subject = run(
+    `for (const end = process.cpuUsage().user + 50_000; process.cpuUsage().user < end; ); console.log('{}'); ${untilReleased}`,
+  );
+  await subject.next(30_000);
+  expect(subject.cpuMs()).toBeGreaterThanOrEqual(50);
+  expect(subject.memory().peakMb).toBeGreaterThan(10);
+});
+
 test('hides the options that would change what is measured', async () => {
   vi.stubEnv('NODE_OPTIONS', '--no-warnings');
   await using subject = run(`console.log(JSON.stringify({ env: Object.keys(process.env) })); ${untilReleased}`);

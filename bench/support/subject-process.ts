@@ -89,6 +89,15 @@ export class SubjectProcess implements AsyncDisposable {
     return { peakMb: megabytes(status, 'VmHWM'), currentMb: megabytes(status, 'VmRSS') };
   }
 
+  /** cpuMs is the processor time that the process has used, to a hundredth of a second. */
+  cpuMs(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8');
+    // The name in parentheses may hold anything; user and system time are the 12th and 13th field behind it, in ticks of
+    // 10 ms: Linux tells user space that unit whatever its own clock is.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
   /** release closes the subject's standard input, which ends it, and waits until it has ended. */
   async release(): Promise<void> {
     this.#child.stdin?.end();

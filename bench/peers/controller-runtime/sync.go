@@ -145,7 +145,8 @@ func runSync(ctx context.Context, config *rest.Config, inFlight int, strip bool)
 		return err
 	}
 	addConfigMapSyncToScheme(scheme)
-	// Five requests a second, client-go's default, would be measured instead of anything else.
+	// No client rate limit. It is controller-runtime's default by now; client-go's own, five requests a second, would be all
+	// that is measured.
 	config.QPS = -1
 	options := cache.Options{}
 	if strip {

@@ -1,0 +1,121 @@
+import { type LeftOutSubject, type Measure, measured, type SubjectResult } from '../../result.ts';
+import { rotate } from '../../statistics.ts';
+import { createConfigMaps, createNamespaces } from '../../support/config-maps.ts';
+import { type Candidate, judgedMeasure } from '../../support/rounds.ts';
+import { type FanOut, type RawFanOut, runFanOut, runRaw } from './fan-out-run.ts';
+import { bowline, controllerRuntime, type SyncScene, strippedControllerRuntime } from './scene.ts';
+
+/** What a run of the raw loop gives: it has no memory worth showing. */
+type Sample = RawFanOut & Partial<FanOut>;
+
+const raw = { id: 'raw', label: 'bare node:http2 loop' };
+const unrelatedNamespaces = Array.from({ length: 8 }, (_, index) => `unrelated-${index}`);
+
+/**
+ * fanOut measures one source and many copies: how long they take to be made and changed, and what the operator weighs after
+ * it, without and then with many ConfigMaps that are none of its business.
+ */
+export async function fanOut(scene: SyncScene): Promise<readonly Measure[]> {
+  const { plan, log } = scene;
+  const alone = await rounds(scene, 'copies of one source', plan.rounds, [
+    bowline(scene),
+    controllerRuntime(scene),
+    raw,
+  ]);
+  log(`creating ${plan.unrelated} unrelated ConfigMaps`);
+  await createNamespaces(scene.api, unrelatedNamespaces);
+  await createConfigMaps(scene.api, plan.unrelated, unrelatedNamespaces);
+  const crowded = await rounds(scene, 'the same beside unrelated ConfigMaps', plan.memoryRounds, [
+    bowline(scene),
+    controllerRuntime(scene),
+    strippedControllerRuntime(scene),
+  ]);
+  for (const namespace of unrelatedNamespaces) {
+    await scene.api.ok('DELETE', `/api/v1/namespaces/${namespace}/configmaps`);
+  }
+  return [...times(plan.copies, alone), memory(plan.unrelated, alone, crowded), ...costs(alone)];
+}
+
+interface Samples {
+  readonly candidate: Candidate | typeof raw;
+  readonly samples: readonly Sample[];
+}
+
+async function rounds(
+  scene: SyncScene,
+  what: string,
+  count: number,
+  candidates: readonly (Candidate | typeof raw)[],
+): Promise<readonly Samples[]> {
+  const { copies } = scene.plan;
+  const all = candidates.map((candidate) => ({ candidate, samples: [] as Sample[] }));
+  for (let round = 0; round < count; round += 1) {
+    scene.log(`${copies} ${what}, round ${round + 1} of ${count}`);
+    for (const { candidate, samples } of rotate(all, round)) {
+      if ('leftOut' in candidate) continue;
+      samples.push('command' in candidate ? await runFanOut(scene, candidate, copies) : await runRaw(scene, copies));
+    }
+  }
+  return all;
+}
+
+function times(copies: number, alone: readonly Samples[]): readonly Measure[] {
+  return (['create', 'update'] as const).map((phase) =>
+    judgedMeasure(
+      {
+        id: `sync-${phase}`,
+        title: `one source, ${copies.toLocaleString('en-US')} copies, ${phase}`,
+        unit: 'ms',
+        subjects: results(alone, (sample) => sample[`${phase}Ms`]),
+      },
+      [
+        { id: `sync-${phase}-raw`, subject: 'bowline', against: 'raw', bound: 'at most', limit: 1.2 },
+        { id: `sync-${phase}-go`, subject: 'bowline', against: 'controller-runtime', bound: 'at most', limit: 1 },
+      ],
+    ),
+  );
+}
+
+function memory(unrelated: number, alone: readonly Samples[], crowded: readonly Samples[]): Measure {
+  const count = unrelated.toLocaleString('en-US');
+  const peak = (sample: Sample): number | undefined => sample.memory?.peakMb;
+  const without = results(alone, peak).map((each) => ({
+    ...each,
+    id: `${each.id}-alone`,
+    label: `${each.label}, none`,
+  }));
+  const beside = results(crowded, peak).map((each) => ({ ...each, label: `${each.label}, ${count} unrelated` }));
+  return judgedMeasure(
+    { id: 'sync-memory', title: 'peak memory of that operator', unit: 'MB', subjects: [...without, ...beside] },
+    [
+      { id: 'sync-memory-alone', subject: 'bowline', against: 'bowline-alone', bound: 'at most', limit: 1.1 },
+      { id: 'sync-memory-go', subject: 'bowline', against: 'controller-runtime', bound: 'at most', limit: 1 },
+    ],
+  );
+}
+
+function costs(alone: readonly Samples[]): readonly Measure[] {
+  return (['create', 'update'] as const).flatMap((phase) => [
+    judgedMeasure({
+      id: `sync-${phase}-cpu`,
+      title: `processor time of the writer, ${phase}`,
+      unit: 'ms',
+      subjects: results(alone, (sample) => sample[`${phase}CpuMs`]),
+    }),
+    judgedMeasure({
+      id: `sync-${phase}-requests`,
+      title: `requests for ConfigMaps per copy, ${phase}`,
+      unit: 'requests',
+      subjects: results(alone, (sample) => sample[`${phase}Requests`]),
+    }),
+  ]);
+}
+
+/** results picks one number of each run; a candidate whose runs have none is not shown. */
+function results(all: readonly Samples[], value: (sample: Sample) => number | undefined): readonly SubjectResult[] {
+  return all.flatMap(({ candidate, samples }): readonly (SubjectResult | LeftOutSubject)[] => {
+    if ('leftOut' in candidate) return [candidate];
+    const values = samples.map(value).filter((each) => each !== undefined);
+    return values.length === 0 ? [] : [measured(candidate.id, candidate.label, values)];
+  });
+}

@@ -1,0 +1,27 @@
+import { ConfigMapSync } from '@bowline/configmap-sync';
+import { connect, createClient, installCustomResourceDefinitions, loadKubeconfig } from '@bowline/runtime';
+import type { Measure } from '../../result.ts';
+import { createNamespaces } from '../../support/config-maps.ts';
+import { asWritten } from '../../support/raw-writes.ts';
+import { createCopyNamespaces, untilNamespacesAreComplete } from './namespaces.ts';
+import { bowline, type SyncScene } from './scene.ts';
+import { openRun, readCopy, sourceNamespace } from './sync-run.ts';
+
+/**
+ * prepare installs the kind, makes the namespaces of the first steps, and lets the operator make its copies once, which does
+ * not count: it warms the server's caches, and shows what a copy looks like, so that the raw loop can write the same.
+ */
+export async function prepare(scene: SyncScene): Promise<readonly Measure[]> {
+  const { api, plan, log } = scene;
+  await using client = createClient({ transport: connect(await loadKubeconfig({ paths: [scene.kubeconfig] })) });
+  await installCustomResourceDefinitions(client, [ConfigMapSync]);
+  log(`creating ${plan.copies} namespaces`);
+  await createNamespaces(api, [sourceNamespace]);
+  await createCopyNamespaces(api, { from: 0, to: plan.copies }, [1, plan.copies, ...plan.growth]);
+  await untilNamespacesAreComplete(api, log);
+  await using run = await openRun(scene, bowline(scene), plan.copies);
+  await run.create();
+  await run.settled();
+  scene.known.copy = asWritten(await readCopy(scene, run.name));
+  return [];
+}

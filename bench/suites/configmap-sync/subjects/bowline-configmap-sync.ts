@@ -1,0 +1,17 @@
+// The operator in a process of its own, set up as `bowline run` does it.
+import { configMapSync } from '@bowline/configmap-sync';
+import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
+import { runOperator } from '../../../support/run-operator.ts';
+import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
+
+preferSmallHeap();
+const input = subjectInput();
+const config = await loadKubeconfig({ paths: [input.kubeconfig] });
+await using running = runOperator(config, configMapSync, {
+  // Nobody but the harness makes ConfigMapSyncs here, and no webhook configuration is installed.
+  config: { 'configmap-sync': { trustAllAuthors: true, maxWritesInFlight: Number(input.options.inFlight) } },
+  webhooksFor: () => ({ address: '127.0.0.1:0' }),
+});
+await running.working();
+report({ ready: true });
+await untilReleased();
