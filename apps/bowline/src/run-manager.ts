@@ -30,8 +30,18 @@ export async function runManager(
   await using client = createClient({ transport, log, metrics });
   await runUntilSignal(async (signal) => {
     await requireKinds(client, operators, signal);
-    const options = managerOptions(manager, connection);
-    await new Manager({ ...options, operators, config: sections, clientFor: () => client, log, metrics }).run(signal);
+    const { secure, certificateFolder } = manager.metrics;
+    const running = new Manager({
+      ...managerOptions(manager, connection),
+      operators,
+      config: sections,
+      // Who runs the process, not an operator, asks who may read its metrics.
+      metricsSecurity: secure ? { client, certificateFolder } : undefined,
+      clientFor: () => client,
+      log,
+      metrics,
+    });
+    await running.run(signal);
   });
 }
 

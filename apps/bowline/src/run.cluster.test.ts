@@ -1,3 +1,4 @@
+import { request } from 'node:https';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, type KubernetesObject, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
@@ -26,6 +27,30 @@ async function install(c: Cluster, files: Files, args: readonly string[]): Promi
 const badgeOf = (namespace: string, text: string) =>
   Badge.withDefaults({ metadata: { namespace, name: 'a' }, spec: { text } });
 
+/** As Prometheus does: with the token of an account that may get the URL. */
+async function scrape(c: Cluster, port: number): Promise<void> {
+  const { namespace, name } = await c.serviceAccount({
+    clusterRules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+  });
+  const { token } = await c.admin.requestToken({ namespace, name });
+  const get = (authorization: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/metrics',
+        headers: { authorization },
+        rejectUnauthorized: false,
+      };
+      request(options, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  expect(await get('Bearer nobody')).toBe(401);
+  // Until the API server honours the right, a refusal is remembered.
+  await expect.poll(() => get(`Bearer ${token}`), { timeout: 30_000, interval: 1000 }).toBe(200);
+}
+
 describe('bowline run', () => {
   it.each([
     ['in the whole cluster', (_: Cluster) => []],
@@ -35,7 +60,7 @@ describe('bowline run', () => {
     await using c = await cluster();
     const home = await c.createNamespace('manager');
     const elsewhere = await c.createNamespace('elsewhere');
-    const [webhook, health] = [await freePort(), await freePort()];
+    const [webhook, health, metrics] = [await freePort(), await freePort(), await freePort()];
     const address = `127.0.0.1:${webhook}`;
     const { config } = await install(c, files, [
       ...[
@@ -48,7 +73,14 @@ describe('bowline run', () => {
         '--health-address',
         `127.0.0.1:${health}`,
       ],
-      ...['--metrics-address', '0', '--webhook-address', address, '--webhook-reached-at', `https://${address}`],
+      ...[
+        '--metrics-address',
+        `127.0.0.1:${metrics}`,
+        '--webhook-address',
+        address,
+        '--webhook-reached-at',
+        `https://${address}`,
+      ],
     ]);
     const account = { namespace: home, name: 'bowline' };
     const kubeconfig = await files.write('account', JSON.stringify(await c.kubeconfig({ serviceAccount: account })));
@@ -73,6 +105,9 @@ describe('bowline run', () => {
     } else {
       await c.until(ConfigMap, { namespace: elsewhere, name: 'a' }, () => true);
     }
+    // The rights that secure metrics need are cluster-wide: a limited install has none.
+    if (isLimited) expect((await fetch(`http://127.0.0.1:${metrics}/metrics`)).status).toBe(200);
+    else await scrape(c, metrics);
     for (const namespace of [c.namespace, elsewhere]) {
       await c.admin.delete(Badge, { namespace, name: 'a' });
       await c.untilGone(Badge, { namespace, name: 'a' });

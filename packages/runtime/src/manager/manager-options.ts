@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { LeaseTiming } from '../leader-election/lease-timing.ts';
 import type { MetricsRegistry } from '../observability/create-metrics.ts';
 import type { Log } from '../observability/log.ts';
+import type { MetricsSecurity } from '../operations/operations-server.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { WebhooksOptions } from '../webhook/webhooks-options.ts';
 
@@ -49,6 +50,8 @@ export interface ManagerOptions {
   readonly healthAddress?: string | undefined;
   /** Where metrics are served: `host:port`, or `0` for nowhere. Defaults to `:8080`. */
   readonly metricsAddress?: string | undefined;
+  /** Serve metrics over HTTPS to those who may read them. Defaults to HTTP for everybody. */
+  readonly metricsSecurity?: MetricsSecurity | undefined;
   /**
    * How each operator's webhooks are served. Operators at the same address share a listener, as they do by default: each has a
    * Service and a certificate of its own. Defaults to `:9443` and the other defaults of `WebhooksOptions`.

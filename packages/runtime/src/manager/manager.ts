@@ -154,13 +154,16 @@ export class Manager {
   }
 
   #serve(signal: AbortSignal, loop: EventLoopMonitor, watches: WatchLiveness): Promise<OperationsServer> {
-    const { healthAddress, metricsAddress } = this.#options;
+    const { healthAddress, metricsAddress, metricsSecurity } = this.#options;
     return startOperationsServer({
       ...(healthAddress === undefined ? {} : { healthAddress }),
       ...(metricsAddress === undefined ? {} : { metricsAddress }),
       live: () => live(loop, watches),
       ready: () => this.#ready(),
       metrics: this.#metrics,
+      metricsSecurity,
+      wire: this.#wire,
+      log: this.#log,
       signal,
     });
   }

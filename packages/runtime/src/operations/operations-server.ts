@@ -1,8 +1,22 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '@bowline/machinery';
+import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { type Log, silentLog } from '../observability/log.ts';
 import { type HealthReport, isHealthy, renderHealth } from './health.ts';
 import { type ListenAddress, listenError, parseListenAddress } from './listen-address.ts';
+import { MetricsAccess, type Verdict } from './metrics-access.ts';
+import { metricsCertificate } from './metrics-certificate.ts';
+
+/** MetricsSecurity lets only those read metrics who may, and nobody listen. */
+export interface MetricsSecurity {
+  /** Asks the API server who somebody is and what they may: needs create on tokenreviews and subjectaccessreviews. */
+  readonly client: Pick<Client, 'create'>;
+  /** A folder with tls.crt and tls.key, read again when they change. Defaults to a certificate that is made up at the start. */
+  readonly certificateFolder?: string | undefined;
+}
 
 /** OperationsServerOptions says what is served where. */
 export interface OperationsServerOptions {
@@ -15,6 +29,12 @@ export interface OperationsServerOptions {
   /** Whether it can do its work. */
   readonly ready: () => HealthReport;
   readonly metrics: { render(): Promise<string>; readonly contentType: string };
+  /** Serve metrics over HTTPS, to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP for everybody. */
+  readonly metricsSecurity?: MetricsSecurity | undefined;
+  /** Times the memory of access reviews. Defaults to the system's. */
+  readonly wire?: Clock | undefined;
+  /** Defaults to silence. */
+  readonly log?: Log | undefined;
   /** Stops the servers. */
   readonly signal: AbortSignal;
 }
@@ -33,8 +53,14 @@ export interface OperationsServer {
 const LIMITS = { maxHeaderSize: 8 * 1024, requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
 const MOST_CONNECTIONS = 100;
 
-type Answer = { readonly status: number; readonly type?: string; readonly body: string };
-type Routes = Readonly<Record<string, (query: URLSearchParams) => Answer | Promise<Answer>>>;
+interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+type Route = (query: URLSearchParams, request: IncomingMessage) => Answer | Promise<Answer>;
+type Routes = Readonly<Record<string, Route>>;
 
 /**
  * startOperationsServer serves probes and metrics on every replica, leader or not. Resolves when it listens; rejects
@@ -50,15 +76,16 @@ export async function startOperationsServer(options: OperationsServerOptions): P
     '/livez': (query) => healthAnswer('livez', options.live, query),
     '/readyz': (query) => healthAnswer('readyz', options.ready, query),
   };
-  const metricsRoutes: Routes = {
-    '/metrics': async () => ({
-      status: 200,
-      type: options.metrics.contentType,
-      body: await options.metrics.render(),
-    }),
-  };
+  const metricsRoutes: Routes = { '/metrics': metricsRoute(options) };
   // One address twice means one server; port 0 never is the same one.
   const shared = health !== undefined && healthText === metricsText && health.port !== 0;
+
+  if (shared && options.metricsSecurity) {
+    throw new BowlineError(
+      'BOWLINE_ADDRESS_INVALID',
+      `cannot serve secure metrics and probes both on ${healthText}: give metricsAddress another port`,
+    );
+  }
 
   options.signal.throwIfAborted();
   const servers: Server[] = [];
@@ -67,10 +94,13 @@ export async function startOperationsServer(options: OperationsServerOptions): P
     let metricsPort: number | undefined;
     if (health) {
       const routes = shared ? { ...healthRoutes, ...metricsRoutes } : healthRoutes;
-      healthPort = await open(servers, routes, health, healthText, 'healthAddress');
+      healthPort = await open(servers, createServer(LIMITS), routes, health, healthText, 'healthAddress');
       if (shared) metricsPort = healthPort;
     }
-    if (metrics && !shared) metricsPort = await open(servers, metricsRoutes, metrics, metricsText, 'metricsAddress');
+    if (metrics && !shared) {
+      const server = options.metricsSecurity ? await secureServer(options) : createServer(LIMITS);
+      metricsPort = await open(servers, server, metricsRoutes, metrics, metricsText, 'metricsAddress');
+    }
     return { healthPort, metricsPort, stopped: closeOn(options.signal, servers) };
   } catch (error) {
     await Promise.all(servers.map(close));
@@ -78,14 +108,47 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   }
 }
 
+async function secureServer(options: OperationsServerOptions): Promise<Server> {
+  const { signal, wire = systemClock, log = silentLog, metricsSecurity } = options;
+  const folder = metricsSecurity?.certificateFolder;
+  const first = await metricsCertificate({ folder, wire, log, signal }, (renewed) => server.setSecureContext(renewed));
+  const server = createSecureServer({ ...LIMITS, ...first });
+  return server;
+}
+
+const REFUSALS: Readonly<Record<Exclude<Verdict, 'allowed'>, Answer>> = {
+  unauthenticated: {
+    status: 401,
+    body: 'send a bearer token that the API server knows\n',
+    headers: { 'www-authenticate': 'Bearer' },
+  },
+  forbidden: { status: 403, body: 'you may not get the URL /metrics; bind a ClusterRole that allows it\n' },
+  unavailable: { status: 503, body: 'the API server cannot be asked at the moment\n', headers: { 'retry-after': '5' } },
+};
+
+function metricsRoute({
+  metrics,
+  metricsSecurity,
+  wire = systemClock,
+  log = silentLog,
+}: OperationsServerOptions): Route {
+  const access = metricsSecurity && new MetricsAccess({ client: metricsSecurity.client, wire, log });
+  return async (_, request) => {
+    const verdict = access ? await access.decide(request.headers.authorization) : 'allowed';
+    if (verdict !== 'allowed') return REFUSALS[verdict];
+    return { status: 200, type: metrics.contentType, body: await metrics.render() };
+  };
+}
+
 async function open(
   servers: Server[],
+  server: Server,
   routes: Routes,
   address: ListenAddress,
   text: string,
   option: string,
 ): Promise<number> {
-  const server = createServer(LIMITS, (request, response) => void respond(routes, request, response));
+  server.on('request', (request, response) => void respond(routes, request, response));
   server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(text, option, error)));
@@ -107,7 +170,7 @@ async function respond(routes: Routes, request: IncomingMessage, response: Serve
     answer = { status: 404, body: `not found; there is ${Object.keys(routes).join(', ')}\n` };
   } else {
     try {
-      answer = await route(new URLSearchParams(search));
+      answer = await route(new URLSearchParams(search), request);
     } catch (error) {
       // A bug in a check must not take the probes down; its text stays inside.
       const code = error instanceof BowlineError ? error.code : 'unexpected error';
@@ -120,6 +183,7 @@ async function respond(routes: Routes, request: IncomingMessage, response: Serve
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(answer.status === 405 ? { allow: 'GET, HEAD' } : {}),
+    ...answer.headers,
   });
   response.end(request.method === 'HEAD' ? undefined : answer.body);
 }

@@ -1,11 +1,4 @@
-import {
-  ConfigMap,
-  Namespace,
-  type PolicyRule,
-  Secret,
-  SubjectAccessReview,
-  ValidatingWebhookConfiguration,
-} from '@bowline/kubernetes';
+import { ConfigMap, Namespace, Secret, SubjectAccessReview, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import { describe, expect, it } from 'vitest';
 import { controller } from '../controller/builder.ts';

@@ -1,0 +1,99 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, createCertificateAuthority, issueCertificate } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { Log } from '../observability/log.ts';
+
+/** ServerKey is what a TLS server shows. */
+export interface ServerKey {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** MetricsCertificateOptions says where the certificate comes from. */
+export interface MetricsCertificateOptions {
+  /** Holds tls.crt and tls.key. Defaults to a certificate that is made up here, which nobody else trusts. */
+  readonly folder?: string | undefined;
+  readonly wire: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const VALID_FOR_MS = 90 * DAY_MS;
+/** A mounted Secret changes within a minute or so anyway. */
+const LOOK_AT_FILES_EVERY_MS = 30_000;
+
+/**
+ * metricsCertificate gives the certificate to begin with, and hands each later one to `use` until the signal is aborted. One that
+ * cannot be used never replaces one that can. Rejects when there is none to begin with.
+ */
+export async function metricsCertificate(
+  options: MetricsCertificateOptions,
+  use: (renewed: ServerKey) => void,
+): Promise<ServerKey> {
+  const { folder, wire, log, signal } = options;
+  const next = folder === undefined ? () => makeUp(wire.now()) : () => readFolder(folder);
+  const first = await next();
+  const everyMs = folder === undefined ? (VALID_FOR_MS * 2) / 3 : LOOK_AT_FILES_EVERY_MS;
+  let served = first;
+  const look = async (): Promise<void> => {
+    try {
+      const found = await next();
+      if (found.cert === served.cert || signal.aborted) return;
+      served = found;
+      use(found);
+      log.info('serving metrics with another certificate');
+    } catch (error) {
+      log.warn('cannot use the new certificate for metrics, keeping the one before', { error });
+    }
+  };
+  let timer = wire.setTimer(everyMs, function again() {
+    void look().then(() => {
+      if (!signal.aborted) timer = wire.setTimer(everyMs, again);
+    });
+  });
+  signal.addEventListener('abort', () => timer.cancel(), { once: true });
+  return first;
+}
+
+async function makeUp(now: number): Promise<ServerKey> {
+  const authority = await createCertificateAuthority({ commonName: 'bowline-metrics', validForMs: VALID_FOR_MS, now });
+  const { certificatePem, keyPem } = await issueCertificate({
+    authority,
+    commonName: 'bowline-metrics',
+    dnsNames: ['localhost', ...(isDnsName(hostname()) ? [hostname()] : [])],
+    ipAddresses: ['127.0.0.1', '::1'],
+    usages: ['server'],
+    validForMs: VALID_FOR_MS,
+    now,
+  });
+  return { cert: certificatePem, key: keyPem };
+}
+
+function isDnsName(name: string): boolean {
+  return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/i.test(name);
+}
+
+async function readFolder(folder: string): Promise<ServerKey> {
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new BowlineError(
+      'BOWLINE_METRICS_CERTIFICATE',
+      `cannot serve metrics with the certificate in ${folder}: ${problem}`,
+      { cause },
+    );
+  };
+  const read = (name: string): Promise<string> =>
+    readFile(join(folder, name), 'utf8').catch((cause: unknown) => refuse(`${name} is not readable`, cause));
+  const [cert, key] = await Promise.all([read('tls.crt'), read('tls.key')]);
+  let fits = false;
+  try {
+    fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch (cause) {
+    refuse('tls.crt and tls.key must be a certificate and a key in PEM', cause);
+  }
+  // In the middle of a renewal one of them may be the old one.
+  return fits ? { cert, key } : refuse('tls.key is not the key of tls.crt');
+}
