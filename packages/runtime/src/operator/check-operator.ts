@@ -1,5 +1,6 @@
-import { apiVersionOf } from '@bowline/kubernetes';
+import { apiVersionOf, type Resource } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
+import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import type { Operator } from './operator.ts';
@@ -8,7 +9,8 @@ import type { Operator } from './operator.ts';
 export function checkOperator(operator: Operator): void {
   const { name, controllers, webhooks, services, commands, resources } = operator;
   const [problem] = [
-    ...(/^[a-z0-9](?:[-a-z0-9]{0,53}[a-z0-9])?$/.test(name)
+    // With `bowline-` before it, it is the name of a Lease and the value of labels: 63 characters.
+    ...(isLabel(name, 55)
       ? []
       : ['the name must be a DNS label (lower-case letters, digits and dashes) of at most 55 characters']),
     ...(controllers.length + services.length + webhooks.length === 0
@@ -18,6 +20,8 @@ export function checkOperator(operator: Operator): void {
     ...twice('webhook', webhooks),
     ...twice('service', services),
     ...twice('command', commands),
+    ...labels('service', services),
+    ...labels('command', commands),
     ...twice(
       'kind',
       resources.map(({ id }) => ({ name: id })),
@@ -29,6 +33,16 @@ export function checkOperator(operator: Operator): void {
   throw new BowlineError('BOWLINE_OPERATOR_INVALID', `cannot define the operator "${name}": ${problem}`);
 }
 
+function isLabel(name: string, longest = 63): boolean {
+  return name.length <= longest && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(name);
+}
+
+function labels(what: string, named: readonly { readonly name: string }[]): string[] {
+  return named
+    .filter(({ name }) => !isLabel(name))
+    .map(({ name }) => `the ${what} name "${name}" must be a DNS label (lower-case letters, digits and dashes)`);
+}
+
 function twice(what: string, named: readonly { readonly name: string }[]): string[] {
   const names = named.map(({ name }) => name);
   const again = names.find((name, index) => names.indexOf(name) < index);
@@ -38,25 +52,42 @@ function twice(what: string, named: readonly { readonly name: string }[]): strin
 }
 
 function checkControllers({ controllers }: Operator): string[] {
-  const problems: string[] = [];
-  const summarizing = new Map<string, string>();
-  for (const { name, unusedFinalizer, sources, summarize } of controllers) {
-    if (unusedFinalizer !== undefined) {
-      problems.push(
-        `the controller ${name} names the finalizer ${unusedFinalizer} but has no cleanup; add one, or leave it out`,
-      );
-    }
-    const primary = sources.find(({ role }) => role === 'primary')?.resource;
-    if (!summarize || !primary || !isCustomResource(primary) || !primary.hasStatus) continue;
-    const other = summarizing.get(primary.id);
-    if (other !== undefined) {
-      problems.push(
-        `the controllers ${other} and ${name} both say whether a ${primary.kind} is ready and would overwrite each other; set summarize: false on one`,
-      );
-    }
-    summarizing.set(primary.id, name);
+  return [
+    ...controllers
+      .filter(({ unusedFinalizer }) => unusedFinalizer !== undefined)
+      .map(
+        ({ name, unusedFinalizer }) =>
+          `the controller ${name} names the finalizer ${unusedFinalizer} but has no cleanup; add one, or leave it out`,
+      ),
+    ...rivals(controllers, ({ finalization }) => finalization?.finalizer).map(
+      ({ both, kind, share }) =>
+        `${both} both clean up after a ${kind} under the finalizer ${share}, and the first to finish would let it go; name another with "finalizer" on one`,
+    ),
+    ...rivals(controllers, ({ summarize }, kind) => summarize && isCustomResource(kind) && kind.hasStatus).map(
+      ({ both, kind }) =>
+        `${both} both say whether a ${kind} is ready and would overwrite each other; set summarize: false on one`,
+    ),
+  ];
+}
+
+/** rivals are controllers of one kind, in whichever versions, that share what only one of them can have. */
+function rivals<T>(
+  controllers: readonly Controller[],
+  shareOf: (controller: Controller, kind: Resource) => T,
+): { both: string; kind: string; share: T }[] {
+  const found: ReturnType<typeof rivals<T>> = [];
+  const first = new Map<string, string>();
+  for (const controller of controllers) {
+    const primary = controller.sources.find(({ role }) => role === 'primary')?.resource;
+    const share = primary && shareOf(controller, primary);
+    if (!primary || !share) continue;
+    const { group, plural, kind } = primary;
+    const id = `${group}/${plural} ${String(share)}`;
+    const other = first.get(id);
+    if (other === undefined) first.set(id, controller.name);
+    else found.push({ both: `the controllers ${other} and ${controller.name}`, kind, share });
   }
-  return problems;
+  return found;
 }
 
 function checkSamples({ samples, resources }: Operator): string[] {

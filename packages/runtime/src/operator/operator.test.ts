@@ -24,6 +24,10 @@ const Site = defineResource({
 const ready = controller(Site, { name: 'ready' }).reconcile(() => {});
 const other = controller(Site, { name: 'other' }).reconcile(() => {});
 const held = controller(Site, { name: 'held', finalizer: 'example.dev/x' }).reconcile(() => {});
+const cleaner = (name: string) =>
+  controller(Site, { name, summarize: false })
+    .reconcile(() => {})
+    .cleanup(() => {});
 const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: {} };
 
 describe('defineOperator', () => {
@@ -113,6 +117,15 @@ describe('defineOperator', () => {
     [
       { name: 'sample', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { size: 0 } }] },
       /sample Site a is not valid: spec.size: Invalid value: 0: .*greater than or equal to 1/,
+    ],
+    [
+      { name: 'cleaners', controllers: [cleaner('a'), cleaner('b')] },
+      /controllers a and b both clean up after a Site under the finalizer example.dev\/finalizer.*name another/,
+    ],
+    [{ name: 'service', services: [{ name: 'My Service', run: async () => {} }] }, /service name "My Service" must be/],
+    [
+      { name: 'command', controllers: [plain], commands: [command({ name: '--x', summary: '', run: async () => {} })] },
+      /command name "--x" must be a DNS label/,
     ],
     [{ name: 'twice', controllers: [plain, plain] }, /controller name "configmap" is used twice/],
   ])('refuses %j', (options, text) => {

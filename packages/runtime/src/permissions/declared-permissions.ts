@@ -8,6 +8,7 @@ import { configurationNameOf, OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
 import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
+import { selectedName } from './selected-name.ts';
 
 /** What a cache and live reads of what it keeps need. */
 const READ = ['get', 'list', 'watch'];
@@ -52,8 +53,8 @@ function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): re
 function readPermissions(source: Source, ownWebhooks?: string): readonly Permission[] {
   const { resource, namespaces, fieldSelector, isLeftOut } = source;
   if (isLeftOut) return [];
-  const names = ownWebhooks !== undefined && fieldSelector === OWN_WEBHOOKS ? [ownWebhooks] : undefined;
-  return [permission(READ, resource, { namespaces, names })];
+  const name = ownWebhooks !== undefined && fieldSelector === OWN_WEBHOOKS ? ownWebhooks : selectedName(fieldSelector);
+  return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
 }
 
 function leasePermissions(operator: string): readonly Permission[] {

@@ -56,6 +56,18 @@ describe('permissions of an operator', () => {
     expect(rules).toMatchObject({ cluster: [], namespaces: { a: each, b: each } });
   });
 
+  it('hold only for the name that a declaration selects', () => {
+    const one = controller(ConfigMap, { fieldSelector: 'metadata.name=settings', namespaces: ['a'] })
+      .watches(Secret, { fieldSelector: 'metadata.name!=settings,type=Opaque', map: () => [] })
+      .reconcile(() => {});
+    const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'one', controllers: [one] }));
+    expect(cluster).toEqual([rule('', 'secrets', 'get', 'list', 'watch')]);
+    expect(namespaces.a).toContainEqual({
+      ...rule('', 'configmaps', 'get', 'list', 'watch'),
+      resourceNames: ['settings'],
+    });
+  });
+
   it('put the events of cluster-scoped objects where the API server wants them, and ask none of them for keyed work', () => {
     const nodes = controller(Node).reconcile(() => {});
     const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'nodes', controllers: [nodes] }));

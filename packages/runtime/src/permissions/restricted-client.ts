@@ -1,9 +1,9 @@
 import { SelfSubjectAccessReview } from '@bowline/kubernetes';
-import { parseFieldSelector } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import type { ApiRequest } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { inOwnNamespace, type Permission, permission } from './permission.ts';
+import { selectedName } from './selected-name.ts';
 import { type Attempt, undeclaredPermission } from './undeclared-permission.ts';
 
 /** RestrictedOptions says whose client it is. */
@@ -90,9 +90,5 @@ function attemptOf(request: ApiRequest): Attempt | undefined {
 function nameIn({ verb, subresource, key, path }: ApiRequest): string | undefined {
   if (verb === 'create' && subresource === undefined) return undefined;
   if (key || (verb !== 'list' && verb !== 'watch')) return key?.name;
-  const selector = new URLSearchParams(path.split('?')[1]).get('fieldSelector');
-  const exact = parseFieldSelector(selector ?? '').requirements.find(
-    ({ field, operator }) => field === 'metadata.name' && operator === '=',
-  );
-  return exact?.value;
+  return selectedName(new URLSearchParams(path.split('?')[1]).get('fieldSelector') ?? undefined);
 }
