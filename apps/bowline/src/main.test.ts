@@ -4,17 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { bowline, type Ended } from './test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function bowline(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
     cwd: root,
     env: { ...process.env, NO_COLOR: '1', ...env },
@@ -28,7 +23,7 @@ function bowline(args: readonly string[], env: Readonly<Record<string, string>> 
     err += text;
   });
   return new Promise((resolve) => {
-    child.once('close', (code) => resolve({ code, out, err }));
+    child.once('close', (code) => resolve({ code: code ?? -1, out, err }));
   });
 }
 
@@ -36,7 +31,7 @@ const start = ['control-plane', 'start', '--kubeconfig', 'unused'];
 
 describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   it('shows its versions as JSON', async () => {
-    const { code, out } = await bowline(['version', '-o', 'json']);
+    const { code, out } = await spawned(['version', '-o', 'json']);
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(JSON.parse(out)).toEqual({
       version,
@@ -62,7 +57,7 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     const empty = await mkdtemp(join(tmpdir(), 'bowline-main-'));
     try {
       const env = { PATH: empty, XDG_CACHE_HOME: empty, KUBEBUILDER_ASSETS: '' };
-      const { code, err } = await bowline(['control-plane', 'build', '--kind', 'kubernetes'], env);
+      const { code, err } = await spawned(['control-plane', 'build', '--kind', 'kubernetes'], env);
       expect(err).toMatch(/^error: no Kubernetes binaries: .*install Go 1\.25.*\[BOWLINE_BINARIES_MISSING\]\n$/);
       expect(code).toBe(1);
     } finally {

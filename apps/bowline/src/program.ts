@@ -53,14 +53,25 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
       word === name ? await load({ registry, args: rest, io }) : new Command(name).description(summary),
     );
   }
+  const operator = word === undefined || !Object.hasOwn(registry, word) ? undefined : registry[word];
+  if (operator) {
+    const { operatorCommands } = await import('./commands/operator-commands.ts');
+    program.addCommand(operatorCommands(await operator.load(), operator.summary));
+  }
   program
     .addCommand(upCommand())
     .addCommand(controlPlaneCommand())
     .addCommand(versionCommand())
     .addCommand(superviseCommand(), { hidden: true })
-    .addHelpText('after', exitCodeHelp);
+    .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);
   throwUsageErrors(program, io);
   return program;
+}
+
+/** Operators are not loaded for this, so their commands are not listed. */
+function operatorsHelp(registry: Registry): string {
+  const lines = Object.entries(registry).map(([name, { summary }]) => `  ${name.padEnd(18)} ${summary}`);
+  return `\nOperators (\`bowline <operator> --help\` shows the commands that one brings):\n${lines.join('\n')}\n`;
 }
 
 /** Commands that are added do not inherit how errors are shown. */
