@@ -9,6 +9,7 @@ import { ConfigMap, type KubernetesObject, resource } from '@bowline/kubernetes'
 import { expect, it } from 'vitest';
 import { repositoryRoot } from '../../scripts/repository.ts';
 import { secondNode } from '../../scripts/second-node.ts';
+import { npm, packPackages } from '../support/packed-packages.ts';
 
 const example = join(repositoryRoot, 'docs/examples/ten-lines');
 
@@ -25,11 +26,8 @@ const Greeting = resource<KubernetesObject & { spec?: object }>({
 
 /** A project of somebody else: the packed packages installed, the example's sources beside them. */
 function makeProject(folder: string): void {
-  const dependencies: Record<string, string> = {};
-  for (const name of ['kubernetes', 'machinery', 'runtime']) {
-    const packed = npm(join(repositoryRoot, 'packages', name), 'pack', '--silent', '--pack-destination', folder);
-    dependencies[`@bowline/${name}`] = `file:${packed.trim()}`;
-  }
+  const files = packPackages(folder, ['kubernetes', 'machinery', 'runtime']);
+  const dependencies = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `file:${file}`]));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true, dependencies }));
   npm(folder, 'install', '--silent', '--no-audit', '--no-fund');
 
@@ -57,10 +55,6 @@ await runOperators({ operators: [greeter], env: process.env, install: true, heal
     typeRoots: [join(repositoryRoot, 'node_modules/@types')],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
-}
-
-function npm(cwd: string, ...args: string[]): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 it('the packed packages install into an empty project, type-check there, and run the ten-line operator on both Nodes', async () => {

@@ -9,8 +9,7 @@ export const hosts = validating(Preview, { name: 'hosts', operations: ['CREATE']
     const { host } = object.spec;
     const [holder] = list(Preview, { by: { host } });
     if (!holder) return admit();
-    return deny({
-      message: `spec.host: "${host}" belongs to the Preview ${keyString(keyOf(holder))}; choose another`,
-      causes: [{ reason: 'FieldValueDuplicate', field: 'spec.host', message: 'belongs to another Preview' }],
-    });
+    const message = `"${host}" belongs to the Preview ${keyString(keyOf(holder))}; choose another host`;
+    // kubectl shows the causes and, when there are any, not the message.
+    return deny({ message, causes: [{ reason: 'FieldValueDuplicate', field: 'spec.host', message }] });
   });

@@ -1,29 +1,41 @@
-// Runs the operator in a pod, or against the current kubeconfig context. `dev` brings everything that a cluster would have: the
-// CRD, a DNS provider, the webhook's address. `manifests` prints what an administrator applies.
+// Runs the operator: as the pod's account in a cluster, else against the current kubeconfig context.
+//   dev               brings along what a cluster would have: the kind, a DNS provider, a way to the webhook
+//   manifests IMAGE   prints what an administrator applies
 import { runOperators } from '@bowline/runtime';
 import { startDnsServer } from './dns-server.ts';
 import { manifests } from './manifests.ts';
 import { previews } from './operator.ts';
 
-const [mode = 'run', image = ''] = process.argv.slice(2);
-if (mode === 'manifests') {
-  process.stdout.write(
-    `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests(image) }, undefined, 2)}\n`,
-  );
+const { DNS_URL, DOMAIN, GATEWAY, HEALTH_ADDRESS, METRICS_ADDRESS } = process.env;
+const [mode = 'run', image] = process.argv.slice(2);
+const options = {
+  operators: [previews],
+  env: process.env,
+  healthAddress: HEALTH_ADDRESS,
+  metricsAddress: METRICS_ADDRESS,
+};
+
+if (mode === 'manifests' && image) {
+  const list = { apiVersion: 'v1', kind: 'List', items: manifests(image) };
+  process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
 } else if (mode === 'dev') {
   await using dns = await startDnsServer();
   await runOperators({
-    operators: [previews],
-    env: process.env,
+    ...options,
+    // Not where the Previews are: a webhook is never asked about its operator's own namespace.
+    namespace: 'previews',
     install: true,
     config: { previews: { dnsUrl: dns.url } },
-    webhooksFor: () => ({ address: '127.0.0.1:9443', reachedAt: 'loopback', configurations: 'runtime' }),
+    webhooksFor: () => ({
+      address: '127.0.0.1:0',
+      reachedAt: 'loopback',
+      configurations: 'runtime',
+      configurationName: 'previews-dev',
+    }),
   });
+} else if (mode === 'run') {
+  await runOperators({ ...options, config: { previews: { dnsUrl: DNS_URL, domain: DOMAIN, gateway: GATEWAY } } });
 } else {
-  const { DNS_URL, DOMAIN, GATEWAY } = process.env;
-  await runOperators({
-    operators: [previews],
-    env: process.env,
-    config: { previews: { dnsUrl: DNS_URL, domain: DOMAIN, gateway: GATEWAY } },
-  });
+  process.stderr.write('usage: main.js [run | dev | manifests IMAGE]\n');
+  process.exitCode = 2;
 }

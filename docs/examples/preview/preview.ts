@@ -28,7 +28,8 @@ export const Preview = defineResource({
     .rule("self.replicas == 1 || self.keepFor <= duration('24h')", {
       message: 'a Preview with several replicas is kept for at most 24h',
       fieldPath: '.keepFor',
-    }),
+    })
+    .describe('What is wanted.'),
   rules: [
     {
       rule: "self.metadata.name.matches('^[a-z][-a-z0-9]{0,49}$')",

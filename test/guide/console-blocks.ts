@@ -1,0 +1,55 @@
+/** Step is a command of a page and what the page says that it prints. */
+export interface Step {
+  readonly command: string;
+  readonly output: string;
+}
+
+const consoleBlock = /(?<=^```console\n).*?(?=^```$)/gms;
+
+/** stepsOf are the commands in the console blocks of a page, in their order: lines behind a `$ `, each with the lines below it. */
+export function stepsOf(page: string): readonly Step[] {
+  return [...page.matchAll(consoleBlock)].flatMap(([block]) => parse(block));
+}
+
+/** withOutputs is a page in which the commands print what they are now known to print, in the order of `stepsOf`. */
+export function withOutputs(page: string, outputs: readonly string[]): string {
+  const left = outputs.values();
+  return page.replaceAll(consoleBlock, (block) =>
+    parse(block)
+      .map(({ command }) => `$ ${command}\n${left.next().value ?? ''}`)
+      .join(''),
+  );
+}
+
+function parse(block: string): readonly Step[] {
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text) => {
+      const end = text.indexOf('\n') + 1;
+      return { command: text.slice(0, end - 1), output: text.slice(end) };
+    });
+}
+
+/** What differs between two runs, and says nothing about what the guide shows. */
+const volatile: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
+  [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, '<fingerprint>'],
+  [/\b10\.\d+\.\d+\.\d+\b/g, '<ip>'],
+  [/(Resource Version: +|identity=|port=|transitions=)\S+/g, '$1<any>'],
+  [/\b\d+[sm](?=[\s)])/g, '<age>'],
+  // Newer versions of kubectl say where they deleted something.
+  [/ deleted from \S+ namespace/g, ' deleted'],
+  [/[ -]{2,}/g, ' '],
+];
+
+/** sameOutput says whether two outputs differ in nothing but times, ids, addresses and the width of columns. */
+export function sameOutput(a: string, b: string): boolean {
+  return normalised(a) === normalised(b);
+}
+
+/** normalised is an output without what differs from run to run. */
+export function normalised(output: string): string {
+  return volatile.reduce((text, [pattern, word]) => text.replaceAll(pattern, word), output);
+}
