@@ -1,19 +1,16 @@
-import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { type Cluster, cluster, type TestServiceAccount } from '@bowline/control-plane/testing';
 import { ConfigMap, Lease } from '@bowline/kubernetes';
 import { formatMicroTime, untilAborted, VirtualClock } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { expect, test, vi } from 'vitest';
 import type { Client } from '../client/client.ts';
-import { createClient } from '../client/create-client.ts';
-import { Manager } from '../manager/manager.ts';
-import type { ManagerOptions } from '../manager/manager-options.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
-import type { Transport } from '../transport/transport.ts';
 import { controller } from './builder.ts';
 import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
+import { runOperator } from './run-operator.test-support.ts';
 
 const Order = defineResource({
   group: 'deposed.test.bowline.dev',
@@ -81,25 +78,10 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
   });
 }
 
-function start(c: Cluster, transport: Transport, gate: Gate, options: Partial<ManagerOptions>) {
-  const end = new AbortController();
-  const manager = new Manager({
-    operators: [operatorWith(gate, c.namespace)],
-    clientFor: () => createClient({ transport }),
-    namespace: c.namespace,
-    healthAddress: '0',
-    metricsAddress: '0',
-    ...options,
-  });
-  const ended = manager.run(end.signal);
-  ended.catch(() => undefined);
-  return { ended, stop: () => end.abort() };
-}
-
 /** writesOf is what an account wrote, as the API server recorded it: all but its Lease. */
-async function writesOf(c: Cluster, account: { readonly namespace: string; readonly name: string }): Promise<string[]> {
+async function writesOf(c: Cluster, account: TestServiceAccount, since: number): Promise<string[]> {
   const username = `system:serviceaccount:${account.namespace}:${account.name}`;
-  return (await c.controlPlane.audit())
+  return (await c.controlPlane.audit(since))
     .filter(({ user, verb }) => user.username === username && !['get', 'list', 'watch'].includes(verb))
     .filter(({ objectRef }) => objectRef?.resource !== 'leases')
     .map(
@@ -113,6 +95,7 @@ const clusterRules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
   'a deposed leader writes nothing, in whatever way it tries, when %s',
   async (reason) => {
+    const since = Date.now();
     await using c = await cluster();
     await installCustomResourceDefinitions(c.admin, [Order]);
     for (const name of WAYS) {
@@ -133,7 +116,7 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
     const wire = new VirtualClock({ startMs: Date.now() });
     // Each run tries at the very moment at which it is told to end.
     const gate: Gate = { opens: untilAborted, begun: [], ended: new Map() };
-    const leader = start(c, cuttable, gate, { wire });
+    const leader = runOperator(c, operatorWith(gate, c.namespace), cuttable, { wire, leaderElection: {} });
     await vi.waitFor(() => expect(gate.begun.toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
 
     if (reason === 'another holds the Lease') {
@@ -153,12 +136,12 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
     const other = await c.serviceAccount({ clusterRules });
     await using otherTransport = await transportOf(c, other.identity);
     const free: Gate = { opens: () => Promise.resolve(), begun: [], ended: new Map() };
-    const successor = start(c, otherTransport, free, { leaderElection: false });
+    const successor = runOperator(c, operatorWith(free, c.namespace), otherTransport);
     await c.until(Order, { name: 'status' }, ({ status }) => status?.words === 1);
     await vi.waitFor(() => expect([...free.ended.keys()].toSorted()).toEqual(WAYS.toSorted()), { timeout: 20_000 });
     successor.stop();
     await successor.ended;
-    const written = (await writesOf(c, other)).map((write) => write.replace(/ event\..*/, ' event'));
+    const written = (await writesOf(c, other, since)).map((write) => write.replace(/ event\..*/, ' event'));
     expect(new Set(written.filter((write) => !write.includes('/status')))).toEqual(
       new Set([
         'patch configmaps/ apply',
@@ -171,6 +154,6 @@ test.each(['another holds the Lease', 'the Lease cannot be renewed'])(
       ]),
     );
     expect(written).toContain('patch orders/status status');
-    expect(await writesOf(c, account)).toEqual([]);
+    expect(await writesOf(c, account, since)).toEqual([]);
   },
 );

@@ -2,8 +2,6 @@ import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, type KubernetesObject, keyOf, type ObjectKey, type Resource, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
-import { createClient } from '../client/create-client.ts';
-import { Manager } from '../manager/manager.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
@@ -13,6 +11,7 @@ import { type CleanupTier, cleanUpTiers } from '../writing/cleanup-tiers.ts';
 import { fieldManagerOf } from '../writing/field-manager.ts';
 import { controller } from './builder.ts';
 import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
+import { runOperator } from './run-operator.test-support.ts';
 
 const GROUP = 'killed.test.bowline.dev';
 const LABEL = `${GROUP}/fleet`;
@@ -113,22 +112,14 @@ function start({ c, transport, writes }: World, fault?: { readonly kind: Fault; 
     controllers: [fleetsIn(c.namespace)],
     permissions: [allow(['list'], ConfigMap), allow(['list'], Secret)],
   });
-  const manager = new Manager({
-    operators: [operator],
-    clientFor: () => createClient({ transport: cut }),
-    namespace: c.namespace,
-    leaderElection: false,
-    healthAddress: '0',
-    metricsAddress: '0',
-    drainTimeoutMs: 0,
-  });
-  const stopped = manager.run(end.signal);
+  const running = runOperator(c, operator, cut, { drainTimeoutMs: 0 });
+  end.signal.addEventListener('abort', running.stop);
   return {
-    stopped,
+    stopped: running.ended,
     wasFaulty: () => requests >= (fault?.at ?? Number.POSITIVE_INFINITY),
     async stop(): Promise<void> {
-      end.abort();
-      await stopped;
+      running.stop();
+      await running.ended;
     },
   };
 }

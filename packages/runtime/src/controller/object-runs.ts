@@ -73,9 +73,11 @@ export class ObjectRuns {
     const { fieldManager } = this.#options.shared;
     const stored = await addFinalizer(live, this.#kind, object, finalizer, { fieldManager });
     if (!stored || stored.metadata?.deletionTimestamp !== undefined) return undefined;
-    // The answer is visible in the cache at once, in the view that the function expects.
-    const current = this.#options.informer.get(key);
-    return current === undefined ? undefined : await this.#reconcile(this.#context(run, key, current));
+    // The answer is visible in the cache at once, in the view that the function expects. What is newer, because the object was
+    // deleted or made again meanwhile, has an event of its own.
+    const current = this.#options.informer.get(key) as KubernetesObject | undefined;
+    if (!current || deletionOf(current) || !hasFinalizer(current, finalizer)) return undefined;
+    return await this.#reconcile(this.#context(run, key, current));
   }
 
   async #reconcile(context: RunContext): Promise<ReconcileResult> {
@@ -145,7 +147,7 @@ export class ObjectRuns {
     if (object === undefined) return;
     const at = {
       now: shared.clock.now(),
-      generation: object.metadata?.generation,
+      generation: (context.object as KubernetesObject).metadata?.generation ?? object.metadata?.generation,
       outcome: controller.summarize ? outcome : undefined,
     };
     const { fieldManager } = shared;
@@ -158,8 +160,11 @@ export class ObjectRuns {
 
   /** A view that keeps less than the status makes a read necessary. */
   async #wholeObject(context: RunContext): Promise<(KubernetesObject & { readonly status?: object }) | undefined> {
-    if (this.#options.informer.view === 'full') return context.object as KubernetesObject;
-    return await context.live.find(this.#kind, context.key as ObjectKey);
+    const seen = context.object as KubernetesObject;
+    if (this.#options.informer.view === 'full') return seen;
+    const object = await context.live.find(this.#kind, context.key as ObjectKey);
+    // Nothing was found out about an object that has taken its place.
+    return object?.metadata?.uid === (seen.metadata?.uid ?? object?.metadata?.uid) ? object : undefined;
   }
 
   /**

@@ -138,7 +138,7 @@ export class RunContext {
     this.#writer ??= createWriter({
       client: this.live,
       fieldManager,
-      lookup,
+      lookup: this.deletion ? presentOnly(lookup) : lookup,
       settled,
       // What a view without metadata keeps of its object can own nothing: then a write has to name labels.
       marks: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
@@ -148,4 +148,15 @@ export class RunContext {
     });
     return this.#writer;
   }
+}
+
+/**
+ * What a cleanup takes for gone stays behind for ever, because no event brings it back: a cache that does not have it, perhaps
+ * not yet, is not enough.
+ */
+function presentOnly(lookup: Lookup): Lookup {
+  return (resource, key, desired) => {
+    const cached = lookup(resource, key, desired);
+    return cached?.object && cached;
+  };
 }

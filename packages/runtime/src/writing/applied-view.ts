@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 import { type ProjectView, project, type View } from '../cache/view.ts';
 
 const views = new Map<string, ProjectView<KubernetesObject, KubernetesObject>>();
+const known = new WeakSet<object>();
 
 /**
  * appliedView is the view for objects that we apply: everything, and of managedFields the entries of the managers whose name
@@ -23,6 +24,7 @@ export function appliedView<T extends KubernetesObject>(prefix: string): Project
       },
     }));
     views.set(prefix, view);
+    known.add(view);
   }
   // The projection gives back what it is given, but for a part of the metadata.
   return view as unknown as ProjectView<T, T>;
@@ -30,5 +32,5 @@ export function appliedView<T extends KubernetesObject>(prefix: string): Project
 
 /** keepsWholeObjects says whether reads through a view have all the content of an object. */
 export function keepsWholeObjects(view: View<never>): boolean {
-  return view === 'full' || [...views.values()].some((known) => (known as unknown) === view);
+  return view === 'full' || (typeof view === 'object' && known.has(view));
 }

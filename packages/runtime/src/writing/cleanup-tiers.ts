@@ -6,7 +6,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '@bowline/kubernetes';
-import type { Clock } from '@bowline/machinery';
+import { type Clock, forEachConcurrently } from '@bowline/machinery';
 import { deletionOf } from './deletion.ts';
 import { removeFinalizer } from './finalizers.ts';
 import type { Removed } from './guarded-delete.ts';
@@ -38,7 +38,7 @@ export interface CleanupOptions {
   readonly client: WriteClient;
   readonly clock: Clock;
   readonly fieldManager: string;
-  /** remove deletes one object; a writer's `remove` with its uid. */
+  /** remove deletes one object if it is ours, and says so when it is being deleted; a writer's `remove` with its uid. */
   readonly remove: (leftover: Leftover) => Promise<Removed>;
   /** How long an object may take to go. Defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
@@ -71,26 +71,30 @@ export interface CleanupProgress {
   readonly requeueAfterMs?: number | undefined;
 }
 
+/** How many objects of a tier are looked at together. */
+const AT_A_TIME = 16;
+
 /**
  * cleanUpTiers takes the next step of a cleanup: in the first tier that has objects left, those that are not yet being
  * deleted are, and the rest is waited for. Call it from every reconcile of the object that is being deleted, and remove its
- * finalizer when it is done. It is safe to stop at any point.
+ * finalizer when it is done. It is safe to stop at any point. One object that fails holds up its tier, but none of its
+ * neighbours.
  */
 export async function cleanUpTiers(tiers: readonly CleanupTier[], options: CleanupOptions): Promise<CleanupProgress> {
-  const { clock, timeoutMs = 30_000, pollMs = 2_000, remove } = options;
+  const { clock, pollMs = 2_000, signal } = options;
   for (const tier of tiers) {
     const waiting: Waiting[] = [];
-    for (const leftover of await tier.find()) {
-      const limitMs = tier.timeoutMs ?? timeoutMs;
-      if (leftover.object.metadata?.deletionTimestamp !== undefined) {
-        const state = await lookAt(leftover, limitMs, tier.forcedFinalizer, options);
+    const leftovers = await tier.find();
+    const [failure] = await forEachConcurrently(
+      leftovers,
+      AT_A_TIME,
+      async (leftover) => {
+        const state = await takeDown(leftover, tier, options);
         if (state) waiting.push(state);
-        continue;
-      }
-      const { outcome, metadata } = await remove(leftover);
-      if (outcome !== 'terminating') continue;
-      waiting.push(waitingFor(leftover, { ...leftover.object, metadata }, limitMs, clock));
-    }
+      },
+      { signal },
+    );
+    if (failure) throw failure.error;
     if (waiting.length === 0) continue;
     const next = waiting.map(({ deadline, isOverdue }) => (isOverdue ? pollMs : deadline - clock.now() + 1));
     return {
@@ -103,18 +107,18 @@ export async function cleanUpTiers(tiers: readonly CleanupTier[], options: Clean
   return { isDone: true, waiting: [] };
 }
 
-/** lookAt judges an object that is being deleted; undefined when taking off our finalizer let it go. */
-async function lookAt(
-  leftover: Leftover,
-  limitMs: number,
-  forcedFinalizer: string | undefined,
-  options: CleanupOptions,
-): Promise<Waiting | undefined> {
+/** takeDown does for one object what can be done now; undefined when it is gone, or was not ours. */
+async function takeDown(leftover: Leftover, tier: CleanupTier, options: CleanupOptions): Promise<Waiting | undefined> {
   const { client, clock, fieldManager, signal } = options;
-  const state = waitingFor(leftover, leftover.object, limitMs, clock);
+  const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
+  // Also for one that is being deleted: only `remove` knows whether it is ours.
+  const { outcome, metadata } = await options.remove(leftover);
+  if (outcome !== 'terminating') return undefined;
+  const object = { ...leftover.object, metadata };
+  const state = waitingFor(leftover, object, limitMs, clock);
+  const { forcedFinalizer } = tier;
   if (!state.isOverdue || !forcedFinalizer || !state.finalizers.includes(forcedFinalizer)) return state;
-  const { resource, object } = leftover;
-  const freed = await removeFinalizer(client, resource, object, forcedFinalizer, { fieldManager, signal });
+  const freed = await removeFinalizer(client, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
   if (!freed?.metadata?.finalizers?.length) return undefined;
   return { ...waitingFor(leftover, freed, limitMs, clock), wasForced: true };
 }

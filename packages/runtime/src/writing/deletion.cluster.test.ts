@@ -153,12 +153,38 @@ describe('cleanUpTiers', () => {
     });
     const client = new ObservedClient(c.admin);
     expect(await step(c, at(31), client)).toMatchObject({ waiting: [{ isOverdue: true, wasForced: false }] });
-    expect(client.verbs()).toBe('');
+    expect(client.verbs()).toBe('find');
     expect(await step(c, at(31), client, forced)).toMatchObject({
       waiting: [{ isOverdue: true, wasForced: true, finalizers: [OTHER] }],
       requeueAfterMs: 2_000,
     });
     await free(c, 'a');
+  });
+
+  test('neither waits for nor frees what somebody else is deleting and only looks like ours', async () => {
+    await using c = await cluster();
+    const tiered = { 'test.bowline.dev/tier': 'first' };
+    const object = await create(c, 'foreign', { labels: tiered, finalizers: [FINALIZER] });
+    await c.admin.delete(ConfigMap, keyOf(object));
+    const later = new VirtualClock({ startMs: Date.now() + 3_600_000 });
+    const client = new ObservedClient(c.admin);
+    expect(await step(c, later, client, { forcedFinalizer: FINALIZER })).toEqual({ isDone: true, waiting: [] });
+    expect(client.verbs()).toBe('find');
+    await free(c, 'foreign');
+  });
+
+  test('goes on with the neighbours of an object that fails, but not with the next tier', async () => {
+    await using c = await cluster();
+    for (const name of ['a', 'b', 'c']) await child(c, name, 'first');
+    await child(c, 'd', 'second');
+    const client = new ObservedClient(c.admin);
+    client.before('delete', () => Promise.reject(new Error('not today')));
+    await expect(step(c, systemClock, client)).rejects.toThrow('not today');
+    const { items } = await c.admin.list(ConfigMap, { namespace: c.namespace, labelSelector: 'test.bowline.dev/tier' });
+    expect(items.map(({ metadata }) => metadata?.labels?.['test.bowline.dev/tier']).toSorted()).toEqual([
+      'first',
+      'second',
+    ]);
   });
 
   test('never takes a failed list for an empty one', async () => {

@@ -17,6 +17,16 @@ describe('addFinalizer', () => {
     });
   });
 
+  it('refuses an object whose identity is not known: the finalizer might go to another', async () => {
+    const client = createClient({ transport: new ScriptedTransport() });
+    for (const identity of [{ uid: 'u' }, { resourceVersion: '5' }]) {
+      const object = { metadata: { namespace: 'default', name: 'a', ...identity } };
+      await expect(addFinalizer(client, ConfigMap, object, 'a.test/b', { fieldManager: 'm' })).rejects.toMatchObject({
+        code: 'BOWLINE_WRITE_INVALID',
+      });
+    }
+  });
+
   it.each(['cleanup', '/cleanup', 'example.com/', 'Example.com/a', 'example.com/a b'])(
     'refuses the name %s',
     async (name) => {

@@ -83,6 +83,8 @@ class GuardedApply<T extends KubernetesObject> {
   readonly #plan: ApplyPlan<T>;
   #adopted = false;
   #collided = false;
+  /** How often an object was refused because it exists, and was not there. */
+  #refusals = 0;
   /** Set, too, when the server refuses an apply to an absent object with a version: one that is unlike those we know. */
   #createPlainly: boolean;
 
@@ -103,7 +105,8 @@ class GuardedApply<T extends KubernetesObject> {
         if (!saysThatItChanged(error, state.object) || attempt >= MOST_ATTEMPTS) throw error;
         this.#collided = true;
         const next = await this.#live();
-        if (state.isLive && !state.object && !next.object) this.#createPlainly = true;
+        // Once, somebody may have made and deleted it meanwhile.
+        if (!state.object && !next.object && state.isLive && ++this.#refusals > 1) this.#createPlainly = true;
         state = next;
         continue;
       }

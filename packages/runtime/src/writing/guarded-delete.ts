@@ -2,7 +2,7 @@ import type { KubernetesObject, ObjectKey, Resource, Status } from '@bowline/kub
 import type { DeleteOptions } from '../client/client.ts';
 import { isConflict, isNotFound } from '../errors/api-error.ts';
 import { isStatus, livesOn } from './deletion.ts';
-import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
+import { type CachedObject, type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /** Removed is what became of a removal. */
 export interface Removed {
@@ -42,9 +42,8 @@ export async function guardedDelete<T extends KubernetesObject>(
   const { client, signal } = tools;
   const { resource, key, propagationPolicy = 'Background', gracePeriodSeconds } = plan;
   const cached = tools.lookup?.(resource, key);
-  // Asked again before it is called foreign: the cache may be behind, or keep too little of it to tell.
-  const isEnough = cached && (cached.object === undefined || plan.isOurs(cached.object));
-  let object: KubernetesObject | undefined = isEnough ? cached.object : await client.find(resource, key, { signal });
+  let object: KubernetesObject | undefined =
+    cached && isEnough(cached, plan) ? cached.object : await client.find(resource, key, { signal });
   const uid = plan.uid ?? object?.metadata?.uid;
   for (let attempt = 1; ; attempt++) {
     const { metadata } = object ?? {};
@@ -65,6 +64,13 @@ export async function guardedDelete<T extends KubernetesObject>(
     }
     object = await client.find(resource, key, { signal });
   }
+}
+
+/** The cache may be behind, or keep too little to tell: only what it shows as ours, or as absent when nobody knows better, counts. */
+function isEnough({ object }: CachedObject, plan: DeletePlan<KubernetesObject>): boolean {
+  if (object === undefined) return plan.uid === undefined;
+  const { uid } = object.metadata ?? {};
+  return uid !== undefined && uid === (plan.uid ?? uid) && plan.isOurs(object);
 }
 
 function removal(answer: KubernetesObject | Status): Removed {

@@ -1,5 +1,7 @@
 import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
 import { isConflict, isNotFound } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { describeKey } from './describe-object.ts';
 import { MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
 /**
@@ -15,7 +17,13 @@ export async function guardedMerge<T extends KubernetesObject>(
   change: (current: T) => Promise<MergeChange | undefined> | MergeChange | undefined,
 ): Promise<T | undefined> {
   const key = keyOf(object);
-  const { uid } = object.metadata ?? {};
+  const { uid, resourceVersion } = object.metadata ?? {};
+  if (!uid || !resourceVersion) {
+    throw new BowlineError(
+      'BOWLINE_WRITE_INVALID',
+      `cannot change ${describeKey(resource, key)}: its uid or resourceVersion is missing, without which it might be another object; use it as the server stored it`,
+    );
+  }
   let current = object;
   for (let attempt = 1; ; attempt++) {
     const patch = await change(current);

@@ -112,10 +112,11 @@ describe('apply', () => {
   });
 
   it('creates plainly on a server that refuses it although nothing is there', async () => {
-    const { writer, transport, methods } = setUp([absent, conflict, absent, { status: 201, body: answer }]);
+    const refused = [absent, conflict, absent, conflict, absent];
+    const { writer, transport, methods } = setUp([...refused, { status: 201, body: answer }]);
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('created');
-    expect(methods()).toBe('GET PATCH GET POST');
-    expect(transport.sent(3)).not.toHaveProperty('metadata.resourceVersion');
+    expect(methods()).toBe('GET PATCH GET PATCH GET POST');
+    expect(transport.sent(5)).not.toHaveProperty('metadata.resourceVersion');
   });
 
   it('names the object and version that it judged', async () => {
@@ -203,6 +204,18 @@ describe('remove', () => {
     const { writer, methods } = setUp([{ body: answer }, gone], cached(known, false));
     expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'deleted' });
     expect(methods()).toBe('GET DELETE');
+  });
+
+  it('asks the server when the cache does not have the very object that is meant', async () => {
+    const gone = { body: { kind: 'Status', apiVersion: 'v1' } };
+    for (const before of [undefined, { metadata: { ...answer.metadata, uid: 'before' } } as KubernetesObject]) {
+      const { writer, methods } = setUp([{ body: answer }, gone], cached(before));
+      expect(await writer.remove(ConfigMap, key, { uid: 'u' })).toEqual({ outcome: 'deleted' });
+      expect(methods()).toBe('GET DELETE');
+    }
+    const { writer, methods } = setUp([], cached(undefined));
+    expect(await writer.remove(ConfigMap, key)).toEqual({ outcome: 'absent' });
+    expect(methods()).toBe('');
   });
 
   it('asks the server when no cache keeps all objects of the place', async () => {
