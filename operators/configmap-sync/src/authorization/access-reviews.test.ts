@@ -1,0 +1,144 @@
+import { VirtualClock } from '@bowline/machinery';
+import { createClient } from '@bowline/runtime';
+import { describe, expect, test } from 'vitest';
+import { AccessReviews, type AccessReviewsOptions } from './access-reviews.ts';
+import { RecentAnswers } from './recent-answers.ts';
+import { ReviewingTransport } from './reviewing-transport.test-support.ts';
+import { describeRights, type Right } from './rights.ts';
+import { reviewServiceAccount } from './service-account.ts';
+
+const alice = { user: 'alice', groups: ['dev'], uid: '1', extra: { scope: ['x'] } };
+const create = (namespace: string): Right => ({ verb: 'create', resource: 'configmaps', namespace });
+const get = (namespace: string, name: string): Right => ({ verb: 'get', resource: 'configmaps', namespace, name });
+
+function reviewing(allowed: string[], options: Partial<AccessReviewsOptions> = {}) {
+  const transport = new ReviewingTransport(...allowed);
+  const client = createClient({ transport });
+  const clock = new VirtualClock();
+  const asked = (): string[] => transport.questions.map(({ right }) => right);
+  return { transport, client, clock, asked, reviews: new AccessReviews({ client, clock, ...options }) };
+}
+
+describe('AccessReviews', () => {
+  test('asks about the whole subject, with one question for one right', async () => {
+    const { reviews, transport, asked } = reviewing(['get configmaps a/m']);
+    expect(await reviews.missing(alice, [get('a', 'm')])).toEqual([]);
+    expect(asked()).toEqual(['get configmaps a/m']);
+    expect(transport.questions[0]?.spec).toMatchObject(alice);
+  });
+
+  test('asks about the whole cluster first when there are several places', async () => {
+    const { reviews, asked } = reviewing(['create configmaps */*']);
+    expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([]);
+    expect(asked()).toEqual(['create configmaps */*']);
+  });
+
+  test('asks about each place when the whole cluster is not allowed', async () => {
+    const { reviews, asked } = reviewing(['create configmaps a/*', 'create configmaps c/*']);
+    expect(await reviews.missing(alice, ['a', 'b', 'c'].map(create))).toEqual([create('b')]);
+    expect(asked()).toEqual(['*', 'a', 'b', 'c'].map((place) => `create configmaps ${place}/*`));
+  });
+
+  test('stops when enough is missing', async () => {
+    const { reviews, asked } = reviewing([]);
+    const everywhere = Array.from({ length: 200 }, (_, index) => create(`n${index}`));
+    expect(await reviews.missing(alice, everywhere)).toEqual(everywhere.slice(0, 5));
+    expect(asked().length).toBeLessThan(20);
+  });
+
+  test('remembers answers for 30 s, for one subject only', async () => {
+    const { reviews, asked, clock } = reviewing(['get configmaps a/m']);
+    await reviews.missing(alice, [get('a', 'm'), create('b')]);
+    await clock.advance(29_000);
+    expect(await reviews.missing(alice, [get('a', 'm'), create('b')])).toEqual([create('b')]);
+    expect(asked()).toHaveLength(2);
+    for (const other of [
+      { ...alice, groups: [] },
+      { ...alice, user: 'bob' },
+      { ...alice, extra: {} },
+    ]) {
+      await reviews.missing(other, [get('a', 'm')]);
+    }
+    expect(asked()).toHaveLength(5);
+    await clock.advance(1_001);
+    await reviews.missing(alice, [get('a', 'm')]);
+    expect(asked()).toHaveLength(6);
+  });
+
+  test('remembers nothing when told so', async () => {
+    const { reviews, asked } = reviewing([], { keepMs: 0 });
+    await reviews.missing(alice, [get('a', 'm')]);
+    await reviews.missing(alice, [get('a', 'm')]);
+    expect(asked()).toHaveLength(2);
+  });
+
+  test('asks in single namespaces only without rights in the whole cluster', async () => {
+    const { reviews, transport } = reviewing(['create configmaps */*'], { local: true });
+    const all: Right = { verb: 'create', resource: 'configmaps' };
+    expect(await reviews.missing(alice, [create('a'), create('b'), all])).toEqual([all]);
+    expect(transport.questions.map(({ right, local }) => [right, local])).toEqual([
+      ['create configmaps a/*', true],
+      ['create configmaps b/*', true],
+    ]);
+  });
+
+  test('takes no failure for an answer', async () => {
+    const failing = { maySubject: () => Promise.reject(new Error('down')) };
+    const reviews = new AccessReviews({ client: failing, clock: new VirtualClock() });
+    await expect(reviews.missing(alice, [create('a')])).rejects.toThrow('down');
+  });
+});
+
+describe('RecentAnswers', () => {
+  test('holds no more than it may, and drops what is too old', async () => {
+    const clock = new VirtualClock();
+    const answers = new RecentAnswers<number>({ clock, keepMs: 1_000, most: 3 });
+    for (let index = 0; index < 5; index++) answers.set(`k${index}`, index);
+    expect(['k0', 'k1', 'k2', 'k3', 'k4'].map((key) => answers.get(key))).toEqual([undefined, undefined, 2, 3, 4]);
+    await clock.advance(1_000);
+    answers.set('new', 9);
+    expect(answers.size).toBe(1);
+  });
+});
+
+describe('reviewServiceAccount', () => {
+  const account = { namespace: 'team', name: 'syncer' };
+  const path = '/api/v1/namespaces/team/serviceaccounts/syncer';
+  const rights = [get('a', 'm'), create('b')];
+
+  test('misses an account that is not there', async () => {
+    const { client, reviews, asked } = reviewing([]);
+    const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
+    expect(verdict).toMatchObject({ granted: false, reason: 'ServiceAccountNotFound' });
+    expect(verdict.message).toContain('team/syncer does not exist');
+    expect(asked()).toEqual([]);
+  });
+
+  test('names what the account lacks, asked about as the API server knows it', async () => {
+    const { client, reviews, transport } = reviewing(['get configmaps a/m']);
+    transport.objects.add(path);
+    const verdict = await reviewServiceAccount({ live: client, reviews, account, rights });
+    expect(verdict).toMatchObject({ granted: false, reason: 'InsufficientPermissions', missing: [create('b')] });
+    expect(verdict.message).toContain('create configmaps in namespace b');
+    expect(transport.questions[0]?.spec).toMatchObject({
+      user: 'system:serviceaccount:team:syncer',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:team', 'system:authenticated'],
+    });
+  });
+
+  test('grants an account that may do all', async () => {
+    const { client, reviews, transport } = reviewing(['get configmaps */*', 'create configmaps b/*']);
+    transport.objects.add(path);
+    expect(await reviewServiceAccount({ live: client, reviews, account, rights })).toMatchObject({ granted: true });
+  });
+});
+
+describe('describeRights', () => {
+  test('says what, of which name and where', () => {
+    const everywhere: Right = { verb: 'delete', resource: 'configmaps' };
+    const account: Right = { verb: 'impersonate', resource: 'serviceaccounts', namespace: 'a', name: 'x' };
+    expect(describeRights([get('a', 'm'), everywhere, account])).toBe(
+      'get configmap m in namespace a; delete configmaps in every namespace; impersonate serviceaccount x in namespace a',
+    );
+  });
+});

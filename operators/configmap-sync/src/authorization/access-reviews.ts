@@ -1,0 +1,99 @@
+import type { Clock } from '@bowline/machinery';
+import type { AccessQuestion, Client, Subject } from '@bowline/runtime';
+import { RecentAnswers } from './recent-answers.ts';
+import type { Right } from './rights.ts';
+
+/** AccessReviewsOptions says whom reviews are asked of. */
+export interface AccessReviewsOptions {
+  readonly client: Pick<Client, 'maySubject'>;
+  readonly clock: Clock;
+  /** Ask in single namespaces only, for want of rights in the whole cluster. Defaults to false. */
+  readonly local?: boolean | undefined;
+  /** How long answers are kept. 0 asks every time. Defaults to 30 s. */
+  readonly keepMs?: number | undefined;
+}
+
+/** MissingOptions bounds one search. */
+export interface MissingOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Enough missing rights to stop at: a message names no more. Defaults to 5. */
+  readonly most?: number | undefined;
+}
+
+const KEEP_MS = 30_000;
+const MOST_ANSWERS = 10_000;
+const MOST_IN_FLIGHT = 16;
+
+/** AccessReviews finds out what somebody may not do, by SubjectAccessReviews. */
+export class AccessReviews {
+  readonly #options: AccessReviewsOptions;
+  readonly #answers: RecentAnswers<boolean>;
+
+  constructor(options: AccessReviewsOptions) {
+    this.#options = options;
+    const { clock, keepMs = KEEP_MS } = options;
+    this.#answers = new RecentAnswers({ clock, keepMs, most: MOST_ANSWERS });
+  }
+
+  /**
+   * missing is the rights that a subject lacks; some of them, if there are many. What is asked about in
+   * several places is asked about everywhere first: who may do it in the whole cluster is asked once.
+   */
+  async missing(subject: Subject, rights: readonly Right[], options: MissingOptions = {}): Promise<readonly Right[]> {
+    const { signal, most = 5 } = options;
+    const ask = (right: Right): Promise<boolean> => this.#ask(subject, right, signal);
+    const open = await this.#notEverywhere(rights, ask);
+    const lacking: Right[] = [];
+    for (let start = 0; start < open.length && lacking.length < most; start += MOST_IN_FLIGHT) {
+      const some = open.slice(start, start + MOST_IN_FLIGHT);
+      const answers = await Promise.all(some.map(ask));
+      lacking.push(...some.filter((_, index) => !answers[index]));
+    }
+    return lacking.slice(0, most);
+  }
+
+  async #notEverywhere(rights: readonly Right[], ask: (right: Right) => Promise<boolean>): Promise<readonly Right[]> {
+    if (this.#options.local) return rights;
+    const open = new Set<Right>();
+    for (const same of groupedByVerb(rights)) {
+      const [first] = same;
+      const everywhere = first && { verb: first.verb, resource: first.resource };
+      if (everywhere && same.length > 1 && (await ask(everywhere))) continue;
+      for (const right of same) open.add(right);
+    }
+    return [...open];
+  }
+
+  async #ask(subject: Subject, right: Right, signal: AbortSignal | undefined): Promise<boolean> {
+    const { client, local = false } = this.#options;
+    // Nobody can be asked about the whole cluster there.
+    if (local && right.namespace === undefined) return false;
+    const key = JSON.stringify([subject.user, subject.uid, subject.groups, subject.extra, right]);
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const { allowed } = await client.maySubject(subject, questionOf(right), { signal, local });
+    this.#answers.set(key, allowed);
+    return allowed;
+  }
+}
+
+function groupedByVerb(rights: readonly Right[]): Iterable<readonly Right[]> {
+  const groups = new Map<string, Right[]>();
+  for (const right of rights) {
+    const id = `${right.verb} ${right.resource}`;
+    const known = groups.get(id);
+    if (known) known.push(right);
+    else groups.set(id, [right]);
+  }
+  return groups.values();
+}
+
+function questionOf({ verb, resource, namespace, name }: Right): AccessQuestion {
+  return {
+    verb,
+    group: '',
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
+}

@@ -1,0 +1,91 @@
+import { webhookConfigurations, webhookFullName } from '@bowline/runtime';
+import { describe, expect, test } from 'vitest';
+import { review } from '../webhooks/validate.ts';
+import { isAuthorReviewed, REVIEW_WEBHOOK, type ReviewConfiguration } from './author-review.ts';
+
+const installed = webhookConfigurations({
+  operator: 'configmap-sync',
+  webhooks: [review],
+  address: { service: { namespace: 'system', name: 'webhook' } },
+  ownNamespace: 'system',
+}).validating as ReviewConfiguration;
+
+type Entry = NonNullable<ReviewConfiguration['webhooks']>[number];
+
+function changed(change: Partial<Entry>): ReviewConfiguration {
+  return { webhooks: (installed.webhooks ?? []).map((webhook) => ({ ...webhook, ...change })) };
+}
+
+const isReviewed = (configuration: ReviewConfiguration | undefined, name = 'team', labels?: Record<string, string>) =>
+  isAuthorReviewed({ configuration, namespace: { name, labels }, ownNamespace: 'system' });
+
+describe('isAuthorReviewed', () => {
+  test('holds where the configuration that we render is installed', () => {
+    expect(webhookFullName('configmap-sync', review)).toBe(REVIEW_WEBHOOK);
+    expect(isReviewed(installed)).toBe(true);
+    expect(isReviewed(installed, 'kube-system')).toBe(true);
+  });
+
+  test('never holds in the own namespace, whatever is installed', () => {
+    expect(isReviewed(installed, 'system')).toBe(false);
+    expect(isReviewed(changed({ namespaceSelector: {} }), 'system')).toBe(false);
+  });
+
+  const rule = installed.webhooks?.[0]?.rules?.[0] ?? {};
+  test.each<[string, ReviewConfiguration | undefined]>([
+    ['nothing is installed', undefined],
+    ['it is empty', {}],
+    ['another webhook', changed({ name: 'other.configmap-sync.bowline.dev' })],
+    ['it may fail', changed({ failurePolicy: 'Ignore' })],
+    [
+      'it selects other namespaces',
+      changed({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'x' } } }),
+    ],
+    ['it selects by labels that are missing', changed({ namespaceSelector: { matchLabels: { review: 'yes' } } })],
+    ['its selector is not valid', changed({ namespaceSelector: { matchExpressions: [{ key: 'a', operator: '?' }] } })],
+    [
+      'authors can avoid it with a label',
+      changed({ objectSelector: { matchExpressions: [{ key: 'skip', operator: 'DoesNotExist' }] } }),
+    ],
+    [
+      'authors can avoid it with a condition',
+      changed({ matchConditions: [{ name: 'x', expression: "!('skip' in object.metadata.annotations)" }] }),
+    ],
+    ['it is asked about creations only', changed({ rules: [{ ...rule, operations: ['CREATE'] }] })],
+    ['it is asked about another kind', changed({ rules: [{ ...rule, resources: ['others'] }] })],
+    ['it is asked about another group', changed({ rules: [{ ...rule, apiGroups: ['example.dev'] }] })],
+    ['it is asked about another version', changed({ rules: [{ ...rule, apiVersions: ['v0'] }] })],
+    ['it is asked about the status only', changed({ rules: [{ ...rule, resources: ['configmapsyncs/status'] }] })],
+    ['it has no rules', changed({ rules: [] })],
+  ])('does not hold when %s', (_, configuration) => {
+    expect(isReviewed(configuration)).toBe(false);
+  });
+
+  test.each<[string, Partial<Entry>]>([
+    ['the failure policy is left to its default', { failurePolicy: undefined }],
+    ['there is no condition at all', { matchConditions: undefined }],
+    [
+      'rules are wider',
+      { rules: [{ ...rule, operations: ['*'], resources: ['*'], apiGroups: ['*'], apiVersions: ['*'], scope: '*' }] },
+    ],
+    [
+      'two rules share the operations',
+      {
+        rules: [
+          { ...rule, operations: ['CREATE'] },
+          { ...rule, operations: ['UPDATE'] },
+        ],
+      },
+    ],
+    ['the name is selected', { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team' } } }],
+  ])('holds when %s', (_, change) => {
+    expect(isReviewed(changed(change))).toBe(true);
+  });
+
+  test('goes by the labels of the namespace, but not by a forged name', () => {
+    const labelled = changed({ namespaceSelector: { matchLabels: { review: 'yes' } } });
+    expect(isReviewed(labelled, 'team', { review: 'yes' })).toBe(true);
+    const named = changed({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'x' } } });
+    expect(isReviewed(named, 'team', { 'kubernetes.io/metadata.name': 'x' })).toBe(false);
+  });
+});

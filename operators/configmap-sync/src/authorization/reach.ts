@@ -1,0 +1,39 @@
+import type { FieldProblem } from '@bowline/machinery';
+import type { TargetSpec } from '../targets/resolve-targets.ts';
+
+/**
+ * reachProblems is what a spec asks for outside of the namespaces that the manager is limited to. Nobody's rights there can be
+ * reviewed, and they would be taken for reviewed once the manager works there too.
+ */
+export function reachProblems(
+  spec: TargetSpec,
+  namespace: string,
+  namespaces: readonly string[] | undefined,
+): readonly FieldProblem[] {
+  if (namespaces === undefined) return [];
+  const reached = namespaces.join(', ');
+  const forbidden = (field: string, problem: string): FieldProblem => ({
+    field,
+    reason: 'FieldValueForbidden',
+    message: `Forbidden: ${problem}`,
+  });
+  const outside = (field: string, name: string | undefined): readonly FieldProblem[] =>
+    name === undefined || namespaces.includes(name)
+      ? []
+      : [forbidden(field, `the manager does not work in namespace ${name}, but in ${reached}`)];
+  const { destinations = [] } = spec;
+  return [
+    ...outside('metadata.namespace', namespace),
+    ...outside('spec.sourceNamespace', spec.sourceNamespace),
+    ...outside('spec.destinationNamespace', spec.destinationNamespace),
+    ...destinations.flatMap((each, index) => outside(`spec.destinations[${index}].namespace`, each.namespace)),
+    ...(spec.destinationSelector
+      ? [
+          forbidden(
+            'spec.destinationSelector',
+            `the manager works in the namespaces ${reached} only; name destinations`,
+          ),
+        ]
+      : []),
+  ];
+}

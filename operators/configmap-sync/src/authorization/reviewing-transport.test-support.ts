@@ -1,0 +1,67 @@
+import type { Transport, TransportRequest, TransportResponse } from '@bowline/runtime';
+
+/** Question is an access review as it was sent. */
+export interface Question {
+  readonly user: string;
+  /** `verb resource namespace/name`; `*` for what was not named. */
+  readonly right: string;
+  readonly local: boolean;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * ReviewingTransport is an API server that answers access reviews: yes to the rights of its list, written as `Question.right`,
+ * and to those that one for `*` covers. Of objects it has those whose paths `objects` names.
+ */
+export class ReviewingTransport implements Transport {
+  readonly host = 'reviewing';
+  readonly questions: Question[] = [];
+  readonly allowed: Set<string>;
+  readonly objects = new Set<string>();
+
+  constructor(...allowed: string[]) {
+    this.allowed = new Set(allowed);
+  }
+
+  request(request: TransportRequest): Promise<TransportResponse> {
+    if (request.method === 'GET') {
+      const isThere = this.objects.has(request.path);
+      return answer(
+        isThere ? 200 : 404,
+        isThere
+          ? { metadata: { name: 'x' } }
+          : { kind: 'Status', code: 404, reason: 'NotFound', details: { name: 'x' } },
+      );
+    }
+    const { spec } = JSON.parse(String(request.body)) as {
+      spec: { user: string; resourceAttributes: Record<string, string | undefined> };
+    };
+    const { verb, resource, namespace, name } = spec.resourceAttributes;
+    const right = (where = '*', what = '*'): string => `${verb} ${resource} ${where}/${what}`;
+    const local = request.path.includes('/localsubjectaccessreviews');
+    this.questions.push({ user: spec.user, right: right(namespace, name), local, spec });
+    const covering = [right(namespace, name), right(namespace), right(undefined, name), right()];
+    return answer(201, { status: { allowed: covering.some((each) => this.allowed.has(each)) } });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function answer(status: number, body: object): Promise<TransportResponse> {
+  const text = JSON.stringify(body);
+  return Promise.resolve({
+    status,
+    headers: {},
+    body: (async function* () {
+      yield Buffer.from(text);
+    })(),
+    text: () => Promise.resolve(text),
+    aliveAt: () => 0,
+  });
+}

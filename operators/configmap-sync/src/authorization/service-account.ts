@@ -1,0 +1,48 @@
+import { type ObjectKey, ServiceAccount } from '@bowline/kubernetes';
+import type { Client, Subject } from '@bowline/runtime';
+import type { AccessReviews } from './access-reviews.ts';
+import { describeRights, type Right } from './rights.ts';
+
+/** serviceAccountSubject is how a ServiceAccount appears to the API server's authorization. */
+export function serviceAccountSubject({ namespace, name }: ObjectKey): Subject {
+  return {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  };
+}
+
+/** AccountVerdict says whether an account may do all that a sync does: the condition `Authorized`. */
+export type AccountVerdict =
+  | { readonly granted: true; readonly reason: 'Granted'; readonly message: string }
+  | {
+      readonly granted: false;
+      readonly reason: 'ServiceAccountNotFound' | 'InsufficientPermissions';
+      readonly message: string;
+      /** The rights that it lacks; some of them, if there are many. */
+      readonly missing: readonly Right[];
+    };
+
+/** ServiceAccountReview is one question about an account. */
+export interface ServiceAccountReview {
+  readonly live: Pick<Client, 'find'>;
+  readonly reviews: AccessReviews;
+  readonly account: ObjectKey;
+  readonly rights: readonly Right[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** reviewServiceAccount asks whether an account exists and has these rights, as things are now: answers are kept for 30 s. */
+export async function reviewServiceAccount(review: ServiceAccountReview): Promise<AccountVerdict> {
+  const { live, reviews, account, rights, signal } = review;
+  const shown = `the ServiceAccount ${account.namespace}/${account.name}`;
+  if (!(await live.find(ServiceAccount, account, { signal }))) {
+    const message = `${shown} does not exist; create it, or correct spec.serviceAccountName`;
+    return { granted: false, reason: 'ServiceAccountNotFound', message, missing: [] };
+  }
+  const missing = await reviews.missing(serviceAccountSubject(account), rights, { signal });
+  if (missing.length === 0) {
+    return { granted: true, reason: 'Granted', message: `${shown} may do all that this sync does` };
+  }
+  const message = `${shown} may not: ${describeRights(missing)}; grant it a Role with these rights`;
+  return { granted: false, reason: 'InsufficientPermissions', message, missing };
+}

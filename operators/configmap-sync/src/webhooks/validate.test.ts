@@ -1,0 +1,270 @@
+import { Namespace } from '@bowline/kubernetes';
+import { VirtualClock } from '@bowline/machinery';
+import { createClient, type ValidatingAnswer, type WrittenOf } from '@bowline/runtime';
+import { describe, expect, test } from 'vitest';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { ReviewingTransport } from '../authorization/reviewing-transport.test-support.ts';
+import { review } from './validate.ts';
+
+type SpecChange = Partial<WrittenOf<typeof ConfigMapSync>['spec']>;
+
+const sync = (change: SpecChange = {}, name = 'sync'): ConfigMapSync =>
+  ConfigMapSync.withDefaults({
+    metadata: { namespace: 'team', name },
+    spec: { sourceNamespace: 'src', configMapName: 'm', destinationNamespace: 'dst', ...change },
+  }) as ConfigMapSync;
+
+interface Asked {
+  readonly object?: ConfigMapSync;
+  readonly oldObject?: ConfigMapSync;
+  readonly others?: readonly ConfigMapSync[];
+  readonly namespaces?: readonly string[];
+  readonly dryRun?: boolean;
+}
+
+/** Asks the webhook about a request of alice, who has these rights. */
+async function ask(allowed: readonly string[], asked: Asked = {}) {
+  const transport = new ReviewingTransport(...allowed);
+  const names = ['team', 'src', 'dst', 'other'];
+  const namespaces = names.map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }));
+  const request = {
+    operation: asked.oldObject ? 'UPDATE' : 'CREATE',
+    object: asked.object ?? sync(),
+    oldObject: asked.oldObject,
+    namespace: 'team',
+    userInfo: { username: 'alice', uid: 'u1', groups: ['dev'], extra: { scope: ['x'] } },
+    dryRun: asked.dryRun ?? false,
+    live: createClient({ transport }),
+    clock: new VirtualClock(),
+    signal: new AbortController().signal,
+    list: (kind: { id: string }) => (kind.id === Namespace.id ? namespaces : (asked.others ?? [])),
+    deps: { namespaces: asked.namespaces },
+  };
+  const answer = (await review.handle(request as never)) as ValidatingAnswer;
+  const questions = transport.questions.map(({ right }) => right);
+  return { answer, denied: 'message' in answer ? answer : undefined, questions, transport };
+}
+
+const SOURCE = 'get configmaps src/m';
+const copy = (namespace: string, name = 'm'): string[] => [
+  `create configmaps ${namespace}/*`,
+  `update configmaps ${namespace}/${name}`,
+  `delete configmaps ${namespace}/${name}`,
+];
+const EVERYWHERE = copy('*', '*');
+const BOTH = ['src', 'dst'].flatMap((namespace) => [`get configmaps ${namespace}/m`, ...copy(namespace)]);
+
+describe('the review of authors', () => {
+  test('is asked about every request that could change what is read or written, and about no other', () => {
+    expect(review).toMatchObject({
+      type: 'validating',
+      failurePolicy: 'Fail',
+      operations: ['CREATE', 'UPDATE'],
+      subresources: [],
+      sideEffects: 'None',
+      objectSelector: {},
+      namespaceSelector: {},
+    });
+    expect(review.matchConditions.map(({ expression }) => expression)).toEqual([
+      "request.operation == 'CREATE' || object.spec != oldObject.spec",
+    ]);
+  });
+
+  test('admits an author who may read the source and write the copy, and asks about the whole identity', async () => {
+    const { denied, transport } = await ask([SOURCE, ...copy('dst')]);
+    expect(denied).toBeUndefined();
+    for (const { spec } of transport.questions) {
+      expect(spec).toMatchObject({ user: 'alice', uid: 'u1', groups: ['dev'], extra: { scope: ['x'] } });
+    }
+  });
+
+  const selector: SpecChange = { destinationNamespace: undefined, destinationSelector: {} };
+  test.each<[string, SpecChange, string[]]>([
+    ['one copy', {}, [SOURCE, ...copy('dst')]],
+    ['a copy of another name', { targetName: 'x' }, [SOURCE, ...copy('dst', 'x')]],
+    ['a copy in kube-system', { destinationNamespace: 'kube-system' }, [SOURCE, ...copy('kube-system')]],
+    [
+      'a list of copies',
+      { destinationNamespace: undefined, destinations: [{ namespace: 'a' }, { namespace: 'b', name: 'x' }] },
+      [SOURCE, ...copy('a'), ...copy('b', 'x')],
+    ],
+    ['a selector', selector, [SOURCE, ...EVERYWHERE]],
+    [
+      'a selector that matches nothing now',
+      { ...selector, destinationSelector: { matchLabels: { no: 'where' } } },
+      [SOURCE, ...EVERYWHERE],
+    ],
+    ['a selector that excludes everything', { ...selector, excludeNamespaces: ['**'] }, [SOURCE, ...EVERYWHERE]],
+    ['both ways', { direction: 'Bidirectional' }, BOTH],
+    ['a copy that is never deleted', { deletionPolicy: 'Orphan', adoptExisting: false }, [SOURCE, ...copy('dst')]],
+    ['a paused sync', { paused: true }, [SOURCE, ...copy('dst')]],
+    ['an account', { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
+    ['an account and a selector', { ...selector, serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
+  ])('needs every right for %s', async (_, change, rights) => {
+    expect((await ask(rights, { object: sync(change) })).denied).toBeUndefined();
+    for (const lacking of rights) {
+      const { denied } = await ask(
+        rights.filter((right) => right !== lacking),
+        { object: sync(change) },
+      );
+      expect(denied, lacking).toMatchObject({ code: 403, reason: 'Forbidden' });
+    }
+  });
+
+  test('does not take rights on all namespaces that match now for a right on those that come', async () => {
+    const everyone = ['team', 'src', 'dst', 'other'].flatMap((namespace) => copy(namespace));
+    const { denied } = await ask([SOURCE, ...everyone], { object: sync(selector) });
+    expect(denied?.message).toContain('in every namespace');
+  });
+
+  test('does not take a creation by name for a right to create', async () => {
+    const { denied } = await ask([SOURCE, 'create configmaps dst/m', ...copy('dst').slice(1)]);
+    expect(denied?.message).toContain('create configmaps in namespace dst');
+  });
+
+  test('does not take rights of the author for those of an account that they may not act as', async () => {
+    const { denied } = await ask([SOURCE, ...EVERYWHERE], { object: sync({ serviceAccountName: 'sa' }) });
+    expect(denied?.message).toContain('impersonate serviceaccount sa in namespace team');
+  });
+
+  test('says who lacks which right on what', async () => {
+    const { denied } = await ask([SOURCE, 'create configmaps dst/*']);
+    expect(denied?.message).toBe(
+      'alice may not: update configmap m in namespace dst; delete configmap m in namespace dst; ' +
+        'a ConfigMapSync reads and writes only what its author may',
+    );
+  });
+
+  test('answers a dry run in the same way', async () => {
+    expect((await ask([], { dryRun: true })).denied).toMatchObject({ code: 403 });
+    expect((await ask([SOURCE, ...copy('dst')], { dryRun: true })).denied).toBeUndefined();
+  });
+});
+
+describe('the review of a change', () => {
+  test.each<[string, SpecChange, SpecChange, string[]]>([
+    ['another field by somebody else', {}, { paused: true }, [SOURCE, ...copy('dst')]],
+    [
+      'another source',
+      {},
+      { configMapName: 'secret-ish', targetName: 'm' },
+      ['get configmaps src/secret-ish', ...copy('dst')],
+    ],
+    ['another destination', {}, { destinationNamespace: 'b' }, [SOURCE, ...copy('b'), 'delete configmaps dst/m']],
+    ['another name of copies', {}, { targetName: 'x' }, [SOURCE, ...copy('dst', 'x'), 'delete configmaps dst/m']],
+    [
+      'a destination less',
+      { destinations: [{ namespace: 'b' }] },
+      {},
+      [SOURCE, ...copy('dst'), 'delete configmaps b/m'],
+    ],
+    [
+      'the end of a selector',
+      { destinationSelector: {} },
+      {},
+      [SOURCE, ...copy('dst').slice(0, 2), 'delete configmaps */*'],
+    ],
+    [
+      'fewer exclusions',
+      { destinationSelector: {} },
+      { destinationSelector: {}, excludeNamespaces: [] },
+      [SOURCE, ...EVERYWHERE],
+    ],
+    ['both ways from now on', {}, { direction: 'Bidirectional' }, BOTH],
+    ['an account from now on', {}, { serviceAccountName: 'sa' }, ['impersonate serviceaccounts team/sa']],
+    [
+      'another account',
+      { serviceAccountName: 'old' },
+      { serviceAccountName: 'sa' },
+      ['impersonate serviceaccounts team/sa'],
+    ],
+    ['no account any more', { serviceAccountName: 'sa' }, {}, [SOURCE, ...copy('dst')]],
+    [
+      'another destination by an account that stays',
+      { serviceAccountName: 'sa' },
+      { serviceAccountName: 'sa', destinationNamespace: 'b' },
+      ['impersonate serviceaccounts team/sa'],
+    ],
+  ])('needs every right for %s', async (_, before, after, rights) => {
+    const change = { oldObject: sync(before), object: sync(after) };
+    expect((await ask(rights, change)).denied).toBeUndefined();
+    for (const lacking of rights) {
+      const { denied } = await ask(
+        rights.filter((right) => right !== lacking),
+        change,
+      );
+      expect(denied, lacking).toMatchObject({ code: 403 });
+    }
+  });
+});
+
+describe('the review of a spec', () => {
+  const all = ['get configmaps */*', ...EVERYWHERE];
+
+  test('refuses what the schema could not, with the fields at fault, and asks nobody', async () => {
+    const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
+    const { denied, questions } = await ask(all, { object: sync({ transforms }) });
+    expect(denied).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(denied?.causes.map(({ field }) => field)).toEqual([
+      'spec.transforms[0].template.template',
+      'spec.transforms[1].replace',
+    ]);
+    expect(questions).toEqual([]);
+  });
+
+  test('refuses a cycle, and names nothing that is not in the spec', async () => {
+    const others = [
+      sync({ sourceNamespace: 'dst', destinationNamespace: 'hidden' }, 'b'),
+      sync({ sourceNamespace: 'hidden', destinationNamespace: 'src' }, 'c'),
+    ];
+    const { denied } = await ask(all, { others });
+    expect(denied).toMatchObject({ code: 422, causes: [{ field: 'spec' }] });
+    expect(denied?.message).toContain('dst/m is copied back to src/m');
+    expect(denied?.message).not.toContain('hidden');
+  });
+
+  test('says nothing of cycles to who lacks the rights', async () => {
+    const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
+    const { denied } = await ask([SOURCE], { others });
+    expect(denied?.message).not.toContain('copied back');
+  });
+
+  test('refuses a cycle through a selector', async () => {
+    const others = [
+      sync(
+        { sourceNamespace: 'dst', destinationNamespace: undefined, destinationSelector: {}, excludeNamespaces: [] },
+        'b',
+      ),
+    ];
+    expect((await ask(all, { others })).denied).toMatchObject({ code: 422 });
+  });
+
+  test('does not take what is stored for a part of a cycle with its own change', async () => {
+    const stored = sync({ sourceNamespace: 'dst', destinationNamespace: 'src' });
+    expect((await ask(all, { oldObject: stored, others: [stored] })).denied).toBeUndefined();
+  });
+});
+
+describe('the review without rights in the whole cluster', () => {
+  const namespaces = ['team', 'src', 'dst'];
+
+  test('asks in each namespace', async () => {
+    const { denied, transport } = await ask([SOURCE, ...copy('dst')], { namespaces });
+    expect(denied).toBeUndefined();
+    expect(transport.questions.map(({ local }) => local)).toEqual([true, true, true, true]);
+  });
+
+  test.each<[SpecChange, string]>([
+    [{ sourceNamespace: 'other' }, 'spec.sourceNamespace'],
+    [{ destinationNamespace: 'other' }, 'spec.destinationNamespace'],
+    [{ destinations: [{ namespace: 'dst', name: 'x' }, { namespace: 'other' }] }, 'spec.destinations[1].namespace'],
+    [{ destinationSelector: {} }, 'spec.destinationSelector'],
+  ])('refuses what is out of reach: %j', async (change, field) => {
+    const { denied, questions } = await ask(['get configmaps */*', ...EVERYWHERE], {
+      namespaces,
+      object: sync(change),
+    });
+    expect(denied).toMatchObject({ code: 422, causes: [{ field, reason: 'FieldValueForbidden' }] });
+    expect(questions).toEqual([]);
+  });
+});
