@@ -5,13 +5,15 @@ import { BowlineError } from '@bowline/runtime';
 const LONGEST_WAIT_MS = 45_000;
 const BETWEEN_LOOKS_MS = 20;
 
-/** waitFor looks until something is true, for what no watch can tell. */
+/** waitFor looks until something is true, for what no watch can tell. An aborted signal ends it with its reason. */
 export async function waitFor(what: string, isTrue: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
   const startedAt = performance.now();
+  signal?.throwIfAborted();
   while (!(await isTrue())) {
+    signal?.throwIfAborted();
     if (performance.now() - startedAt > LONGEST_WAIT_MS) {
       throw new BowlineError('BOWLINE_UNTIL_TIMEOUT', `waited ${LONGEST_WAIT_MS} ms for ${what}`);
     }
-    await pause(BETWEEN_LOOKS_MS, undefined, { signal });
+    await pause(BETWEEN_LOOKS_MS);
   }
 }
