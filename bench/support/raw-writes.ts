@@ -18,7 +18,8 @@ export interface WrittenConfigMap {
 
 /** RawWrites is what the subject `raw-writes` is asked to write. */
 export interface RawWrites {
-  readonly targets: readonly { readonly namespace: string; readonly name: string }[];
+  /** Where objects are written: each is called what the order says, and `suffix`. */
+  readonly targets: readonly { readonly namespace: string; readonly suffix?: string }[];
   /** Every object's content, but for its name and its `data.revision`. */
   readonly template: WrittenConfigMap;
   readonly inFlight: number;
@@ -29,7 +30,7 @@ export interface RawWrites {
 /** RawWriter is the process that writes. */
 export interface RawWriter extends AsyncDisposable {
   /** write writes every object once, and answers what the process reported. */
-  write(order: 'create' | 'update', revision: string): Promise<Report>;
+  write(order: 'create' | 'update', name: string, revision: string): Promise<Report>;
 }
 
 const timeoutMs = 120_000;
@@ -41,8 +42,8 @@ export async function startRawWriter(scene: Scene, writes: RawWrites): Promise<R
   const running = new SubjectProcess(scene.command('raw-writes'), subjectArguments(scene, { file }));
   await running.next(timeoutMs);
   return {
-    async write(order, revision) {
-      running.tell(`${order} ${revision}`);
+    async write(order, name, revision) {
+      running.tell(`${order} ${name} ${revision}`);
       return await running.next(timeoutMs);
     },
     [Symbol.asyncDispose]: () => running.release(),

@@ -4,7 +4,7 @@ import { percentile, rotate } from '../../statistics.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
 import type { Subject } from '../../support/run-subject.ts';
 import { bowline, controllerRuntime, type SyncScene } from './scene.ts';
-import { openRun } from './sync-run.ts';
+import { openSync, startOperator } from './sync-run.ts';
 
 /** The time of a person, or a pipeline, between two edits: what the last one caused is over. */
 const betweenMs = 20;
@@ -41,13 +41,14 @@ export async function edits(scene: SyncScene): Promise<readonly Measure[]> {
 }
 
 async function editOften(scene: SyncScene, subject: Subject, count: number): Promise<number[]> {
-  await using run = await openRun(scene, subject, 1);
-  await run.create();
-  await run.settled();
+  await using sync = await openSync(scene, 1);
+  await using _operator = await startOperator(subject);
+  await sync.create();
+  await sync.settled();
   const times: number[] = [];
   for (let edit = 0; edit < count; edit += 1) {
     await pause(betweenMs);
-    times.push(await run.edit(`edit-${edit}`));
+    times.push(await sync.edit(`edit-${edit}`));
   }
   return times;
 }

@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startRawWriter } from '../../support/raw-writes.ts';
 import { numberIn, type Subject } from '../../support/run-subject.ts';
-import type { Memory } from '../../support/subject-process.ts';
+import type { Memory, SubjectProcess } from '../../support/subject-process.ts';
+import { CopyWatch } from './copy-watch.ts';
 import { namespaceName } from './namespaces.ts';
 import { inFlight, type SyncScene } from './scene.ts';
-import { deleteCopies, openRun, readCopy, type SyncRun } from './sync-run.ts';
+import { deleteCopies, openSync, readCopy, startOperator } from './sync-run.ts';
 import { configMapRequests } from './write-requests.ts';
 
-/** FanOut is what one source and its copies cost. */
-export interface FanOut {
+/** Written is what writing all copies cost. */
+export interface Written {
   /** From the request that asks for the copies until the last one is seen. */
   readonly createMs: number;
   /** From the request that changes the source until the last copy is seen changed. */
@@ -16,30 +17,59 @@ export interface FanOut {
   /** Processor time of whoever writes, with what comes after the last copy. */
   readonly createCpuMs: number;
   readonly updateCpuMs: number;
-  /** Requests for ConfigMaps per copy, as the API server counted them. */
-  readonly createRequests: number;
-  readonly updateRequests: number;
-  /** The operator's memory, half a second after all was done. */
-  readonly memory: Memory;
+  /** Requests for ConfigMaps per copy, as the API server counted them; undefined for the raw loop. */
+  readonly createRequests?: number;
+  readonly updateRequests?: number;
+}
+
+/** FanOut is what one process gave. */
+export interface FanOut {
+  /** The first source and its copies since the process started. */
+  readonly first: Written;
+  /** Another source and its copies, when the process has done the same before. */
+  readonly again: Written | undefined;
+  /** The operator's memory after the first; undefined for the raw loop. */
+  readonly memory: Memory | undefined;
+}
+
+/** FanOutOptions says how much is written. */
+export interface FanOutOptions {
+  readonly copies: number;
+  /** Whether a second source follows. */
+  readonly again: boolean;
 }
 
 /** Long enough for what comes after the last copy: the status, and what the copies' own events cause. */
 const restMs = 500;
 
 /** runFanOut runs an operator from its start through the creation and one change of all copies. */
-export async function runFanOut(scene: SyncScene, subject: Subject, copies: number): Promise<FanOut> {
-  await using run = await openRun(scene, subject, copies);
-  const atStart = await costsSoFar(scene, run);
-  const createMs = await run.create();
-  await run.settled();
+export async function runFanOut(scene: SyncScene, subject: Subject, options: FanOutOptions): Promise<FanOut> {
+  const { copies, again } = options;
+  await using firstSync = await openSync(scene, copies);
+  await using againSync = again ? await openSync(scene, copies) : undefined;
+  await using operator = await startOperator(subject);
+  const first = await writeBoth(scene, operator, firstSync, copies);
+  const memory = operator.memory();
+  scene.known.copyBytes[subject.id] = withoutManagedFields(await readCopy(scene, firstSync.name)).length;
+  return { first, again: againSync && (await writeBoth(scene, operator, againSync, copies)), memory };
+}
+
+async function writeBoth(
+  { api }: SyncScene,
+  operator: SubjectProcess,
+  sync: Awaited<ReturnType<typeof openSync>>,
+  copies: number,
+): Promise<Written> {
+  const soFar = async () => ({ requests: await configMapRequests(api), cpuMs: operator.cpuMs() });
+  const atStart = await soFar();
+  const createMs = await sync.create();
+  await sync.settled();
   await pause(restMs);
-  const afterCreate = await costsSoFar(scene, run);
-  const updateMs = await run.edit('r2');
-  await run.settled();
+  const afterCreate = await soFar();
+  const updateMs = await sync.edit('r2');
+  await sync.settled();
   await pause(restMs);
-  const afterUpdate = await costsSoFar(scene, run);
-  const stored = await readCopy(scene, run.name);
-  scene.known.copyBytes[subject.id] = withoutManagedFields(stored).length;
+  const afterUpdate = await soFar();
   return {
     createMs,
     updateMs,
@@ -47,41 +77,42 @@ export async function runFanOut(scene: SyncScene, subject: Subject, copies: numb
     updateCpuMs: afterUpdate.cpuMs - afterCreate.cpuMs,
     createRequests: (afterCreate.requests - atStart.requests) / copies,
     updateRequests: (afterUpdate.requests - afterCreate.requests) / copies,
-    memory: run.operator.memory(),
   };
 }
 
-async function costsSoFar({ api }: SyncScene, { operator }: SyncRun): Promise<{ requests: number; cpuMs: number }> {
-  return { requests: await configMapRequests(api), cpuMs: operator.cpuMs() };
-}
-
-/** RawFanOut is what the raw loop's writes cost. */
-export type RawFanOut = Pick<FanOut, 'createMs' | 'updateMs' | 'createCpuMs' | 'updateCpuMs'>;
-
-/** runRaw writes objects as heavy as Bowline's copies, with as many requests in flight and nothing around them. */
-export async function runRaw(scene: SyncScene, copies: number): Promise<RawFanOut> {
+/**
+ * runRaw writes objects as heavy as Bowline's copies, with as many requests in flight and nothing around them. The harness
+ * watches them too, so that the server and the machine have the same to do beside.
+ */
+export async function runRaw(scene: SyncScene, { copies, again }: FanOutOptions): Promise<FanOut> {
   const { copy } = scene.known;
   if (copy === undefined) throw new Error('no copy has been seen yet');
-  const name = 'raw';
-  try {
-    await using writer = await startRawWriter(scene, {
-      targets: Array.from({ length: copies }, (_, index) => ({ namespace: namespaceName(index), name })),
-      template: copy,
-      inFlight,
-      style: 'replace',
-    });
-    const created = await writer.write('create', 'r1');
-    await pause(restMs);
-    const updated = await writer.write('update', 'r2');
-    return {
-      createMs: numberIn(created, 'ms'),
-      createCpuMs: numberIn(created, 'cpuMs'),
-      updateMs: numberIn(updated, 'ms'),
-      updateCpuMs: numberIn(updated, 'cpuMs'),
-    };
-  } finally {
-    await deleteCopies(scene, name, copies);
-  }
+  await using writer = await startRawWriter(scene, {
+    targets: Array.from({ length: copies }, (_, index) => ({ namespace: namespaceName(index) })),
+    template: copy,
+    inFlight,
+    style: 'replace',
+  });
+  const writeAll = async (name: string): Promise<Written> => {
+    using watch = new CopyWatch(scene.connection, name);
+    await watch.synced();
+    try {
+      const created = await writer.write('create', name, 'r1');
+      await pause(restMs);
+      const updated = await writer.write('update', name, 'r2');
+      await watch.reached('r2', copies);
+      return {
+        createMs: numberIn(created, 'ms'),
+        createCpuMs: numberIn(created, 'cpuMs'),
+        updateMs: numberIn(updated, 'ms'),
+        updateCpuMs: numberIn(updated, 'cpuMs'),
+      };
+    } finally {
+      await deleteCopies(scene, name, copies);
+    }
+  };
+  const first = await writeAll('raw');
+  return { first, again: again ? await writeAll('raw-again') : undefined, memory: undefined };
 }
 
 function withoutManagedFields(stored: string): string {

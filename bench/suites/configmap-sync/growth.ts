@@ -1,13 +1,13 @@
 import { type Measure, measured, type SubjectResult } from '../../result.ts';
 import { rotate } from '../../statistics.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
-import { type RawFanOut, runFanOut, runRaw } from './fan-out-run.ts';
+import { runFanOut, runRaw, type Written } from './fan-out-run.ts';
 import { createCopyNamespaces, untilNamespacesAreComplete } from './namespaces.ts';
 import { bowline, controllerRuntime, type SyncScene } from './scene.ts';
 
 interface Grown {
   /** By the number of copies, one entry per round. */
-  readonly times: Map<number, RawFanOut[]>;
+  readonly times: Map<number, Written[]>;
   readonly peaksMb: Map<number, number[]>;
 }
 
@@ -28,11 +28,11 @@ export async function growth(scene: SyncScene): Promise<readonly Measure[]> {
       log(`growth, ${copies} copies, round ${round + 1} of ${plan.growthRounds}`);
       for (const { candidate, grown } of rotate(all, round)) {
         if ('leftOut' in candidate) continue;
-        if ('command' in candidate) {
-          const { memory, ...times } = await runFanOut(scene, candidate, copies);
-          push(grown.times, copies, times);
-          push(grown.peaksMb, copies, memory.peakMb);
-        } else push(grown.times, copies, await runRaw(scene, copies));
+        const options = { copies, again: false };
+        const { first, memory } =
+          'command' in candidate ? await runFanOut(scene, candidate, options) : await runRaw(scene, options);
+        push(grown.times, copies, first);
+        if (memory !== undefined) push(grown.peaksMb, copies, memory.peakMb);
       }
     }
   }

@@ -5,7 +5,7 @@ import { createNamespaces } from '../../support/config-maps.ts';
 import { asWritten } from '../../support/raw-writes.ts';
 import { createCopyNamespaces, untilNamespacesAreComplete } from './namespaces.ts';
 import { bowline, type SyncScene } from './scene.ts';
-import { openRun, readCopy, sourceNamespace } from './sync-run.ts';
+import { openSync, readCopy, sourceNamespace, startOperator } from './sync-run.ts';
 
 /**
  * prepare installs the kind, makes the namespaces of the first steps, and lets the operator make its copies once, which does
@@ -19,9 +19,10 @@ export async function prepare(scene: SyncScene): Promise<readonly Measure[]> {
   await createNamespaces(api, [sourceNamespace]);
   await createCopyNamespaces(api, { from: 0, to: plan.copies }, [1, plan.copies, ...plan.growth]);
   await untilNamespacesAreComplete(api, log);
-  await using run = await openRun(scene, bowline(scene), plan.copies);
-  await run.create();
-  await run.settled();
-  scene.known.copy = asWritten(await readCopy(scene, run.name));
+  await using sync = await openSync(scene, plan.copies);
+  await using _operator = await startOperator(bowline(scene));
+  await sync.create();
+  await sync.settled();
+  scene.known.copy = asWritten(await readCopy(scene, sync.name));
   return [];
 }

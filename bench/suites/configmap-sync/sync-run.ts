@@ -12,17 +12,29 @@ export const sourceNamespace = 'bench-source';
 
 const sources = `/api/v1/namespaces/${sourceNamespace}/configmaps`;
 const syncs = `/apis/sync.bowline.dev/v1/namespaces/${sourceNamespace}/configmapsyncs`;
+const mergePatch = 'application/merge-patch+json';
 const startTimeoutMs = 120_000;
 const deletesInFlight = 32;
 
-/** The number of the next run: every run has names of its own. */
-let runs = 0;
+/** How many sources there have been: every one has names of its own. */
+let count = 0;
 
-/** SyncRun is one operator at work on one source, and what watches its copies. */
-export interface SyncRun extends AsyncDisposable {
-  /** The name of the copies. */
+/** startOperator starts an operator and waits until it works. */
+export async function startOperator(subject: Subject): Promise<SubjectProcess> {
+  const operator = new SubjectProcess(subject.command, subject.args);
+  try {
+    await operator.next(startTimeoutMs);
+    return operator;
+  } catch (error) {
+    await operator.release();
+    throw error;
+  }
+}
+
+/** Sync is one source, the copies that are asked for, and what watches them. */
+export interface Sync extends AsyncDisposable {
+  /** The name of the copies, and of the ConfigMapSync. */
   readonly name: string;
-  readonly operator: SubjectProcess;
   /** create makes the ConfigMapSync and answers how long it took until every copy was there. */
   create(): Promise<number>;
   /** edit changes the source to a revision and answers how long it took until every copy had it. */
@@ -31,20 +43,23 @@ export interface SyncRun extends AsyncDisposable {
   settled(): Promise<void>;
 }
 
-/** openRun makes a source, starts the operator and waits until it works; disposing ends it and removes all that it made. */
-export async function openRun(scene: SyncScene, subject: Subject, copies: number): Promise<SyncRun> {
+/** openSync makes a source and watches for its copies. To be disposed when no operator runs any more: it removes everything. */
+export async function openSync(scene: SyncScene, copies: number): Promise<Sync> {
   const { api } = scene;
-  runs += 1;
-  const name = `${subject.id}-${runs}`;
-  const { data } = sampleConfigMap(runs, sourceNamespace);
-  const source = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `source-${name}` }, data };
-  await api.ok('POST', sources, { ...source, data: { ...data, revision: 'r1' } });
+  count += 1;
+  const name = `sync-${count}`;
+  const source = `source-${count}`;
+  const { data } = sampleConfigMap(count, sourceNamespace);
+  await api.ok('POST', sources, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: source },
+    data: { ...data, revision: 'r1' },
+  });
   const watch = new CopyWatch(scene.connection, name);
   await watch.synced();
-  const operator = new SubjectProcess(subject.command, subject.args);
-  const run: SyncRun = {
+  return {
     name,
-    operator,
     async create() {
       const start = performance.now();
       await api.ok('POST', syncs, {
@@ -53,7 +68,7 @@ export async function openRun(scene: SyncScene, subject: Subject, copies: number
         metadata: { name },
         spec: {
           sourceNamespace,
-          configMapName: source.metadata.name,
+          configMapName: source,
           destinationSelector: { matchLabels: { [setLabel(copies)]: 'true' } },
           targetName: name,
         },
@@ -62,8 +77,7 @@ export async function openRun(scene: SyncScene, subject: Subject, copies: number
     },
     async edit(revision) {
       const start = performance.now();
-      const path = `${sources}/${source.metadata.name}?fieldManager=bowline-bench`;
-      await api.ok('PATCH', path, { data: { revision } }, 'application/merge-patch+json');
+      await api.ok('PATCH', `${sources}/${source}?fieldManager=bowline-bench`, { data: { revision } }, mergePatch);
       return (await watch.reached(revision, copies)) - start;
     },
     async settled() {
@@ -71,28 +85,19 @@ export async function openRun(scene: SyncScene, subject: Subject, copies: number
       for (;;) {
         const { status } = JSON.parse(await api.ok('GET', `${syncs}/${name}`)) as { status?: { syncedCount?: number } };
         if (status?.syncedCount === copies) return;
-        if (performance.now() > deadline) throw new Error(`${subject.label} stays at ${JSON.stringify(status)}`);
+        if (performance.now() > deadline) throw new Error(`the status stays at ${JSON.stringify(status)}`);
         await pause(50);
       }
     },
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
-      await operator.release();
       // Nobody is left to do what the finalizer waits for.
-      const free = { metadata: { finalizers: null } };
-      await api.ok('PATCH', `${syncs}/${name}`, free, 'application/merge-patch+json', [404]);
+      await api.ok('PATCH', `${syncs}/${name}`, { metadata: { finalizers: null } }, mergePatch, [404]);
       await api.ok('DELETE', `${syncs}/${name}`, undefined, undefined, [404]);
-      await api.ok('DELETE', `${sources}/${source.metadata.name}`, undefined, undefined, [404]);
+      await api.ok('DELETE', `${sources}/${source}`);
       await deleteCopies(scene, name, copies);
     },
   };
-  try {
-    await operator.next(startTimeoutMs);
-    return run;
-  } catch (error) {
-    await run[Symbol.asyncDispose]();
-    throw error;
-  }
 }
 
 /** deleteCopies removes the copies of one name from the first namespaces. */

@@ -1,5 +1,5 @@
 // The raw limit of writing: so many requests in flight on one bare HTTP/2 session, bodies made beforehand, answers read
-// but not parsed. Told `create` or `update` and a revision, it writes every object once and reports how long that took.
+// but not parsed. Told `create` or `update`, a name and a revision, it writes every object once and reports how long that took.
 import { readFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { inParallel } from '../api.ts';
@@ -19,15 +19,16 @@ interface Request {
   readonly body: string;
 }
 
-function requestsFor(order: string, revision: string): readonly Request[] {
-  return targets.map((target) => {
+function requestsFor(order: string, called: string, revision: string): readonly Request[] {
+  return targets.map(({ namespace, suffix = '' }) => {
+    const name = `${called}${suffix}`;
     const body = JSON.stringify({
       ...template,
-      metadata: { ...template.metadata, ...target },
+      metadata: { ...template.metadata, namespace, name },
       data: { ...template.data, revision },
     });
-    const collection = `/api/v1/namespaces/${target.namespace}/configmaps`;
-    const object = `${collection}/${target.name}?fieldManager=bowline-bench`;
+    const collection = `/api/v1/namespaces/${namespace}/configmaps`;
+    const object = `${collection}/${name}?fieldManager=bowline-bench`;
     if (style === 'apply') {
       return { method: 'PATCH', path: `${object}&force=true`, contentType: 'application/apply-patch+yaml', body };
     }
@@ -66,8 +67,8 @@ await new Promise<void>((resolve, reject) => {
 });
 report({ ready: true });
 for await (const line of orders()) {
-  const [order = '', revision = ''] = line.split(' ');
-  const requests = requestsFor(order, revision);
+  const [order = '', name = '', revision = ''] = line.split(' ');
+  const requests = requestsFor(order, name, revision);
   const start = performance.now();
   const cpu = process.cpuUsage();
   await inParallel(requests, inFlight, (request) => send(session, request));
