@@ -2,6 +2,7 @@ import { type KubernetesObject, keyString, type ObjectKey, type Resource } from 
 import type { View, ViewOf } from '../cache/view.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { StatusOf } from '../resource/custom-resource.ts';
+import { isQualified } from '../writing/finalizers.ts';
 import type { ControllerOptions, ControllerStart, KeyedStart } from './builder-steps.ts';
 import type { Reconcile } from './context.ts';
 import type { Controller, WorkOptions, WriteDeclaration } from './controller.ts';
@@ -128,7 +129,7 @@ function finalizerOf(draft: Draft): string {
   if (finalizer === undefined) {
     return refuse(draft.name, 'a cleanup of a core kind needs a finalizer of its own: name one with "finalizer"');
   }
-  if (!/^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/[A-Za-z0-9](?:[-._A-Za-z0-9]*[A-Za-z0-9])?$/.test(finalizer)) {
+  if (!isQualified(finalizer)) {
     refuse(draft.name, `the finalizer ${JSON.stringify(finalizer)} must be a domain, a slash and a name`);
   }
   return finalizer;

@@ -49,9 +49,13 @@ export async function removeFinalizer<T extends KubernetesObject>(
   });
 }
 
-/** The API server warns about names without a group; two tools might mean different things by them. */
+/** isQualified says whether a name is a domain, a slash and a name. The API server warns about others: two tools might mean different things by them. */
+export function isQualified(finalizer: string): boolean {
+  return /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/[A-Za-z0-9](?:[-._A-Za-z0-9]*[A-Za-z0-9])?$/.test(finalizer);
+}
+
 function assertQualified(finalizer: string): void {
-  if (/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?\/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$/.test(finalizer)) return;
+  if (isQualified(finalizer)) return;
   throw new BowlineError(
     'BOWLINE_FINALIZER_INVALID',
     `cannot use ${JSON.stringify(finalizer)} as a finalizer: write a domain, a slash and a name, such as example.com/cleanup`,
