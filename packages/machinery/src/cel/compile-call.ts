@@ -51,6 +51,7 @@ export function compileMethod(ast: Ast & { op: 'rcall' }, context: Context): Cod
   const inside = name === 'format' ? { ...context, allowsMixed: true } : context;
   const codes = [target, ...operands.map((operand) => compileAst(operand, inside))];
   checkLiterals(name, operands, ast, context);
+  if (name === 'format') checkFormat(receiver, codes[1], context);
   const code = call(name, overloads, codes, ast, context, `${formatType(target.type)}.`);
   return (name === 'or' || name === 'orValue') && codes[1] !== undefined
     ? lazily(code.type, target, codes[1], name === 'or')
@@ -84,7 +85,7 @@ function call(
       const values = codes.map((code) => code.run(frame));
       for (const value of values) frame.spendOn(value);
       if (PATTERNS.has(name)) spendOnSearch(frame, values);
-      const result = resolved.run(values);
+      const result = resolved.run(values, frame);
       frame.spendOn(result);
       return result;
     },
@@ -116,24 +117,22 @@ const CONVERSIONS = new Set(['bool', 'bytes', 'double', 'int', 'string', 'durati
 
 /** What a literal argument says wrongly can be said at once; the API server does so too. */
 function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context: Context): void {
-  if (name === 'format' && ast.op === 'rcall') checkFormat(ast.args[1], operands[0], context);
   const operand = ast.op === 'call' && name === 'matches' ? operands[1] : operands[0];
   if (operand?.op !== 'value') return;
   try {
     if (PATTERNS.has(name) && typeof operand.args === 'string') compilePattern(operand.args);
     if (ast.op === 'call' && CONVERSIONS.has(name)) {
       const literal = compileAst(operand, context);
-      resolveCall(functionOverloads(name), [literal.type])?.run([literal.run(new Frame([]))]);
+      const frame = new Frame([]);
+      resolveCall(functionOverloads(name), [literal.type])?.run([literal.run(frame)], frame);
     }
   } catch (error) {
     throw failAt(context, operand, error instanceof Error ? error.message : String(error));
   }
 }
 
-function checkFormat(template: Ast, list: Ast | undefined, context: Context): void {
+function checkFormat(template: Ast, list: Code | undefined, context: Context): void {
   if (template.op !== 'value' || typeof template.args !== 'string') return;
-  const types =
-    list?.op === 'list' ? list.args.map((item) => compileAst(item, { ...context, allowsMixed: true }).type) : undefined;
-  const problem = formatProblem(template.args, types);
+  const problem = formatProblem(template.args, list?.items);
   if (problem !== undefined) throw failAt(context, template, problem);
 }

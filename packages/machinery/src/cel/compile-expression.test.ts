@@ -82,6 +82,52 @@ describe('compileExpression', () => {
     expect(() => expression.evaluate({ text: 'a'.repeat(50_000) })).toThrow(expect.objectContaining({ code }));
   });
 
+  // Each would take minutes if it looked at everything again for every part.
+  const numbers = Array.from({ length: 100_000 }, (_, index) => index);
+  it.each<[string, unknown, unknown]>([
+    ['v == v + []', numbers, true],
+    ['lists.range(100000).isSorted()', null, true],
+    ['string(v).trim().size()', `a${' '.repeat(500_000)}a`, 500_002],
+    ['url(string(v)).getQuery().a.size()', `https://a/?${'a&'.repeat(200_000)}`, 200_000],
+    ['string(v).format(lists.range(100000)).size()', '%d'.repeat(100_000), 488_890],
+  ])('takes one look at a large value: %s', (source, v, result) => {
+    expect(compileExpression(source, { variables: { v: 'dyn' } }).evaluate({ v })).toEqual(result);
+  });
+
+  const objects = Array.from({ length: 20_000 }, (_, index) => ({ index, text: 'x'.repeat(20) }));
+  it.each<[string, unknown, string]>([
+    ['v.distinct().size() > 0', objects, 'BOWLINE_CEL_BUDGET'],
+    ['sets.contains(v, v)', objects, 'BOWLINE_CEL_BUDGET'],
+    ['v.all(x, v == v + [])', objects, 'BOWLINE_CEL_BUDGET'],
+    [`optional.of(bytes(v))${'.optMap(x, x + x)'.repeat(60)}.hasValue()`, 'abc', 'BOWLINE_CEL_BUDGET'],
+    ['double(v) > 0.0', `${'1'.repeat(500_000)}x`, 'BOWLINE_CEL_EVALUATION'],
+    [`'${'%s'.repeat(500)}'.format([${'v,'.repeat(499)}v])`, 'x'.repeat(100_000), 'BOWLINE_CEL_EVALUATION'],
+    ["('%.' + v + 'f').format([1.5])", '500', 'BOWLINE_CEL_EVALUATION'],
+    ['url(v).getEscapedPath()', 'https://a/\ud800', 'BOWLINE_CEL_EVALUATION'],
+    ['v == v', JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 'BOWLINE_CEL_EVALUATION'],
+    ['{v: 1}.size()', [1], 'BOWLINE_CEL_EVALUATION'],
+    ['v.sum() > 0', [1, null], 'BOWLINE_CEL_EVALUATION'],
+    ["v.join('')", ['a', null], 'BOWLINE_CEL_EVALUATION'],
+    ["(v == 1 ? null : timestamp('2026-01-01T00:00:00Z')).getFullYear()", 1, 'BOWLINE_CEL_EVALUATION'],
+    ['timestamp(v)', '2026-01-01T00:00:00+99:00', 'BOWLINE_CEL_EVALUATION'],
+  ])('ends %s before it takes time, memory or the process', (source, v, code) => {
+    const expression = compileExpression(source, { variables: { v: 'dyn' } });
+    expect(() => expression.evaluate({ v })).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('looks at every part of a nested expression once', () => {
+    const nested = Array.from({ length: 60 }).reduce<string>((inner) => `'%s'.format([${inner}])`, "'x'");
+    expect(compileExpression(nested).evaluate()).toBe('x');
+  });
+
+  it.each([
+    ["timestamp('0050-03-01T00:00:00Z').getDayOfYear()", 59],
+    ["timestamp('0050-03-01T00:00:00Z').getFullYear('Europe/Berlin')", 50],
+    ["timestamp('2026-07-01T23:30:00Z').getHours('Europe/Berlin')", 1],
+  ])('evaluates %s', (source, result) => {
+    expect(compileExpression(source).evaluate()).toBe(result);
+  });
+
   it('refuses a deep or endless expression when it is parsed', () => {
     expect(() => compileExpression(`${'('.repeat(5_000)}1${')'.repeat(5_000)}`)).toThrow(
       /BOWLINE|depth|maxDepth|Exceeded/i,

@@ -27,6 +27,8 @@ import { CelFailure, type CelValue, ListValue, MapValue, TypeValue } from './val
 export interface Code {
   readonly type: CelType;
   readonly run: (frame: Frame) => CelValue;
+  /** The types of its items, if it is the literal of a list. */
+  readonly items?: readonly CelType[];
 }
 
 /** Variable is a name that an expression may use. */
@@ -218,6 +220,7 @@ function list(ast: Ast & { op: 'list' }, context: Context): Code {
   const items = ast.args.map((item) => compileAst(item, context));
   return {
     type: listOf(literalType(items, ast.args, context)),
+    items: items.map(({ type }) => type),
     run(frame) {
       frame.spend(1 + items.length);
       return new ListValue(items.map((item) => item.run(frame)));

@@ -1,65 +1,76 @@
 import { isSameJson } from '../patch/json.ts';
-import { compareQuantities } from '../quantity/quantity.ts';
 import { byUtf8 } from '../schema/go-text.ts';
+import { type Meter, stepsFor } from './frame.ts';
+import { measureJson } from './measure-json.ts';
 import { ObjectValue, OpaqueValue } from './schema-values.ts';
 import {
   CelFailure,
   type CelValue,
-  CidrValue,
   DurationValue,
-  FormatValue,
-  IpValue,
   ListValue,
   MapValue,
   OptionalValue,
-  QuantityValue,
+  type ScalarValue,
   TimestampValue,
-  TypeValue,
-  UrlValue,
 } from './values.ts';
 
-/** isEqual compares two values. Numbers compare by value, whatever their type; values of different types are not equal. */
-export function isEqual(a: CelValue, b: CelValue): boolean {
+/**
+ * isEqual compares two values. Numbers compare by value, whatever their type; values of different types are not equal. Every
+ * value that is looked at costs a step: what users send may be large, and be compared again and again.
+ */
+export function isEqual(a: CelValue, b: CelValue, meter: Meter): boolean {
+  meter.spend(typeof a === 'string' && typeof b === 'string' && a.length === b.length ? 1 + stepsFor(a) : 1);
   if (a === b) return true;
   // Exact between bigint and number, and false for NaN.
   if (isNumber(a) && isNumber(b)) return a <= b && a >= b;
-  if (a instanceof ListValue && b instanceof ListValue) return isEqualList(a, b);
-  if (a instanceof MapValue && b instanceof MapValue) {
-    return (
-      a.size === b.size &&
-      a.entries().every(([key, value]) => {
-        const other = b.find(key);
-        return other !== undefined && isEqual(value, other);
-      })
-    );
-  }
-  if (a instanceof ObjectValue && b instanceof ObjectValue) return a.isSame(b, isEqual);
-  if (a instanceof OpaqueValue && b instanceof OpaqueValue) return isSameJson(a.json, b.json);
-  if (a instanceof OptionalValue && b instanceof OptionalValue) {
-    if (a.value === undefined || b.value === undefined) return a.value === b.value;
-    return isEqual(a.value, b.value);
-  }
-  return isEqualScalar(a, b);
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
+  if (a instanceof Uint8Array || b instanceof Uint8Array) return isEqualBytes(a, b, meter);
+  if (a instanceof ListValue) return b instanceof ListValue && isEqualList(a, b, meter);
+  if (a instanceof MapValue) return b instanceof MapValue && isEqualMap(a, b, meter);
+  if (a instanceof ObjectValue) return b instanceof ObjectValue && isEqualObject(a, b, meter);
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && isEqualJson(a.json, b.json, meter);
+  if (a instanceof OptionalValue) return b instanceof OptionalValue && isEqualOptional(a, b, meter);
+  // Of the same type, so it takes the other as its own.
+  return a.type === b.type && (a.isSame as (other: ScalarValue) => boolean)(b);
 }
 
-function isEqualScalar(a: CelValue, b: CelValue): boolean {
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
-  if (a instanceof DurationValue && b instanceof DurationValue) return a.nanoseconds === b.nanoseconds;
-  if (a instanceof TimestampValue && b instanceof TimestampValue) return a.nanoseconds === b.nanoseconds;
-  if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name;
-  if (a instanceof QuantityValue && b instanceof QuantityValue) return compareQuantities(a.quantity, b.quantity) === 0;
-  if (a instanceof IpValue && b instanceof IpValue) return Buffer.compare(a.bytes, b.bytes) === 0;
-  if (a instanceof CidrValue && b instanceof CidrValue)
-    return a.prefix === b.prefix && Buffer.compare(a.bytes, b.bytes) === 0;
-  if (a instanceof UrlValue && b instanceof UrlValue) return a.text === b.text;
-  if (a instanceof FormatValue && b instanceof FormatValue) return a.name === b.name;
-  return false;
+function isEqualBytes(a: CelValue, b: CelValue, meter: Meter): boolean {
+  if (!(a instanceof Uint8Array && b instanceof Uint8Array) || a.length !== b.length) return false;
+  meter.spend(stepsFor(a));
+  return Buffer.compare(a, b) === 0;
 }
 
-function isEqualList(a: ListValue, b: ListValue): boolean {
+function isEqualMap(a: MapValue, b: MapValue, meter: Meter): boolean {
+  if (a.size !== b.size) return false;
+  return a.keys().every((key) => {
+    const other = b.find(key);
+    return other !== undefined && isEqual(a.find(key) ?? null, other, meter);
+  });
+}
+
+/** What the schema does not describe is compared as JSON. */
+function isEqualObject(a: ObjectValue, b: ObjectValue, meter: Meter): boolean {
+  return a.isSame(b, {
+    values: (mine, theirs) => isEqual(mine, theirs, meter),
+    json: (mine, theirs) => isEqualJson(mine, theirs, meter),
+  });
+}
+
+function isEqualJson(a: unknown, b: unknown, meter: Meter): boolean {
+  meter.spend(Math.min(measureJson(a), measureJson(b)));
+  return isSameJson(a, b);
+}
+
+function isEqualOptional(a: OptionalValue, b: OptionalValue, meter: Meter): boolean {
+  if (a.value === undefined || b.value === undefined) return a.value === b.value;
+  return isEqual(a.value, b.value, meter);
+}
+
+function isEqualList(a: ListValue, b: ListValue, meter: Meter): boolean {
   if (a.length !== b.length) return false;
+  if (a.kind !== 'atomic') meter.spend(a.length);
   if (a.kind === 'set') {
-    const own = new Lookup(a.items);
+    const own = new Lookup(meter, a.items);
     return b.items.every((item) => own.has(item));
   }
   const { keyOf } = a;
@@ -67,21 +78,23 @@ function isEqualList(a: ListValue, b: ListValue): boolean {
     const own = new Map(a.items.map((item) => [keyOf(item), item]));
     return b.items.every((item) => {
       const counterpart = own.get(keyOf(item));
-      return counterpart !== undefined && isEqual(counterpart, item);
+      return counterpart !== undefined && isEqual(counterpart, item, meter);
     });
   }
-  return a.items.every((item, index) => {
-    const other = b.items[index];
-    return other !== undefined && isEqual(item, other);
-  });
+  for (let index = 0; index < a.length; index++) {
+    if (!isEqual(a.at(index) ?? null, b.at(index) ?? null, meter)) return false;
+  }
+  return true;
 }
 
 /** Lookup finds values among others: scalars at once, everything else one by one. */
 export class Lookup {
   readonly #scalars = new Set<string>();
   readonly #others: CelValue[] = [];
+  readonly #meter: Meter;
 
-  constructor(values: readonly CelValue[] = []) {
+  constructor(meter: Meter, values: readonly CelValue[] = []) {
+    this.#meter = meter;
     for (const value of values) this.add(value);
   }
 
@@ -95,7 +108,7 @@ export class Lookup {
   /** has tells whether an equal value is there. */
   has(value: CelValue): boolean {
     const key = scalarKey(value);
-    return key === undefined ? this.#others.some((own) => isEqual(own, value)) : this.#scalars.has(key);
+    return key === undefined ? this.#others.some((own) => isEqual(own, value, this.#meter)) : this.#scalars.has(key);
   }
 }
 
@@ -111,7 +124,8 @@ function isNumber(value: CelValue): value is number | bigint {
 }
 
 /** compareValues is negative, zero or positive; it fails for values that have no order. */
-export function compareValues(a: CelValue, b: CelValue): number {
+export function compareValues(a: CelValue, b: CelValue, meter: Meter): number {
+  meter.spend(1 + (typeof a === 'string' && typeof b === 'string' ? Math.min(stepsFor(a), stepsFor(b)) : 0));
   if (isNumber(a) && isNumber(b)) {
     if (Number.isNaN(a) || Number.isNaN(b)) throw new CelFailure('NaN values cannot be ordered');
     return a < b ? -1 : a > b ? 1 : 0;

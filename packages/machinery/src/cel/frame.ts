@@ -20,8 +20,18 @@ export class Failed {
   }
 }
 
+/** Meter counts the steps of an evaluation, and ends one that takes too many. */
+export interface Meter {
+  spend(steps: number): void;
+}
+
+/** stepsFor is what it costs to look at all of a text or of bytes. */
+export function stepsFor(value: string | Uint8Array): number {
+  return value.length >> 4;
+}
+
 /** Frame holds the variables of one evaluation and counts its steps. */
-export class Frame {
+export class Frame implements Meter {
   readonly slots: (CelValue | Failed)[];
   #steps: number;
   readonly #most: number;
@@ -40,7 +50,7 @@ export class Frame {
 
   /** spendOn counts steps for the size of a value that a function took or made. */
   spendOn(value: CelValue | undefined): void {
-    if (typeof value === 'string') this.spend(value.length >> 4);
+    if (typeof value === 'string' || value instanceof Uint8Array) this.spend(stepsFor(value));
     else if (value instanceof ListValue) this.spend(value.length >> 2);
     else if (value instanceof MapValue) this.spend(value.size >> 2);
   }

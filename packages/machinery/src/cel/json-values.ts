@@ -1,6 +1,8 @@
 import { parseDurationNs } from '../duration/duration.ts';
 import { isObject } from '../patch/json.ts';
+import { isInt64 } from '../schema/go-text.ts';
 import { formatDurationSeconds } from './library/conversions.ts';
+import { DEEPEST_JSON } from './measure-json.ts';
 import { isOfType, typeName } from './overloads.ts';
 import { ObjectValue, OpaqueValue } from './schema-values.ts';
 import { formatTimestamp, parseTimestamp } from './time-text.ts';
@@ -17,16 +19,17 @@ import {
 } from './values.ts';
 
 /** fromJson makes the CEL value of JSON for a variable of some type. Whole numbers are integers unless doubles are asked for. */
-export function fromJson(json: unknown, type: CelType): CelValue {
-  const value = convert(json, type);
+export function fromJson(json: unknown, type: CelType, depth = 0): CelValue {
+  if (depth > DEEPEST_JSON) throw new CelFailure(`the data is nested deeper than ${DEEPEST_JSON} levels`);
+  const value = convert(json, type, depth);
   if (!isOfType(value, type))
     throw new CelFailure(`expected a value of type ${formatType(type)}, not ${typeName(value)}`);
   return value;
 }
 
-function convert(json: unknown, type: CelType): CelValue {
+function convert(json: unknown, type: CelType, depth: number): CelValue {
   if (json === null || json === undefined) return null;
-  if (typeof json === 'number') return type.kind !== 'double' && Number.isInteger(json) ? BigInt(json) : json;
+  if (typeof json === 'number') return type.kind !== 'double' && isInt64(json) ? BigInt(json) : json;
   if (typeof json === 'string') {
     if (type.kind === 'duration') return new DurationValue(parseDurationNs(json));
     return type.kind === 'timestamp' ? parseTimestamp(json) : json;
@@ -34,12 +37,12 @@ function convert(json: unknown, type: CelType): CelValue {
   if (typeof json === 'boolean' || typeof json === 'bigint' || json instanceof Uint8Array) return json;
   if (Array.isArray(json)) {
     const element: CelType = type.kind === 'list' ? type.element : { kind: 'dyn' };
-    return new ListValue(json.map((item) => fromJson(item, element)));
+    return new ListValue(json.map((item) => fromJson(item, element, depth + 1)));
   }
   if (!isObject(json)) throw new CelFailure(`a value of JavaScript type ${typeof json} is no JSON`);
   const value: CelType = type.kind === 'map' ? type.value : { kind: 'dyn' };
   const members = Object.entries(json).filter(([, item]) => item !== undefined);
-  return new MapValue(members.map(([key, item]) => [key, fromJson(item, value)] as const));
+  return new MapValue(members.map(([key, item]) => [key, fromJson(item, value, depth + 1)] as const));
 }
 
 /** toJson makes JSON of a CEL value. An absent optional value is undefined. */

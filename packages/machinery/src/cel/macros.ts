@@ -214,7 +214,7 @@ function transform(ast: Call, context: Context, variables: number, result: 'list
     type,
     run(frame) {
       const made: [CelValue, CelValue][] = [];
-      const keys = new Lookup();
+      const keys = new Lookup(frame);
       loop.each(frame, (key) => {
         if (test !== undefined && !test(frame)) return undefined;
         const value = body.run(frame);
@@ -248,7 +248,7 @@ function sortBy(ast: Call, context: Context): Code {
         keyed.push([key.run(frame), readable(value)]);
         return undefined;
       });
-      return new ListValue(keyed.sort(([a], [b]) => compareValues(a, b)).map(([, value]) => value));
+      return new ListValue(keyed.sort(([a], [b]) => compareValues(a, b, frame)).map(([, value]) => value));
     },
   };
 }

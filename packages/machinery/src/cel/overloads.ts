@@ -1,20 +1,10 @@
-import { ObjectValue, OpaqueValue } from './schema-values.ts';
+import type { Meter } from './frame.ts';
+import { ObjectValue } from './schema-values.ts';
 import { type Bindings, type CelType, DYN, fits, formatType, isUnknown, parseType, substitute } from './types.ts';
-import {
-  CelFailure,
-  type CelValue,
-  CidrValue,
-  DurationValue,
-  FormatValue,
-  IpValue,
-  ListValue,
-  MapValue,
-  OptionalValue,
-  QuantityValue,
-  TimestampValue,
-  TypeValue,
-  UrlValue,
-} from './values.ts';
+import { CelFailure, type CelValue, ListValue, MapValue, OptionalValue } from './values.ts';
+
+/** Run is what a function does. It is called with a meter as `this`, for work that grows faster than what it is given. */
+export type Run = (this: Meter, ...values: never[]) => CelValue;
 
 /** Overload is one signature of a function and what it does. A method's first argument is its receiver. */
 export interface Overload {
@@ -22,7 +12,7 @@ export interface Overload {
   readonly isMethod: boolean;
   readonly parameters: readonly CelType[];
   readonly result: CelType;
-  readonly run: (...values: never[]) => CelValue;
+  readonly run: Run;
 }
 
 /**
@@ -30,7 +20,7 @@ export interface Overload {
  * `sets.contains::(list<A>, list<A>): bool` a function with a dotted name. The arguments have the types of the signature,
  * checked before the call.
  */
-export function overload(signature: string, run: (...values: never[]) => CelValue): Overload {
+export function overload(signature: string, run: Run): Overload {
   const match = /^(?:([\w<>, ]+)\.)?(\w+)(::)?\((.*)\): (.+)$/.exec(signature);
   if (match === null) throw new TypeError(`not a signature: ${signature}`);
   const [, receiver, name = '', dotted, parameters = '', result = ''] = match;
@@ -65,7 +55,7 @@ function splitParameters(text: string): string[] {
 /** Resolved is a call whose overloads are known. */
 export interface Resolved {
   readonly type: CelType;
-  readonly run: (values: readonly CelValue[]) => CelValue;
+  readonly run: (values: readonly CelValue[], meter: Meter) => CelValue;
 }
 
 /** resolveCall finds the overloads that fit some argument types, or undefined. What is dynamic is decided at run time. */
@@ -83,9 +73,16 @@ export function resolveCall(candidates: readonly Overload[], given: readonly Cel
   const [first] = fitting;
   if (first === undefined) return undefined;
   const isStatic = fitting.length === 1 && given.every((type) => !hasUnknown(type));
-  const run = isStatic ? first.overload.run : dispatch(fitting.map((each) => each.overload));
+  const chosen = dispatch(fitting.map((each) => each.overload));
   const isOneType = fitting.every((each) => formatType(each.result) === formatType(first.result));
-  return { type: isOneType ? first.result : DYN, run: (values) => run(...(values as never[])) };
+  return {
+    type: isOneType ? first.result : DYN,
+    run(values, meter) {
+      // Null fits the types of times, addresses and the like, but nothing can be done with it.
+      const run = isStatic && !values.includes(null) ? first.overload.run : chosen;
+      return run.apply(meter, values as never[]);
+    },
+  };
 }
 
 function hasUnknown(type: CelType): boolean {
@@ -94,13 +91,13 @@ function hasUnknown(type: CelType): boolean {
   return isUnknown(type) || (type.kind === 'optional' && hasUnknown(type.value));
 }
 
-function dispatch(overloads: readonly Overload[]): (...values: never[]) => CelValue {
-  return (...values: readonly CelValue[]) => {
+function dispatch(overloads: readonly Overload[]): Run {
+  return function (...values: readonly CelValue[]) {
     const chosen = overloads.find((each) =>
       each.parameters.every((type, index) => isOfType(values[index] ?? null, type)),
     );
     if (chosen === undefined) throw new CelFailure('no such overload');
-    return chosen.run(...(values as never[]));
+    return chosen.run.apply(this, values as never[]);
   };
 }
 
@@ -138,26 +135,9 @@ export function kindOf(value: CelValue): CelType['kind'] | 'opaque' {
     case 'string':
       return 'string';
     default:
-      return kindOfObject(value);
+      if (value === null) return 'null';
+      return value instanceof Uint8Array ? 'bytes' : value.type;
   }
-}
-
-function kindOfObject(value: Exclude<CelValue, boolean | bigint | number | string>): CelType['kind'] | 'opaque' {
-  if (value === null) return 'null';
-  if (value instanceof Uint8Array) return 'bytes';
-  if (value instanceof ListValue) return 'list';
-  if (value instanceof MapValue || value instanceof ObjectValue) return 'map';
-  if (value instanceof DurationValue) return 'duration';
-  if (value instanceof TimestampValue) return 'timestamp';
-  if (value instanceof OptionalValue) return 'optional';
-  if (value instanceof TypeValue) return 'type';
-  if (value instanceof QuantityValue) return 'quantity';
-  if (value instanceof IpValue) return 'ip';
-  if (value instanceof CidrValue) return 'cidr';
-  if (value instanceof UrlValue) return 'url';
-  if (value instanceof FormatValue) return 'format';
-  if (value instanceof OpaqueValue) return 'opaque';
-  return 'dyn';
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

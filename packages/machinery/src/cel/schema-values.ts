@@ -1,5 +1,5 @@
 import { parseDurationNs } from '../duration/duration.ts';
-import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import { isObject, type JsonObject, member } from '../patch/json.ts';
 import { isInt64 } from '../schema/go-text.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
 import { escapeFieldName } from './field-names.ts';
@@ -8,6 +8,7 @@ import { CelFailure, type CelValue, DurationValue, LazyValue, ListValue, MapValu
 
 /** OpaqueValue is data without a schema: it can be compared, nothing else. */
 export class OpaqueValue {
+  readonly type = 'opaque';
   readonly json: unknown;
 
   constructor(json: unknown) {
@@ -15,8 +16,15 @@ export class OpaqueValue {
   }
 }
 
+/** Comparisons are how parts of objects are compared: as values, or what the schema does not describe as JSON. */
+export interface Comparisons {
+  values(a: CelValue, b: CelValue): boolean;
+  json(a: unknown, b: unknown): boolean;
+}
+
 /** ObjectValue is an object of a schema. Its fields become CEL values when an expression reads them, and only once. */
 export class ObjectValue {
+  readonly type = 'map';
   readonly json: JsonObject;
   readonly schema: StructuralSchema;
   readonly #fields = new Map<string, CelValue>();
@@ -40,18 +48,18 @@ export class ObjectValue {
   }
 
   /** isSame compares two objects; what the schema does not describe is compared as JSON. */
-  isSame(other: ObjectValue, equal: (a: CelValue, b: CelValue) => boolean): boolean {
+  isSame(other: ObjectValue, isEqual: Comparisons): boolean {
     const keys = Object.keys(this.json);
     if (keys.length !== Object.keys(other.json).length) return false;
     return keys.every((key) => {
       const schema = ownSchema(this.schema.properties, key);
       const mine = member(this.json, key);
       const theirs = member(other.json, key);
-      if (schema === undefined) return theirs === undefined || isSameJson(mine, theirs);
+      if (schema === undefined) return theirs === undefined || isEqual.json(mine, theirs);
       const isAbsent = mine === undefined || mine === null;
       if (isAbsent || theirs === undefined || theirs === null)
         return isAbsent && (theirs === undefined || theirs === null);
-      return equal(toValue(mine, schema), toValue(theirs, schema));
+      return isEqual.values(toValue(mine, schema), toValue(theirs, schema));
     });
   }
 }

@@ -14,7 +14,10 @@ export function parseTimestamp(text: string): TimestampValue {
     date.getUTCDate() !== Number(day) ||
     Number(hour) > 23 ||
     Number(minute) > 59 ||
-    Number(second) > 59
+    Number(second) > 59 ||
+    // As Go has it: some write a day as 24 hours.
+    Number(zoneHour) > 24 ||
+    Number(zoneMinute) > 60
   )
     throw new CelFailure(`invalid timestamp ${JSON.stringify(text)}`);
   date.setUTCHours(Number(hour), Number(minute), Number(second));

@@ -1,4 +1,4 @@
-import type { Quantity } from '../quantity/quantity.ts';
+import { compareQuantities, type Quantity } from '../quantity/quantity.ts';
 import type { ObjectValue, OpaqueValue } from './schema-values.ts';
 
 /** CelFailure is an expression that cannot be evaluated for these values: a missing key, an overflow, a wrong type. */
@@ -31,6 +31,17 @@ export type CelValue =
   | UrlValue
   | FormatValue;
 
+/** ScalarValue is a value of one of the types that JavaScript lacks. It knows its type, and whether another one is the same. */
+export type ScalarValue =
+  | DurationValue
+  | TimestampValue
+  | TypeValue
+  | QuantityValue
+  | IpValue
+  | CidrValue
+  | UrlValue
+  | FormatValue;
+
 /** ListOptions say how a list of a schema compares. */
 export interface ListOptions {
   /** Sets and list-maps compare without regard to order. Defaults to atomic. */
@@ -41,6 +52,7 @@ export interface ListOptions {
 
 /** ListValue is a list. The items of data become CEL values when they are read, each by itself: one may fail alone. */
 export class ListValue {
+  readonly type = 'list';
   readonly length: number;
   readonly kind: 'atomic' | 'set' | 'map';
   readonly keyOf: ((item: CelValue) => string) | undefined;
@@ -84,6 +96,7 @@ export class LazyValue {
 
 /** MapValue is a map. Numbers that are equal are the same key, whatever their type. Values of data are read like a list's items. */
 export class MapValue {
+  readonly type = 'map';
   readonly #entries = new Map<string, { readonly key: CelValue; readonly read: () => CelValue; known?: CelValue }>();
 
   constructor(entries: Iterable<readonly [key: CelValue, value: CelValue | LazyValue]> = []) {
@@ -118,16 +131,22 @@ export class MapValue {
 function keyText(key: CelValue): string {
   if (typeof key === 'number') return Number.isInteger(key) ? `n${BigInt(key)}` : `n${key}`;
   if (typeof key === 'bigint') return `n${key}`;
+  if (typeof key === 'object') throw new CelFailure('unsupported key type');
   return `${typeof key}${String(key)}`;
 }
 
 /** DurationValue is a length of time. */
 export class DurationValue {
+  readonly type = 'duration';
   readonly nanoseconds: bigint;
 
   constructor(nanoseconds: bigint) {
     if (nanoseconds < -(2n ** 63n) || nanoseconds >= 2n ** 63n) throw new CelFailure('duration overflow');
     this.nanoseconds = nanoseconds;
+  }
+
+  isSame(other: DurationValue): boolean {
+    return this.nanoseconds === other.nanoseconds;
   }
 }
 
@@ -136,6 +155,7 @@ const LAST_SECOND = 253_402_300_799n;
 
 /** TimestampValue is a point in time between the years 1 and 9999. */
 export class TimestampValue {
+  readonly type = 'timestamp';
   /** Nanoseconds since 1970. */
   readonly nanoseconds: bigint;
   /** The zone it was written in; only its text shows it. */
@@ -147,10 +167,15 @@ export class TimestampValue {
     this.nanoseconds = nanoseconds;
     this.zoneMinutes = zoneMinutes;
   }
+
+  isSame(other: TimestampValue): boolean {
+    return this.nanoseconds === other.nanoseconds;
+  }
 }
 
 /** OptionalValue is a value or none. */
 export class OptionalValue {
+  readonly type = 'optional';
   readonly value: CelValue | undefined;
 
   constructor(value?: CelValue) {
@@ -163,33 +188,49 @@ export const NONE = new OptionalValue();
 
 /** TypeValue is a type as a value: what `type(x)` gives. */
 export class TypeValue {
+  readonly type = 'type';
   readonly name: string;
 
   constructor(name: string) {
     this.name = name;
   }
+
+  isSame(other: TypeValue): boolean {
+    return this.name === other.name;
+  }
 }
 
 /** QuantityValue is an amount of a resource. */
 export class QuantityValue {
+  readonly type = 'quantity';
   readonly quantity: Quantity;
 
   constructor(quantity: Quantity) {
     this.quantity = quantity;
   }
+
+  isSame(other: QuantityValue): boolean {
+    return compareQuantities(this.quantity, other.quantity) === 0;
+  }
 }
 
 /** IpValue is an IP address of 4 or 16 bytes. */
 export class IpValue {
+  readonly type = 'ip';
   readonly bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
+
+  isSame(other: IpValue): boolean {
+    return Buffer.compare(this.bytes, other.bytes) === 0;
+  }
 }
 
 /** CidrValue is an address with the length of its network part. */
 export class CidrValue {
+  readonly type = 'cidr';
   readonly bytes: Uint8Array;
   readonly prefix: number;
 
@@ -197,10 +238,15 @@ export class CidrValue {
     this.bytes = bytes;
     this.prefix = prefix;
   }
+
+  isSame(other: CidrValue): boolean {
+    return this.prefix === other.prefix && Buffer.compare(this.bytes, other.bytes) === 0;
+  }
 }
 
 /** UrlValue is the parts of a URL. */
 export class UrlValue {
+  readonly type = 'url';
   readonly scheme: string;
   readonly host: string;
   readonly path: string;
@@ -214,15 +260,24 @@ export class UrlValue {
     this.path = parts.path;
     this.query = parts.query;
   }
+
+  isSame(other: UrlValue): boolean {
+    return this.text === other.text;
+  }
 }
 
 /** FormatValue is a named check of text. */
 export class FormatValue {
+  readonly type = 'format';
   readonly name: string;
   readonly problems: (text: string) => readonly string[];
 
   constructor(name: string, problems: (text: string) => readonly string[]) {
     this.name = name;
     this.problems = problems;
+  }
+
+  isSame(other: FormatValue): boolean {
+    return this.name === other.name;
   }
 }

@@ -33,7 +33,7 @@ function textToInt(text: string): bigint {
 }
 
 function textToDouble(text: string): number {
-  const isNumber = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text);
+  const isNumber = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text);
   if (isNumber) return Number(text);
   if (/^[+-]?(?:inf|infinity)$/i.test(text))
     return text.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
@@ -81,9 +81,9 @@ function bytesToText(bytes: Uint8Array): string {
 
 /** countCharacters is the length of a text in code points. */
 export function countCharacters(text: string): bigint {
-  let count = 0n;
+  let count = 0;
   for (const _ of text) count++;
-  return count;
+  return BigInt(count);
 }
 
 const size = (

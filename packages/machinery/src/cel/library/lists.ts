@@ -1,4 +1,5 @@
 import { compareValues, isEqual, Lookup } from '../equality.ts';
+import type { Meter } from '../frame.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, type CelValue, DurationValue, ListValue } from '../values.ts';
 import { int64 } from './operators.ts';
@@ -8,29 +9,43 @@ const COMPARABLE = ['int', 'double', 'bool', 'duration', 'timestamp', 'string', 
 // lists.range is the one function whose result is larger than what it is given.
 const LONGEST_RANGE = 100_000n;
 
-function isSorted(list: ListValue): boolean {
-  return list.items.every((item, index) => {
-    const before = list.items[index - 1];
-    return index === 0 || before === undefined || compareValues(before, item) <= 0;
+const isInt = (value: CelValue): value is bigint => typeof value === 'bigint';
+const isDouble = (value: CelValue): value is number => typeof value === 'number';
+const isDuration = (value: CelValue): value is DurationValue => value instanceof DurationValue;
+
+/** Of a dynamic list only the first item was looked at. */
+function itemsOf<T extends CelValue>({ items }: ListValue, isItem: (value: CelValue) => value is T): readonly T[] {
+  if (!items.every(isItem)) throw new CelFailure('no such overload');
+  return items;
+}
+
+function isSorted(this: Meter, { items }: ListValue): boolean {
+  return items.every((item, index) => {
+    const before = items[index - 1];
+    return before === undefined || compareValues(before, item, this) <= 0;
   });
 }
 
-function extreme(name: 'min' | 'max'): (list: ListValue) => CelValue {
-  return ({ items: [first, ...others] }) => {
+function sort(this: Meter, { items }: ListValue): ListValue {
+  return new ListValue(items.toSorted((a, b) => compareValues(a, b, this)));
+}
+
+function extreme(name: 'min' | 'max'): (this: Meter, list: ListValue) => CelValue {
+  return function ({ items: [first, ...others] }) {
     if (first === undefined) throw new CelFailure(`${name} called on empty list`);
     return others.reduce((best, item) => {
-      const order = compareValues(best, item);
+      const order = compareValues(best, item, this);
       return (name === 'min' ? order > 0 : order < 0) ? item : best;
     }, first);
   };
 }
 
-function indexOf(list: ListValue, item: CelValue): bigint {
-  return BigInt(list.items.findIndex((own) => isEqual(own, item)));
+function indexOf(this: Meter, list: ListValue, item: CelValue): bigint {
+  return BigInt(list.items.findIndex((own) => isEqual(own, item, this)));
 }
 
-function lastIndexOf(list: ListValue, item: CelValue): bigint {
-  return BigInt(list.items.findLastIndex((own) => isEqual(own, item)));
+function lastIndexOf(this: Meter, list: ListValue, item: CelValue): bigint {
+  return BigInt(list.items.findLastIndex((own) => isEqual(own, item, this)));
 }
 
 function slice(list: ListValue, start: bigint, end: bigint): ListValue {
@@ -41,8 +56,8 @@ function slice(list: ListValue, start: bigint, end: bigint): ListValue {
   return new ListValue(list.items.slice(Number(start), Number(end)));
 }
 
-function distinct(list: ListValue): ListValue {
-  const seen = new Lookup();
+function distinct(this: Meter, list: ListValue): ListValue {
+  const seen = new Lookup(this);
   const firsts = list.items.filter((item) => {
     const isFirst = !seen.has(item);
     if (isFirst) seen.add(item);
@@ -60,13 +75,13 @@ function range(length: bigint): ListValue {
   return new ListValue(Array.from({ length: Math.max(0, Number(length)) }, (_, index) => BigInt(index)));
 }
 
-function contains(list: ListValue, other: ListValue): boolean {
-  const own = new Lookup(list.items);
+function contains(this: Meter, list: ListValue, other: ListValue): boolean {
+  const own = new Lookup(this, list.items);
   return other.items.every((item) => own.has(item));
 }
 
-function intersects(list: ListValue, other: ListValue): boolean {
-  const own = new Lookup(list.items);
+function intersects(this: Meter, list: ListValue, other: ListValue): boolean {
+  const own = new Lookup(this, list.items);
   return other.items.some((item) => own.has(item));
 }
 
@@ -76,19 +91,17 @@ export const lists = [
     overload(`list<${type}>.isSorted(): bool`, isSorted),
     overload(`list<${type}>.min(): ${type}`, extreme('min')),
     overload(`list<${type}>.max(): ${type}`, extreme('max')),
-    overload(
-      `list<${type}>.sort(): list<${type}>`,
-      (list: ListValue) => new ListValue(list.items.toSorted(compareValues)),
-    ),
+    overload(`list<${type}>.sort(): list<${type}>`, sort),
   ]),
-  overload('list<int>.sum(): int', (list: ListValue) =>
-    list.items.reduce((sum: bigint, item) => int64(sum + (item as bigint)), 0n),
-  ),
-  overload('list<double>.sum(): double', (list: ListValue) =>
-    list.items.reduce((sum: number, item) => sum + (item as number), 0),
-  ),
+  overload('list<int>.sum(): int', (list: ListValue) => {
+    return itemsOf(list, isInt).reduce((sum, item) => int64(sum + item), 0n);
+  }),
+  overload('list<double>.sum(): double', (list: ListValue) => {
+    return itemsOf(list, isDouble).reduce((sum, item) => sum + item, 0);
+  }),
   overload('list<duration>.sum(): duration', (list: ListValue) => {
-    return new DurationValue(list.items.reduce((sum: bigint, item) => sum + (item as DurationValue).nanoseconds, 0n));
+    const sum = itemsOf(list, isDuration).reduce((all, { nanoseconds }) => all + nanoseconds, 0n);
+    return new DurationValue(sum);
   }),
   overload('list<A>.indexOf(A): int', indexOf),
   overload('list<A>.lastIndexOf(A): int', lastIndexOf),
@@ -98,9 +111,8 @@ export const lists = [
   overload('list<list<A>>.flatten(): list<A>', flatten),
   overload('lists.range::(int): list<int>', range),
   overload('sets.contains::(list<A>, list<A>): bool', contains),
-  overload(
-    'sets.equivalent::(list<A>, list<A>): bool',
-    (a: ListValue, b: ListValue) => contains(a, b) && contains(b, a),
-  ),
+  overload('sets.equivalent::(list<A>, list<A>): bool', function (a: ListValue, b: ListValue) {
+    return contains.call(this, a, b) && contains.call(this, b, a);
+  }),
   overload('sets.intersects::(list<A>, list<A>): bool', intersects),
 ];

@@ -1,5 +1,6 @@
 import { compareValues, isEqual, Lookup } from '../equality.ts';
-import { overload } from '../overloads.ts';
+import type { Meter } from '../frame.ts';
+import { overload, type Run } from '../overloads.ts';
 import { CelFailure, type CelValue, DurationValue, ListValue, type MapValue, TimestampValue } from '../values.ts';
 
 const LEAST = -(2n ** 63n);
@@ -22,9 +23,9 @@ function modulo(a: bigint, b: bigint): bigint {
 }
 
 /** A set keeps one of each, a list-map takes the newer item of a key; other lists are put together. */
-function concatenate(a: ListValue, b: ListValue): ListValue {
+function concatenate(this: Meter, a: ListValue, b: ListValue): ListValue {
   if (a.kind === 'set') {
-    const own = new Lookup(a.items);
+    const own = new Lookup(this, a.items);
     const added = b.items.filter((item) => {
       const isNew = !own.has(item);
       if (isNew) own.add(item);
@@ -55,28 +56,34 @@ const comparisons = (
 ).flatMap(([name, holds]) => {
   return [...ORDERED.map((type) => [type, type]), ...CROSSED].map(([left, right]) => {
     return {
-      ...overload(`op(${left}, ${right}): bool`, (a: CelValue, b: CelValue) => holds(compareValues(a, b))),
+      ...overload(`op(${left}, ${right}): bool`, function (a: CelValue, b: CelValue) {
+        return holds(compareValues(a, b, this));
+      }),
       name,
     };
   });
 });
 
-function operator(name: string, signature: string, run: (...values: never[]) => CelValue) {
+function operator(name: string, signature: string, run: Run) {
   return { ...overload(`op${signature}`, run), name };
 }
 
 /** operators are the overloads behind the operators of the language, named as in cel-go. */
 export const operators = [
   ...comparisons,
-  operator('_==_', '(A, A): bool', (a: CelValue, b: CelValue) => isEqual(a, b)),
-  operator('_!=_', '(A, A): bool', (a: CelValue, b: CelValue) => !isEqual(a, b)),
+  operator('_==_', '(A, A): bool', function (a: CelValue, b: CelValue) {
+    return isEqual(a, b, this);
+  }),
+  operator('_!=_', '(A, A): bool', function (a: CelValue, b: CelValue) {
+    return !isEqual(a, b, this);
+  }),
   operator('!_', '(bool): bool', (a: boolean) => !a),
   operator('-_', '(int): int', (a: bigint) => int64(-a)),
   operator('-_', '(double): double', (a: number) => -a),
   operator('_+_', '(int, int): int', (a: bigint, b: bigint) => int64(a + b)),
   operator('_+_', '(double, double): double', (a: number, b: number) => a + b),
   operator('_+_', '(string, string): string', (a: string, b: string) => a + b),
-  operator('_+_', '(bytes, bytes): bytes', (a: Uint8Array, b: Uint8Array) => Uint8Array.from([...a, ...b])),
+  operator('_+_', '(bytes, bytes): bytes', (a: Uint8Array, b: Uint8Array) => new Uint8Array(Buffer.concat([a, b]))),
   operator('_+_', '(list<A>, list<A>): list<A>', concatenate),
   operator(
     '_+_',
@@ -115,8 +122,8 @@ export const operators = [
   operator('_/_', '(int, int): int', divide),
   operator('_/_', '(double, double): double', (a: number, b: number) => a / b),
   operator('_%_', '(int, int): int', modulo),
-  operator('@in', '(A, list<A>): bool', (item: CelValue, list: ListValue) =>
-    list.items.some((own) => isEqual(own, item)),
-  ),
+  operator('@in', '(A, list<A>): bool', function (item: CelValue, list: ListValue) {
+    return list.items.some((own) => isEqual(own, item, this));
+  }),
   operator('@in', '(A, map<A, B>): bool', (key: CelValue, map: MapValue) => map.find(key) !== undefined),
 ];

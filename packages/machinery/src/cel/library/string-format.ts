@@ -1,4 +1,5 @@
 import { formatFloat, quoteText } from '../../schema/go-text.ts';
+import { MOST_STEPS } from '../frame.ts';
 import { kindOf, typeName } from '../overloads.ts';
 import { formatTimestamp } from '../time-text.ts';
 import { type CelType, formatType, isUnknown } from '../types.ts';
@@ -14,17 +15,29 @@ import {
 } from '../values.ts';
 import { formatDurationSeconds } from './conversions.ts';
 
+/** LONGEST_RESULT is longer than any text that there are enough steps for: it is refused before it is made. */
+export const LONGEST_RESULT = MOST_STEPS * 16;
+
+/** As many digits as JavaScript knows how to write. */
+const MOST_DIGITS = 100;
+
 const CLAUSE = /%(?:%|(\.([0-9]{1,3}))?(.))/gs;
 
 /** formatText replaces the clauses of a text: `%s`, `%d`, `%f`, `%.2f`, `%b`, `%o`, `%x`, `%X` and `%%`. */
 export function formatText(text: string, values: ListValue): string {
   let next = 0;
+  let length = text.length;
+  const { items } = values;
   return text.replace(CLAUSE, (clause: string, _: unknown, precision: string | undefined, verb: string | undefined) => {
     if (clause === '%%') return '%';
-    const value = values.items[next];
+    const value = items[next];
     if (value === undefined) throw new CelFailure(`index ${next} out of range`);
     next++;
-    return clauseOf(verb ?? '', value, precision === undefined ? 6 : Number(precision));
+    const made = clauseOf(verb ?? '', value, precision === undefined ? 6 : Number(precision));
+    length += made.length;
+    if (length > LONGEST_RESULT)
+      throw new CelFailure(`the result of format would have more than ${LONGEST_RESULT} characters`);
+    return made;
   });
 }
 
@@ -41,8 +54,9 @@ const TAKES: ReadonlyMap<string, readonly CelType['kind'][]> = new Map([
 /** formatProblem is what is wrong with the clauses of a literal text for arguments of these types, or undefined. */
 export function formatProblem(text: string, types: readonly CelType[] | undefined): string | undefined {
   let next = 0;
-  for (const [clause, , , verb = ''] of text.matchAll(CLAUSE)) {
+  for (const [clause, , precision = '0', verb = ''] of text.matchAll(CLAUSE)) {
     if (clause === '%%') continue;
+    if (Number(precision) > MOST_DIGITS) return `the clause ${clause} asks for more than ${MOST_DIGITS} digits`;
     const kinds = TAKES.get(verb);
     if (kinds === undefined) return `the clause ${clause} is not supported; use %s, %d, %f, %b, %o, %x or %X`;
     if (types === undefined) continue;
@@ -55,6 +69,8 @@ export function formatProblem(text: string, types: readonly CelType[] | undefine
 }
 
 function clauseOf(verb: string, value: CelValue, precision: number): string {
+  if (precision > MOST_DIGITS)
+    throw new CelFailure(`the format clause %.${precision}${verb} asks for more than ${MOST_DIGITS} digits`);
   switch (verb) {
     case 's':
       return plain(value);

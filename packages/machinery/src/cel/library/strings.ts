@@ -1,10 +1,9 @@
 import type { Matcher } from 're2js';
 import { CountedText, OverreadError } from '../../schema/counted-text.ts';
 import { compilePattern } from '../../schema/patterns.ts';
-import { MOST_STEPS } from '../frame.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, ListValue } from '../values.ts';
-import { formatText } from './string-format.ts';
+import { formatText, LONGEST_RESULT } from './string-format.ts';
 
 /** Positions are counted in code points. */
 function characters(text: string): string[] {
@@ -51,9 +50,6 @@ function substring(text: string, start: bigint, end?: bigint): string {
   return all.slice(Number(start), Number(last)).join('');
 }
 
-/** Longer than any text that there are enough steps for: it is refused before it is made. */
-const LONGEST_RESULT = MOST_STEPS * 16;
-
 function replaceText(text: string, old: string, fresh: string, times = -1n): string {
   const pieces = old === '' ? ['', ...characters(text), ''] : text.split(old);
   const count = pieces.length - 1;
@@ -74,8 +70,16 @@ function split(text: string, separator: string, most = -1n): ListValue {
 }
 
 // What Go calls white space; JavaScript's trim also takes the byte order mark.
-const EDGES =
-  /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+const SPACE = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+/** From both ends: a pattern that looks for the end would look again from every space inside. */
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && SPACE.test(text.charAt(start))) start++;
+  while (end > start && SPACE.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
 
 /** Looking for all matches takes about one search, unless every match is looked for to the end of the text. */
 const MOST_READS_PER_CHARACTER = 8;
@@ -110,8 +114,11 @@ function find(text: string, pattern: string): string {
 function join(list: ListValue, separator = ''): string {
   const texts = list.items;
   let length = separator.length * texts.length;
-  // Items of a dynamic list may be no texts; none of those is long.
-  for (const text of texts) length += typeof text === 'string' ? text.length : 0;
+  for (const text of texts) {
+    // Of a dynamic list only the first item was looked at.
+    if (typeof text !== 'string') throw new CelFailure('no such overload');
+    length += text.length;
+  }
   if (length > LONGEST_RESULT) throw new CelFailure(`the result of join would have ${length} characters`);
   return texts.join(separator);
 }
@@ -161,7 +168,7 @@ export const strings = [
   overload('string.split(string, int): list<string>', split),
   overload('string.substring(int): string', substring),
   overload('string.substring(int, int): string', substring),
-  overload('string.trim(): string', (text: string) => text.replace(EDGES, '')),
+  overload('string.trim(): string', trim),
   overload('string.format(list<dyn>): string', formatText),
   overload('list<string>.join(): string', join),
   overload('list<string>.join(string): string', join),

@@ -13,8 +13,25 @@ function offsetMs(ms: number, zone: string): number {
   if (zone === '' || zone === 'UTC') return 0;
   const fixed = /^([+-]?)(\d{1,2}):(\d{2})$/.exec(zone);
   if (fixed !== null) return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000;
+  const parts = Object.fromEntries(
+    clockOf(zone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 1, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const wall = startOfDay(year, month, day) + ((hour * 60 + minute) * 60 + second) * 1000;
+  return wall - Math.floor(ms / 1000) * 1000;
+}
+
+/** There are some hundred zones; a clock is dear to make. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+const MOST_CLOCKS = 1_000;
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const known = clocks.get(zone);
+  if (known !== undefined) return known;
   try {
-    const format = new Intl.DateTimeFormat('en-US', {
+    const clock = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
       year: 'numeric',
@@ -24,16 +41,20 @@ function offsetMs(ms: number, zone: string): number {
       minute: 'numeric',
       second: 'numeric',
     });
-    const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+    if (clocks.size < MOST_CLOCKS) clocks.set(zone, clock);
+    return clock;
   } catch {
     throw new CelFailure(`unknown time zone ${zone}`);
   }
 }
 
+/** Unlike Date.UTC it takes the years before 100 for what they are. */
+function startOfDay(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month - 1, day);
+}
+
 function dayOfYear(date: Date): number {
-  return Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / DAY_MS);
+  return Math.floor((date.getTime() - startOfDay(date.getUTCFullYear(), 1, 1)) / DAY_MS);
 }
 
 const parts = (

@@ -45,7 +45,11 @@ function port({ host }: UrlValue): string {
 
 function query({ query: text }: UrlValue): MapValue {
   const values = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(text)) values.set(key, [...(values.get(key) ?? []), value]);
+  for (const [key, value] of new URLSearchParams(text)) {
+    const list = values.get(key);
+    if (list === undefined) values.set(key, [value]);
+    else list.push(value);
+  }
   return new MapValue([...values].map(([key, list]) => [key, new ListValue(list)] as const));
 }
 
@@ -57,15 +61,15 @@ export const urls = [
   overload('url.getHost(): string', ({ host }: UrlValue) => host),
   overload('url.getHostname(): string', hostname),
   overload('url.getPort(): string', port),
-  overload('url.getEscapedPath(): string', ({ path }: UrlValue) => encodeURI(decodeEscapes(path))),
+  overload('url.getEscapedPath(): string', ({ path }: UrlValue) => escapedPath(path)),
   overload('url.getQuery(): map<string, list<string>>', query),
 ];
 
 /** Escapes that stand already stay as they are: encodeURI would escape their percent sign again. */
-function decodeEscapes(path: string): string {
+function escapedPath(path: string): string {
   try {
-    return decodeURI(path);
+    return encodeURI(decodeURI(path));
   } catch {
-    return path;
+    throw new CelFailure(`the path ${quoteText(path)} is not text in UTF-8`);
   }
 }

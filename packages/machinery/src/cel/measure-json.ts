@@ -1,0 +1,28 @@
+import { isObject } from '../patch/json.ts';
+import { stepsFor } from './frame.ts';
+import { CelFailure } from './values.ts';
+
+/** Deeper data than anybody writes by hand would exhaust the stack of whoever walks through it. */
+export const DEEPEST_JSON = 1_000;
+
+const known = new WeakMap<object, number>();
+
+/** measureJson is what it costs to look at all of some JSON, in steps. It is counted once, without recursion. */
+export function measureJson(json: unknown): number {
+  if (typeof json === 'string') return stepsFor(json);
+  if (typeof json !== 'object' || json === null) return 1;
+  const counted = known.get(json);
+  if (counted !== undefined) return counted;
+  let steps = 0;
+  const left: { readonly value: unknown; readonly depth: number }[] = [{ value: json, depth: 0 }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, depth } = next;
+    steps += typeof value === 'string' ? 1 + stepsFor(value) : 1;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= DEEPEST_JSON) throw new CelFailure(`the data is nested deeper than ${DEEPEST_JSON} levels`);
+    const members = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+    for (const member of members) left.push({ value: member, depth: depth + 1 });
+  }
+  known.set(json, steps);
+  return steps;
+}
