@@ -3,10 +3,10 @@ import { type FieldsV1, fieldManagers } from '@bowline/machinery';
 import type { ExactMap } from './exact-paths.ts';
 
 /**
- * Creating an object plainly costs the API server about a fifth less than applying it (decision record 012). But then our fields stand in
- * managedFields as updated, not as applied: a later apply owns them a second time and does not take away what it leaves out.
- * So it is done for the kinds of which there are many in one reconcile, and which consist of maps of strings: of those the
- * members that we wrote and no longer want are told from managedFields and taken away one by one.
+ * Creating an object plainly costs the API server about a fifth less than applying it (decision record 012). But then our
+ * fields stand in managedFields as updated, not as applied: a later apply owns them a second time and does not take away what
+ * it leaves out. So it is done for the kinds of which there are many in one reconcile, and which consist of maps of strings:
+ * of those the members that we wrote and no longer want are told from managedFields and taken away one by one.
  */
 const PLAIN_KINDS: ReadonlySet<string> = new Set([ConfigMap.id, Secret.id]);
 
@@ -27,7 +27,7 @@ export function canCreatePlainly(resource: Resource, desired: KubernetesObject):
   const { name: ___, namespace: ____, ...described } = metadata;
   const fields = [...Object.values(described), ...Object.values(content)].filter((value) => value !== undefined);
   if (fields.some((value) => Array.isArray(value) || isEmptyMap(value))) return false;
-  return resource.id !== Secret.id || 'type' in desired;
+  return resource.id !== Secret.id || Boolean((desired as Secret).type);
 }
 
 function isEmptyMap(value: unknown): boolean {
