@@ -1,4 +1,5 @@
 import type { Read } from '@bowline/runtime/resource';
+import type { AccessReviews } from './authorization/access-reviews.ts';
 import type { config } from './config.ts';
 import type { SyncMetrics } from './metrics.ts';
 
@@ -6,6 +7,9 @@ import type { SyncMetrics } from './metrics.ts';
 export interface Deps {
   readonly config: Read<typeof config>;
   readonly metrics: SyncMetrics;
+  readonly reviews: AccessReviews;
+  /** The manager's namespace. */
+  readonly ownNamespace: string;
   /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
 }

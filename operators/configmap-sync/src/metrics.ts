@@ -66,10 +66,12 @@ export class SyncMetrics {
   async measure<T>(key: ObjectKey, run: () => Promise<T>): Promise<T> {
     const labels = this.#labelsOf(key);
     const startedAt = this.#clock.monotonic();
+    const before = this.#known.get(keyString(key));
     let result: (typeof RESULTS)[number] = 'failed';
     try {
       const answer = await run();
-      result = this.#known.get(keyString(key))?.isDone ? 'success' : 'incomplete';
+      const record = this.#known.get(keyString(key));
+      result = record !== before && record?.isDone ? 'success' : 'incomplete';
       return answer;
     } finally {
       this.#syncs.add({ ...labels, result });

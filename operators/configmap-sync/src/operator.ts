@@ -1,24 +1,32 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { allow, defineOperator } from '@bowline/runtime';
 import { ConfigMapSync } from './api/config-map-sync.ts';
+import { AccessReviews } from './authorization/access-reviews.ts';
+import { REVIEW_PERMISSIONS } from './authorization/permissions.ts';
 import { config } from './config.ts';
 import { cleanUp } from './configmapsync/cleanup.ts';
 import { reconcile } from './configmapsync/reconcile.ts';
 import { watching } from './configmapsync/watching.ts';
 import type { Deps } from './deps.ts';
 import { SyncMetrics } from './metrics.ts';
+import { samples } from './samples.ts';
+import { review } from './webhooks/validate.ts';
 
 /** configMapSync is the operator: it keeps the copies of every ConfigMapSync as they should be. */
 export const configMapSync = defineOperator({
   name: 'configmap-sync',
   resources: [ConfigMapSync],
   config,
-  setup: ({ config, metrics, clock, namespaces, signal }): Deps => ({
+  setup: ({ config, client, clock, metrics, namespace, namespaces, signal }): Deps => ({
     config,
     metrics: new SyncMetrics({ metrics, clock, perObject: config.perObjectMetrics, signal }),
+    reviews: new AccessReviews({ client, clock, local: namespaces !== undefined }),
+    ownNamespace: namespace,
     namespaces,
   }),
   controllers: [watching.reconcile(reconcile).cleanup(cleanUp)],
+  webhooks: [review],
+  samples,
   // Copies are written where users say, under names that they choose; reading them follows from what is watched.
-  permissions: [allow(['create', 'patch', 'delete'], ConfigMap)],
+  permissions: [allow(['create', 'patch', 'delete'], ConfigMap), ...REVIEW_PERMISSIONS],
 });

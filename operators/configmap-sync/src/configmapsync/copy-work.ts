@@ -2,10 +2,10 @@ import { keyOf } from '@bowline/kubernetes';
 import { fieldManagerOf } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { REQUESTS } from '../api/names.ts';
+import type { CopyTools } from '../copies/copy-requests.ts';
 import { ownerText } from '../copies/ownership.ts';
 import type { CopyRules } from '../copies/plan-copy.ts';
 import type { WriteCopiesOptions } from '../copies/write-copies.ts';
-import type { CopyTools } from '../copies/write-copy.ts';
 import type { SyncContext } from './watching.ts';
 
 /** FIELD_MANAGER owns what we write in copies. It is API. */

@@ -1,4 +1,4 @@
-import { keyOf } from '@bowline/kubernetes';
+import { keyOf, keyString } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/runtime';
 import type { Spec } from '../api/config-map-sync.ts';
 import type { CopyView } from '../copies/copy-view.ts';
@@ -19,19 +19,18 @@ export async function releaseUnwanted(
   { targets, isSourceGone }: { readonly targets: readonly Target[]; readonly isSourceGone: boolean },
 ): Promise<SyncFacts['leftovers']> {
   const { deletionPolicy, sourceDeletionPolicy } = context.object.spec;
-  const wanted = new Set(targets.map(({ namespace, name }) => `${namespace}/${name}`));
-  const copies = copiesOf(context);
-  const isWanted = ({ namespace, name }: CopyView): boolean => wanted.has(`${namespace}/${name}`);
-  const failures = [
-    await release(
-      context,
-      copies.filter((copy) => !isWanted(copy)),
-      deletionPolicy,
-    ),
-    isSourceGone && sourceDeletionPolicy === 'Delete' ? await release(context, copies.filter(isWanted), 'Delete') : [],
-  ].flat();
+  const failures = [...(await release(context, unwantedCopies(context, targets), deletionPolicy))];
+  if (isSourceGone && sourceDeletionPolicy === 'Delete') {
+    failures.push(...(await release(context, copiesOf(context), 'Delete')));
+  }
   const [first] = failures;
   return first === undefined ? undefined : { count: failures.length, message: first };
+}
+
+/** unwantedCopies are the copies of a ConfigMapSync that are no targets. */
+export function unwantedCopies(context: SyncContext, targets: readonly Target[]): readonly CopyView[] {
+  const wanted = new Set(targets.map(keyString));
+  return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)));
 }
 
 /** releaseAll lets every copy go. Answers why some could not be. */
@@ -53,7 +52,7 @@ async function release(
   sayDeleted(context, deleted);
   return failures.map(({ item, error }) => {
     const problem = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
-    context.log.warn('a copy could not be let go', { copy: `${item.namespace}/${item.name}`, error });
-    return `${item.namespace}/${item.name}: ${problem}`;
+    context.log.warn('a copy could not be let go', { copy: keyString(item), error });
+    return `${keyString(item)}: ${problem}`;
   });
 }

@@ -26,7 +26,7 @@ export interface SyncReport {
 }
 
 /** Reasons that say something of a single request, and nothing to somebody who looks at the whole. */
-const GENERAL: ReadonlySet<string> = new Set(['Forbidden', 'WriteFailed']);
+const GENERAL: ReadonlySet<string> = new Set(['Forbidden', 'WriteFailed', 'TooLarge']);
 
 /** statusOf is what is said of a ConfigMapSync after a run. Times and versions change only together with content. */
 export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'>, facts: SyncFacts): SyncReport {

@@ -7,7 +7,7 @@ import { copiedMetadata } from '../metadata/copied-metadata.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { desiredContent } from '../transforms/desired-content.ts';
 import { copyLimits, copyRules, copyTools } from './copy-work.ts';
-import type { Source } from './reconcile.ts';
+import type { Source } from './source.ts';
 import type { SyncContext } from './watching.ts';
 
 /** syncOneWay makes every copy what the source and the spec say, and answers what became of each. */

@@ -2,6 +2,7 @@ import { keyOf, keyString, Namespace } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
 import { type MetadataObject, terminal } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { reachProblems } from '../authorization/reach.ts';
 import { findCycle } from '../cycles/find-cycle.ts';
 import { type Sync, syncEdges } from '../cycles/sync-edges.ts';
 import { type NamespaceView, namedTargets, resolveTargets, type Target } from '../targets/resolve-targets.ts';
@@ -10,8 +11,9 @@ import { YES } from './sync-indexes.ts';
 import type { SyncContext } from './watching.ts';
 
 /** refuseInvalid ends the run when the spec asks for something that its schema could not refuse. Only its author can help. */
-export function refuseInvalid({ object }: SyncContext): void {
-  const problems = checkSpec(object.spec);
+export function refuseInvalid({ object, key, deps }: SyncContext): void {
+  const { spec } = object;
+  const problems = [...checkSpec(spec), ...reachProblems(spec, key.namespace ?? '', deps.namespaces)];
   if (problems.length > 0) throw terminal('InvalidSpec', describeProblems(problems));
 }
 
@@ -33,9 +35,11 @@ export function refuseCycle(context: SyncContext, targets: readonly Target[]): v
   if (!cycle) return;
   const known = new Set(list(ConfigMapSync, { by: { cyclic: YES } }));
   for (const other of cycle.flatMap(othersThatRead)) if (!known.has(other)) enqueue(keyOf(other));
+  const [source, copy] = cycle;
+  // What lies between may be somebody else's: only what the author names is told.
   throw terminal(
     'CycleDetected',
-    `${cycle.join(' → ')} is a cycle; delete one of the ConfigMapSyncs on it, or give its copies another name`,
+    `${copy} is copied back to ${source} by other ConfigMapSyncs; choose another destination or name, or delete one of them`,
   );
 }
 

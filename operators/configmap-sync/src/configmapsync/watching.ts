@@ -1,4 +1,12 @@
-import { ConfigMap, keyOf, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ConfigMap,
+  keyOf,
+  keyString,
+  Namespace,
+  type ObjectKey,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
 import {
   annotationsChanged,
@@ -9,20 +17,31 @@ import {
   generationChanged,
   labelsChanged,
   type MetadataObject,
+  OWN_WEBHOOKS,
+  project,
   trigger,
 } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
+import type { ReviewConfiguration } from '../authorization/author-review.ts';
 import { type CopyView, copyView } from '../copies/copy-view.ts';
 import { ownerOf } from '../copies/ownership.ts';
 import type { Deps } from '../deps.ts';
 import { anyNamespace, syncIndexes, YES } from './sync-indexes.ts';
 
+/** What decides whether authors are reviewed: certificates come and go, and have no part in it. */
+const reviewView = project(
+  ({ webhooks }: ValidatingWebhookConfiguration): ReviewConfiguration => ({
+    webhooks: webhooks?.map((webhook) => ({ ...webhook, clientConfig: {} })),
+  }),
+);
+
 /**
- * Everything that a ConfigMapSync depends on, and what is kept of it:
+ * watching is everything that a ConfigMapSync depends on, and what is kept of it:
  * - copies, by their label: hashes instead of values;
  * - ConfigMaps that some ConfigMapSync reads or wants to write: that they changed, nothing else. Others are not kept at all;
  * - namespaces: their metadata;
+ * - our webhook configuration, which has to be there before anybody's wishes are granted;
  * - other ConfigMapSyncs, whose end may end a cycle.
  */
 export const watching = controller(ConfigMapSync, { concurrency: 8, indexes: syncIndexes })
@@ -60,8 +79,16 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, indexes: syn
     map: ({ metadata: { name = '', labels } }, cache) => {
       const naming = cache.list(ConfigMapSync, { by: { namespace: name } });
       const selecting = cache.list(ConfigMapSync, { by: { selecting: YES } });
-      return [...naming, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
+      // Whether the authors in it are reviewed may follow from its labels.
+      const inside = cache.list(ConfigMapSync, { namespace: name });
+      return [...naming, ...inside, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
     },
+  })
+  .watches(ValidatingWebhookConfiguration, {
+    fieldSelector: OWN_WEBHOOKS,
+    view: reviewView,
+    when: changed((before: ReviewConfiguration, after) => !isDeepStrictEqual(before, after)),
+    map: (_, cache) => cache.list(ConfigMapSync).map(keyOf),
   })
   .watches(ConfigMapSync, {
     as: 'others',

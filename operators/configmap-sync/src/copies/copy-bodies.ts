@@ -1,36 +1,42 @@
-import type { ConfigMap, ObjectKey } from '@bowline/kubernetes';
+import type { ConfigMap, ObjectKey, ObjectMeta } from '@bowline/kubernetes';
 import { ANNOTATIONS, GROUP, MANAGED_BY, MANAGER } from '../api/names.ts';
+import type { Content } from '../content/content.ts';
 import type { CopyView } from './copy-view.ts';
 import { type Applied, type DesiredCopy, formatKeys } from './desired-copy.ts';
 
 type Texts = Readonly<Record<string, string>>;
 type Changes = Readonly<Record<string, string | null>>;
 
-/** newCopy is a copy that does not exist yet. `kept` are labels and annotations of the object whose place it takes. */
+/** NewCopyOptions says what else a new copy has. */
+export interface NewCopyOptions {
+  /** The time, RFC 3339. */
+  readonly at: string;
+  /** Labels and annotations of the object whose place it takes. Defaults to none. */
+  readonly kept?: Pick<ObjectMeta, 'labels' | 'annotations'> | undefined;
+}
+
+/** newCopy is a copy that does not exist yet. */
 export function newCopy(
   key: ObjectKey,
   desired: DesiredCopy,
   applied: Applied,
-  {
-    at,
-    kept = {},
-  }: { readonly at: string; readonly kept?: Pick<NonNullable<ConfigMap['metadata']>, 'labels' | 'annotations'> },
+  { at, kept }: NewCopyOptions,
 ): ConfigMap {
   const { namespace, name } = key;
-  const annotations = { ...kept.annotations, ...annotationsOf(desired, applied), [ANNOTATIONS.syncedAt]: at };
+  const annotations = { ...kept?.annotations, ...annotationsOf(desired, applied), [ANNOTATIONS.syncedAt]: at };
   return {
     metadata: {
       namespace,
       name,
-      labels: { ...kept.labels, ...desired.labels },
+      labels: { ...kept?.labels, ...desired.labels },
       annotations: withoutNulls(annotations),
     },
-    ...contentMembers(applied),
+    ...contentMembers(applied.content),
   };
 }
 
-function contentMembers({ content }: Applied): Pick<ConfigMap, 'data' | 'binaryData'> {
-  const { data, binaryData } = content;
+/** contentMembers is content as it stands in a ConfigMap. */
+export function contentMembers({ data, binaryData }: Content): Pick<ConfigMap, 'data' | 'binaryData'> {
   // The API server drops empty maps; sending none makes the answer what was sent.
   return { ...(isEmpty(data) ? {} : { data }), ...(isEmpty(binaryData) ? {} : { binaryData }) };
 }
@@ -42,8 +48,6 @@ export interface PatchOptions {
   readonly withContent: boolean;
   /** Whether it was somebody else's until now. */
   readonly adopts?: boolean | undefined;
-  /** More annotations. */
-  readonly annotations?: Changes | undefined;
 }
 
 /**
@@ -65,7 +69,6 @@ export function patchOf(copy: CopyView, desired: DesiredCopy, applied: Applied, 
         ...annotationsOf(desired, applied),
         ...(isNews ? { [ANNOTATIONS.syncedAt]: at } : {}),
         ...(adopts ? adoptionOf(copy) : {}),
-        ...options.annotations,
       },
     },
     ...(withContent ? { data: replaced(applied.content.data), binaryData: replaced(applied.content.binaryData) } : {}),
@@ -85,12 +88,18 @@ export function stripPatch(copy: CopyView): object {
   };
 }
 
+/** contentPatch replaces the content of a ConfigMap, if it is still what `metadata` says, and nothing else in it. */
+export function contentPatch({ uid, resourceVersion }: ObjectMeta, { data, binaryData }: Content): object {
+  return { metadata: { uid, resourceVersion }, data: replaced(data), binaryData: replaced(binaryData) };
+}
+
 function annotationsOf(desired: DesiredCopy, applied: Applied): Changes {
   return {
     ...desired.annotations,
     ...desired.origin,
     [ANNOTATIONS.appliedHash]: applied.hash,
     [ANNOTATIONS.managedKeys]: formatKeys(applied.keys) ?? null,
+    [ANNOTATIONS.base]: applied.base ?? null,
   };
 }
 

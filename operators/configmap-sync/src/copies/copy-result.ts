@@ -18,28 +18,32 @@ export interface CopyResult {
   readonly syncedAt?: string | undefined;
 }
 
-/** namespaceMissing is the obstacle of a copy whose namespace does not exist. */
-export const namespaceMissing: Obstacle = {
+const NAMESPACE_MISSING: Obstacle = {
   state: 'Pending',
   reason: 'NamespaceMissing',
   message: 'the namespace does not exist; the copy appears with it',
 };
 
-/** namespaceTerminating is the obstacle of a copy whose namespace is being deleted. */
-export const namespaceTerminating: Obstacle = {
+const NAMESPACE_TERMINATING: Obstacle = {
   state: 'Pending',
   reason: 'NamespaceTerminating',
   message: 'the namespace is being deleted',
 };
 
+/** problemOf is what is in the way of a copy before anything is tried. */
+export function problemOf({ problem }: Target): Obstacle | undefined {
+  if (problem === undefined) return undefined;
+  return problem === 'NamespaceMissing' ? NAMESPACE_MISSING : NAMESPACE_TERMINATING;
+}
+
 /** failed is the result of a copy whose write was refused or lost. */
 export function failed(target: Target, error: unknown): CopyResult {
   // A request about an object that does not exist names that object; one that names something else misses the namespace.
   if (isNotFound(error))
-    return { target, deed: 'nothing', exists: false, obstacle: { ...namespaceMissing, isRetried: true } };
+    return { target, deed: 'nothing', exists: false, obstacle: { ...NAMESPACE_MISSING, isRetried: true } };
   const isTerminating = isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
   if (isTerminating)
-    return { target, deed: 'nothing', exists: false, obstacle: { ...namespaceTerminating, isRetried: true } };
+    return { target, deed: 'nothing', exists: false, obstacle: { ...NAMESPACE_TERMINATING, isRetried: true } };
   const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
   const reason = isForbidden(error) ? 'Forbidden' : 'WriteFailed';
   return { target, deed: 'nothing', exists: false, obstacle: { state: 'Failed', reason, message, isRetried: true } };

@@ -35,6 +35,8 @@ export interface CopyMarks {
   readonly syncedAt: string | undefined;
   readonly isAdopted: boolean;
   readonly previousManager: string | undefined;
+  /** Whether it remembers what both sides of a two-way sync last agreed on. */
+  readonly hasBase: boolean;
 }
 
 /** copyView is the view of the cache; see `viewOf`. */
@@ -61,6 +63,7 @@ export function viewOf(configMap: ConfigMap): CopyView {
       syncedAt: timeOf(annotations[ANNOTATIONS.syncedAt]),
       isAdopted: annotations[ANNOTATIONS.adopted] === 'true',
       previousManager: annotations[ANNOTATIONS.previousManager],
+      hasBase: annotations[ANNOTATIONS.base] !== undefined,
     },
     managedMetadata,
     metadataHash: metadataHash(managedMetadata, metadata),

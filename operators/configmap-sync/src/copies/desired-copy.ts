@@ -53,7 +53,10 @@ export interface Applied {
   readonly content: Content;
   /** The hash of what is ours: the applied-hash. */
   readonly hash: string;
-  readonly keys: readonly string[];
+  /** Undefined when there is no need to remember them. */
+  readonly keys: readonly string[] | undefined;
+  /** What both sides of a two-way sync agree on, for the annotation. Defaults to none. */
+  readonly base?: string | undefined;
 }
 
 /** wholly is content that is all ours. */
@@ -62,13 +65,13 @@ export function wholly({ content, hash }: Pick<DesiredCopy, 'content' | 'hash'>)
 }
 
 /**
- * MOST_KEYS_CHARACTERS is how long the list of our keys may be. All annotations of an object together have at most 256 KiB,
+ * How long the list of our keys may be. All annotations of an object together have at most 256 KiB,
  * and others want some of it.
  */
-export const MOST_KEYS_CHARACTERS = 131_072;
+const MOST_KEYS_CHARACTERS = 131_072;
 
 /** formatKeys is the list of keys for the annotation; undefined when it is too long for one. */
-export function formatKeys(keys: readonly string[]): string | undefined {
-  const text = keys.join(',');
-  return text.length > MOST_KEYS_CHARACTERS ? undefined : text;
+export function formatKeys(keys: readonly string[] | undefined): string | undefined {
+  const text = keys?.join(',');
+  return text === undefined || text.length > MOST_KEYS_CHARACTERS ? undefined : text;
 }

@@ -3,10 +3,10 @@ import { forEachConcurrently, type ItemFailure } from '@bowline/machinery';
 import { isConflict, isNotFound } from '@bowline/runtime';
 import type { Spec } from '../api/config-map-sync.ts';
 import { stripPatch } from './copy-bodies.ts';
+import type { CopyTools } from './copy-requests.ts';
 import { type CopyView, viewOf } from './copy-view.ts';
 import { ownerOf } from './ownership.ts';
 import type { WriteCopiesOptions } from './write-copies.ts';
-import type { CopyTools } from './write-copy.ts';
 
 /** Released is what became of copies that are no longer wanted. */
 export interface Released {

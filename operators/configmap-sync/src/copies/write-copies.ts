@@ -1,7 +1,8 @@
 import { forEachConcurrently } from '@bowline/machinery';
 import type { Target } from '../targets/resolve-targets.ts';
-import { type CopyResult, failed, namespaceMissing, namespaceTerminating } from './copy-result.ts';
-import { type CopyTools, type Wish, writeCopy } from './write-copy.ts';
+import type { CopyTools } from './copy-requests.ts';
+import { type CopyResult, failed, problemOf } from './copy-result.ts';
+import { type Wish, writeCopy } from './write-copy.ts';
 
 /** WriteCopiesOptions bounds the work. */
 export interface WriteCopiesOptions {
@@ -22,7 +23,9 @@ export async function writeCopies(
     targets,
     limit,
     async (target) => {
-      results.set(target, unreachable(target) ?? (await writeCopy(tools, target, wish)));
+      const obstacle = problemOf(target);
+      const result = obstacle ? { target, deed: 'nothing' as const, exists: false, obstacle } : undefined;
+      results.set(target, result ?? (await writeCopy(tools, target, wish)));
     },
     { signal },
   );
@@ -30,10 +33,4 @@ export async function writeCopies(
   signal.throwIfAborted();
   for (const { item, error } of failures) results.set(item, failed(item, error));
   return targets.flatMap((target) => results.get(target) ?? []);
-}
-
-function unreachable(target: Target): CopyResult | undefined {
-  if (target.problem === undefined) return undefined;
-  const obstacle = target.problem === 'NamespaceMissing' ? namespaceMissing : namespaceTerminating;
-  return { target, deed: 'nothing', exists: false, obstacle };
 }

@@ -1,24 +1,14 @@
-import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
-import { type Clock, formatTime } from '@bowline/machinery';
-import { BowlineError, isAlreadyExists, isConflict, isNotFound, type LiveClient } from '@bowline/runtime';
+import { ConfigMap } from '@bowline/kubernetes';
+import { BowlineError, isAlreadyExists, isConflict, isNotFound } from '@bowline/runtime';
 import { contentOf } from '../content/content.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { saveContent } from './backup.ts';
-import { newCopy, type PatchOptions, patchOf } from './copy-bodies.ts';
+import { type CopyTools, createCopy, patchCopy, untouched } from './copy-requests.ts';
 import type { CopyResult, Deed } from './copy-result.ts';
 import { type CopyView, managedKeysOf, viewOf } from './copy-view.ts';
-import { type Applied, type DesiredCopy, wholly } from './desired-copy.ts';
+import { type DesiredCopy, wholly } from './desired-copy.ts';
 import { losesSomething, type Merged, mergeContent } from './merge-content.ts';
 import { type CopyPlan, type CopyRules, planCopy } from './plan-copy.ts';
-
-/** CopyTools are what all writes of one run share. */
-export interface CopyTools {
-  readonly client: Pick<LiveClient, 'find' | 'create' | 'patch' | 'delete'>;
-  readonly fieldManager: string;
-  readonly clock: Clock;
-  /** What the cache knows of a copy. */
-  readonly find: (key: ObjectKey) => CopyView | undefined;
-}
 
 /** Wish is what is wanted of all copies of one ConfigMapSync. */
 export interface Wish {
@@ -72,18 +62,18 @@ async function carryOut(
   { view, live }: Seen,
 ): Promise<CopyResult | undefined> {
   const { desired, rules } = wish;
-  if (plan.step === 'create' || !view) return create(tools, target, desired, wholly(desired), 'created');
+  if (plan.step === 'create' || !view) return createCopy(tools, target, desired, wholly(desired), { deed: 'created' });
   switch (plan.step) {
     case 'keep':
-      return resultOf(target, view, 'nothing');
+      return untouched(target, view);
     case 'stop':
-      return { ...resultOf(target, view, 'nothing'), obstacle: plan.why };
+      return { ...untouched(target, view), obstacle: plan.why };
     case 'mark':
-      return patch(tools, target, view, desired, wholly(desired), { withContent: false, deed: 'marked' });
+      return patchCopy(tools, target, view, desired, wholly(desired), { withContent: false, deed: 'marked' });
     case 'write': {
       const deed = plan.cause === 'drift' ? 'repaired' : 'updated';
       if (rules.policy !== 'Merge') {
-        return patch(tools, target, view, desired, wholly(desired), { withContent: true, deed });
+        return patchCopy(tools, target, view, desired, wholly(desired), { withContent: true, deed });
       }
       return live && writeMerged(tools, target, wish, view, live, deed);
     }
@@ -92,37 +82,6 @@ async function carryOut(
     case 'adopt':
       return live && adopt(tools, target, wish, view, live);
   }
-}
-
-async function create(
-  { client, fieldManager, clock }: CopyTools,
-  target: Target,
-  desired: DesiredCopy,
-  applied: Applied,
-  deed: Deed,
-  kept?: ConfigMap['metadata'],
-): Promise<CopyResult> {
-  const at = formatTime(clock.now());
-  const copy = newCopy(target, desired, applied, kept ? { at, kept } : { at });
-  await client.create(ConfigMap, copy, { fieldManager });
-  return { target, deed, exists: true, hash: applied.hash, syncedAt: at };
-}
-
-async function patch(
-  { client, fieldManager, clock }: CopyTools,
-  target: Target,
-  view: CopyView,
-  desired: DesiredCopy,
-  applied: Applied,
-  options: Omit<PatchOptions, 'at'> & { readonly deed: Deed },
-): Promise<CopyResult> {
-  const { deed, ...what } = options;
-  const at = formatTime(clock.now());
-  const body = patchOf(view, desired, applied, { ...what, at });
-  const { namespace, name } = target;
-  await client.patch(ConfigMap, { namespace, name }, { type: 'strategic', body }, { fieldManager });
-  const syncedAt = what.withContent ? at : (view.marks.syncedAt ?? at);
-  return { target, deed, exists: true, hash: applied.hash, syncedAt };
 }
 
 async function writeMerged(
@@ -136,8 +95,8 @@ async function writeMerged(
   const merged = merge(live, desired, rules.isForced);
   const isThere = merged.hash === view.managedHash && merged.hash === view.marks.appliedHash;
   const result = isThere
-    ? resultOf(target, view, 'nothing')
-    : await patch(tools, target, view, desired, merged, { withContent: true, deed });
+    ? untouched(target, view)
+    : await patchCopy(tools, target, view, desired, merged, { withContent: true, deed });
   return withConflicts(result, merged);
 }
 
@@ -154,7 +113,7 @@ async function recreate(
   if (isMerged) await saveContent(tools, live);
   const { uid, resourceVersion, namespace, name } = view;
   await tools.client.delete(ConfigMap, { namespace, name }, { preconditions: { uid, resourceVersion } });
-  return create(tools, target, desired, applied, 'recreated', live.metadata);
+  return createCopy(tools, target, desired, applied, { deed: 'recreated', kept: live.metadata });
 }
 
 async function adopt(
@@ -170,7 +129,7 @@ async function adopt(
     rules.policy === 'Merge' ? mergeContent(before, desired.content, { ours: new Set(), wins: true }) : wholly(desired);
   if (losesSomething(before, applied.content)) await saveContent(tools, live);
   const withContent = view.hash !== desired.hash;
-  return patch(tools, target, view, desired, applied, { withContent, adopts: true, deed: 'adopted' });
+  return patchCopy(tools, target, view, desired, applied, { withContent, adopts: true, deed: 'adopted' });
 }
 
 function merge(live: ConfigMap, desired: DesiredCopy, wins: boolean): Merged {
@@ -186,11 +145,6 @@ function withConflicts(result: CopyResult, { conflicts }: Merged): CopyResult {
   const keys = conflicts.slice(0, 10).join(', ');
   const message = `somebody else has given it other values of ${conflicts.length > 10 ? `${keys}, …` : keys}; remove them there, or set the annotation sync.bowline.dev/force-sync to a new value`;
   return { ...result, obstacle: { state: 'Conflict', reason: 'KeyConflict', message } };
-}
-
-function resultOf(target: Target, view: CopyView, deed: Deed): CopyResult {
-  const { appliedHash, syncedAt } = view.marks;
-  return { target, deed, exists: true, hash: appliedHash, syncedAt };
 }
 
 /** isOutdated tells answers that mean: the copy is not what you think. */

@@ -1,0 +1,51 @@
+import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
+import type { Obstacle } from '../copies/plan-copy.ts';
+import type { ThreeWayResult } from './three-way.ts';
+
+/** tooManyKeys is the obstacle of a source with more keys than a copy can remember. */
+export const tooManyKeys: Obstacle = {
+  state: 'Failed',
+  reason: 'TooLarge',
+  message: 'there are too many keys to remember what both sides agreed on; split the ConfigMap, or sync OneWay',
+};
+
+/** obstacleTo is why the sides cannot get what they should hold; undefined when nothing is in the way. */
+export function obstacleTo(
+  { source, destination, writeSource, writeDestination }: ThreeWayResult,
+  { isSourceImmutable, isCopyImmutable }: { readonly isSourceImmutable: boolean; readonly isCopyImmutable: boolean },
+): Obstacle | undefined {
+  if (writeSource && isSourceImmutable) {
+    return failed(
+      'SourceImmutable',
+      'the source is immutable, but the copy was edited; undo that, or recreate the source',
+    );
+  }
+  if (writeDestination && isCopyImmutable) {
+    return failed('DestinationImmutable', 'it is immutable, but the source was edited; delete it, and it is made anew');
+  }
+  const size = Math.max(contentSize(source), contentSize(destination));
+  if (size <= MOST_CONTENT_BYTES) return undefined;
+  return failed(
+    'TooLarge',
+    `both sides together have ${size} bytes, and a ConfigMap holds at most ${MOST_CONTENT_BYTES}; remove keys on one side`,
+  );
+}
+
+/** The most keys that a message names. */
+const MOST_NAMED = 10;
+
+/** conflictOf is what is left for a person to decide. */
+export function conflictOf({ conflicts }: Pick<ThreeWayResult, 'conflicts'>): Obstacle | undefined {
+  if (conflicts.length === 0) return undefined;
+  const named = conflicts.slice(0, MOST_NAMED).join(', ');
+  const keys = conflicts.length > MOST_NAMED ? `${named} and ${conflicts.length - MOST_NAMED} more` : named;
+  return {
+    state: 'Conflict',
+    reason: 'KeyConflict',
+    message: `both sides changed ${keys}; set the annotation sync.bowline.dev/resolve to Source or Destination, or make them the same`,
+  };
+}
+
+function failed(reason: string, message: string): Obstacle {
+  return { state: 'Failed', reason, message };
+}

@@ -1,0 +1,54 @@
+import { keyOf, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { terminal } from '@bowline/runtime';
+import { isAuthorReviewed } from '../authorization/author-review.ts';
+import { type Right, syncRights } from '../authorization/rights.ts';
+import { reviewServiceAccount } from '../authorization/service-account.ts';
+import type { Target } from '../targets/resolve-targets.ts';
+import { unwantedCopies } from './release.ts';
+import { isNews } from './status.ts';
+import type { SyncContext } from './watching.ts';
+
+/** refuseUnreviewed ends the run unless somebody made sure that the author may do what the spec asks for. */
+export function refuseUnreviewed({ object, get, list, deps }: SyncContext): void {
+  if (deps.config.trustAllAuthors) return;
+  const { namespace: name = '' } = keyOf(object);
+  const namespace = { name, labels: get(Namespace, { name })?.metadata.labels };
+  const [configuration] = list(ValidatingWebhookConfiguration);
+  if (isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace })) return;
+  throw terminal(
+    'AuthorNotReviewed',
+    `no webhook reviews the authors of ConfigMapSyncs in namespace ${name}; install the webhook configuration for it, or run the manager with --trust-all-authors`,
+  );
+}
+
+/**
+ * isAuthorized says whether the account that the spec names may do all that the run is about to do; without one, the author's
+ * rights were reviewed. Nothing tells of changed rights, so that a refused one is asked again.
+ */
+export async function isAuthorized(context: SyncContext, targets: readonly Target[]): Promise<boolean> {
+  const { object, live, status, event, deps, signal } = context;
+  const { namespace } = keyOf(object);
+  const { serviceAccountName: name } = object.spec;
+  if (name === undefined) {
+    status.removeCondition('Authorized');
+    return true;
+  }
+  const rights: readonly Right[] = [
+    ...syncRights(object.spec, targets),
+    ...unwantedCopies(context, targets).map((copy) => ({
+      verb: 'delete' as const,
+      resource: 'configmaps' as const,
+      namespace: copy.namespace,
+      name: copy.name,
+    })),
+  ];
+  const account = { namespace, name };
+  const verdict = await reviewServiceAccount({ live, reviews: deps.reviews, account, rights, signal });
+  const { granted, reason, message } = verdict;
+  status.condition('Authorized', granted, reason, message);
+  if (granted) return true;
+  if (isNews(object, 'Authorized', reason)) event('Warning', 'SyncFailed', message);
+  status.condition('Ready', false, reason, message);
+  status.set({ syncStatus: 'Failed', message });
+  return false;
+}

@@ -1,0 +1,73 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import { isForbidden, slow } from '@bowline/runtime';
+import { type Content, contentOf } from '../content/content.ts';
+import { contentHash } from '../content/content-hash.ts';
+import type { CopyResult } from '../copies/copy-result.ts';
+import type { Target } from '../targets/resolve-targets.ts';
+import type { SyncContext } from './watching.ts';
+
+/** Source is the ConfigMap that is copied, as it is now. */
+export interface Source {
+  readonly metadata: NonNullable<ConfigMap['metadata']>;
+  readonly isImmutable: boolean;
+  readonly content: Content;
+  readonly hash: string;
+  readonly resourceVersion: string;
+}
+
+/** sourceOf is a source as the API server has it. */
+export function sourceOf(configMap: ConfigMap): Source {
+  const { metadata = {} } = configMap;
+  const content = contentOf(configMap);
+  return {
+    metadata,
+    isImmutable: configMap.immutable === true,
+    content,
+    hash: contentHash(content),
+    resourceVersion: metadata.resourceVersion ?? '',
+  };
+}
+
+/** sourceKey is where the source is. */
+export function sourceKey({ object }: Pick<SyncContext, 'object'>): {
+  readonly namespace: string;
+  readonly name: string;
+} {
+  return { namespace: object.spec.sourceNamespace, name: object.spec.configMapName };
+}
+
+/** readSource reads the source from the API server: the cache keeps no values. Undefined when there is none. */
+export async function readSource(context: SyncContext): Promise<Source | undefined> {
+  const { live, status } = context;
+  const source = await live.find(ConfigMap, sourceKey(context)).catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    status.condition('SourceAvailable', false, 'SourceForbidden', error.message);
+    throw slow('SyncFailed', error.message, { cause: error });
+  });
+  return source && sourceOf(source);
+}
+
+/** sayWhetherAvailable says whether there is a source. */
+export function sayWhetherAvailable(context: SyncContext, isThere: boolean): void {
+  const { namespace, name } = sourceKey(context);
+  if (isThere) context.status.condition('SourceAvailable', true, 'SourceFound', `${namespace}/${name} exists`);
+  else
+    context.status.condition(
+      'SourceAvailable',
+      false,
+      'SourceNotFound',
+      `${namespace}/${name} does not exist; create it`,
+    );
+}
+
+/** waitForSource leaves every copy as it is. */
+export function waitForSource(context: SyncContext, targets: readonly Target[]): readonly CopyResult[] {
+  const { namespace, name } = sourceKey(context);
+  const message = `the source ${namespace}/${name} does not exist; create it`;
+  const obstacle = { state: 'Pending', reason: 'SourceNotFound', message } as const;
+  return targets.map((target) => {
+    const marks = context.get('copies', target)?.marks;
+    const { appliedHash: hash, syncedAt } = marks ?? {};
+    return { target, deed: 'nothing', exists: marks !== undefined, hash, syncedAt, obstacle };
+  });
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { CopyResult } from '../copies/copy-result.ts';
+import type { Obstacle } from '../copies/plan-copy.ts';
+import { type SyncFacts, statusOf } from './status.ts';
+
+const at = '2026-01-01T00:00:00Z';
+const source = { hash: 'h', resourceVersion: '5' };
+const copy = (name: string, change: Partial<CopyResult> = {}): CopyResult => ({
+  target: { namespace: 'team-b', name, selected: false },
+  deed: 'nothing',
+  exists: true,
+  hash: 'h',
+  syncedAt: at,
+  ...change,
+});
+const stopped = (state: Obstacle['state'], reason: string, isRetried = false): Partial<CopyResult> => ({
+  obstacle: { state, reason, message: `because of ${reason}`, isRetried },
+});
+const report = (results: CopyResult[], more: Partial<SyncFacts> = {}, status = {}) =>
+  statusOf({ status }, { source, results, attempt: 3, ...more });
+const reasonOf = (of: ReturnType<typeof report>, type: string) => {
+  const found = of.conditions.find((condition) => condition.type === type);
+  return found && `${String(found.status)} ${found.reason}`;
+};
+
+describe('statusOf', () => {
+  it('says that all is well', () => {
+    const said = report([copy('a'), copy('b', { syncedAt: '2026-03-01T00:00:00Z' })]);
+    expect(said.fields).toMatchObject({
+      syncStatus: 'Success',
+      sourceExists: true,
+      sourceHash: 'h',
+      sourceResourceVersion: '5',
+      destinationExists: true,
+      syncedCount: 2,
+      totalCount: 2,
+      retryCount: 0,
+      lastSyncTime: '2026-03-01T00:00:00Z',
+    });
+    expect(said.fields.destinations?.[0]).toEqual({
+      namespace: 'team-b',
+      name: 'a',
+      status: 'Synced',
+      hash: 'h',
+      lastSyncTime: at,
+    });
+    expect(['Ready', 'Synced', 'Conflict', 'Stalled'].map((type) => reasonOf(said, type))).toEqual([
+      'true AllComponentsReady',
+      'true SyncSucceeded',
+      'false None',
+      undefined,
+    ]);
+    expect(said.retry).toBeUndefined();
+  });
+
+  it.each([
+    ['a missing namespace', stopped('Pending', 'NamespaceMissing'), 'false NamespaceMissing', 'InProgress', undefined],
+    [
+      'a conflict',
+      stopped('Conflict', 'DestinationModified'),
+      'false DestinationModified',
+      'Failed',
+      'true DestinationModified',
+    ],
+    [
+      'a foreign owner',
+      stopped('Failed', 'DestinationOwnedByAnother'),
+      'false DestinationOwnedByAnother',
+      'Failed',
+      'true DestinationOwnedByAnother',
+    ],
+    ['a refused write', stopped('Failed', 'Forbidden', true), 'false SyncFailed', 'Failed', undefined],
+    ['too much content', stopped('Failed', 'TooLarge'), 'false SyncFailed', 'Failed', 'true SyncFailed'],
+  ])('names %s, also when others are fine', (_, obstacle, ready, syncStatus, stalled) => {
+    const said = report([copy('a'), copy('b', obstacle)]);
+    expect([reasonOf(said, 'Ready'), said.fields.syncStatus, reasonOf(said, 'Stalled')]).toEqual([
+      ready,
+      syncStatus,
+      stalled,
+    ]);
+    expect(reasonOf(said, 'Synced')).toBe('false PartiallySynced');
+    expect(said.fields.message).toContain('team-b/b: because of');
+  });
+
+  it('counts failures in a row only while it tries again', () => {
+    expect(report([copy('a', stopped('Failed', 'Forbidden', true))])).toMatchObject({
+      fields: { retryCount: 3 },
+      retry: expect.stringContaining('because of Forbidden') as string,
+    });
+    expect(report([copy('a', stopped('Failed', 'DestinationExists'))])).toMatchObject({ fields: { retryCount: 0 } });
+  });
+
+  it('lists those that need attention first, and a hundred at most, but counts all', () => {
+    const many = Array.from({ length: 150 }, (_, index) => copy(`c${index}`));
+    const said = report([...many, copy('bad', stopped('Failed', 'Forbidden'))]);
+    expect(said.fields.destinations).toHaveLength(100);
+    expect(said.fields.destinations?.[0]).toMatchObject({ name: 'bad', status: 'Failed', reason: 'Forbidden' });
+    expect(said.fields).toMatchObject({ syncedCount: 150, totalCount: 151 });
+  });
+
+  it('remembers the version of the source only together with its content, and the latest time', () => {
+    const before = { sourceHash: 'h', sourceResourceVersion: '3', lastSyncTime: '2027-01-01T00:00:00Z' };
+    expect(report([copy('a')], {}, before).fields).toMatchObject(before);
+    expect(report([copy('a')], {}, { ...before, sourceHash: 'x' }).fields.sourceResourceVersion).toBe('5');
+  });
+
+  it('is ready when a selector selects nothing', () => {
+    expect(reasonOf(report([]), 'Ready')).toBe('true AllComponentsReady');
+  });
+
+  it('tries again when copies could not be let go', () => {
+    const said = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
+    expect(said.retry).toBe('2 copies that are no longer wanted could not be removed; x/y: forbidden');
+    expect(reasonOf(said, 'Ready')).toBe('false SyncFailed');
+  });
+});

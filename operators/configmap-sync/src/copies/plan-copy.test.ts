@@ -1,0 +1,165 @@
+import type { ConfigMap } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { ANNOTATIONS, MANAGED_BY } from '../api/names.ts';
+import { contentOf } from '../content/content.ts';
+import { newCopy } from './copy-bodies.ts';
+import { viewOf } from './copy-view.ts';
+import { desiredCopy, wholly } from './desired-copy.ts';
+import { ownerLabels, ownerText } from './ownership.ts';
+import { type CopyRules, planCopy } from './plan-copy.ts';
+
+const sync = { namespace: 'team-a', name: 'settings' };
+const place = { namespace: 'team-b', name: 'settings' };
+const at = '2026-01-01T00:00:00Z';
+
+const desiredOf = (data: Record<string, string>, labels: Record<string, string> = {}) => {
+  const source = { metadata: { namespace: 'team-a', name: 'settings', uid: 'u' }, content: contentOf({ data }) };
+  return desiredCopy(sync, source, source.content, { labels, annotations: {} });
+};
+const desired = desiredOf({ color: 'red' });
+const older = desiredOf({ color: 'blue' });
+
+/** A copy as we left it. */
+const copyOf = (from = desired): ConfigMap => newCopy(place, from, wholly(from), { at });
+const edited = (change: Partial<ConfigMap>, from = desired): ConfigMap => ({ ...copyOf(from), ...change });
+const labelled = (labels: Record<string, string>, change: Partial<ConfigMap> = {}): ConfigMap => ({
+  ...copyOf(),
+  ...change,
+  metadata: { ...copyOf().metadata, labels },
+});
+const adopted = (from = desired, change: Partial<ConfigMap> = {}): ConfigMap => {
+  const { metadata, ...rest } = copyOf(from);
+  const annotations = { ...metadata?.annotations, [ANNOTATIONS.adopted]: 'true' };
+  return { metadata: { ...metadata, annotations }, ...rest, ...change };
+};
+const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
+  metadata: place,
+  data: { color: 'old' },
+  ...change,
+});
+
+const rules: CopyRules = {
+  owner: ownerText(sync),
+  isAlive: (owner) => owner === 'team-c/alive',
+  policy: 'SourceWins',
+  adoptExisting: true,
+  isForced: false,
+};
+
+type Row = [what: string, copy: ConfigMap | undefined, rules: Partial<CopyRules>, plan: string];
+
+describe('planCopy', () => {
+  it.each<Row>([
+    ['creates what is not there', undefined, {}, 'create'],
+    ['keeps a copy that is as it should be', copyOf(), {}, 'keep'],
+    ['follows the source', copyOf(older), {}, 'write source'],
+    ['repairs a copy that somebody edited', edited({ data: { color: 'green' } }), {}, 'write drift'],
+    ['repairs a copy that somebody emptied', edited({ data: {} }), {}, 'write drift'],
+    [
+      'waits for a copy that is being deleted',
+      { ...copyOf(), metadata: { ...copyOf().metadata, deletionTimestamp: at } },
+      {},
+      'Pending DestinationTerminating',
+    ],
+    [
+      'leaves an edited copy alone when told to',
+      edited({ data: { color: 'green' } }),
+      { policy: 'SkipIfModified' },
+      'Conflict DestinationModified',
+    ],
+    [
+      'leaves it alone also when the source has changed',
+      edited({ data: { color: 'green' } }, older),
+      { policy: 'SkipIfModified' },
+      'Conflict DestinationModified',
+    ],
+    ['follows the source when nobody edited the copy', copyOf(older), { policy: 'SkipIfModified' }, 'write source'],
+    [
+      'ends a conflict when the copy is what it should be',
+      { ...copyOf(older), data: { color: 'red' } },
+      { policy: 'SkipIfModified' },
+      'mark',
+    ],
+    [
+      'writes over a conflict when forced',
+      edited({ data: { color: 'green' } }),
+      { policy: 'SkipIfModified', isForced: true },
+      'write drift',
+    ],
+    ['keeps foreign keys with Merge', edited({ data: { color: 'red', theirs: '1' } }), { policy: 'Merge' }, 'keep'],
+    ['repairs our keys with Merge', edited({ data: { color: 'x', theirs: '1' } }), { policy: 'Merge' }, 'write drift'],
+    ['recreates an immutable copy of ours', edited({ immutable: true }, older), {}, 'recreate'],
+    ['keeps an immutable copy that is as it should be', edited({ immutable: true }), {}, 'keep'],
+    [
+      'cannot change an immutable object that was there before',
+      adopted(older, { immutable: true }),
+      {},
+      'Failed DestinationImmutable',
+    ],
+    ['updates an object that was there before', adopted(older), {}, 'write source'],
+    ['takes over what is there', foreign(), {}, 'adopt'],
+    ['takes over what merely has the same manager', labelled({ [MANAGED_BY]: 'configmapsync' }), {}, 'adopt'],
+    ['leaves what is there alone when told to', foreign(), { adoptExisting: false }, 'Failed DestinationExists'],
+    ['cannot take over something immutable', foreign({ immutable: true }), {}, 'Failed DestinationImmutable'],
+    [
+      'takes over something immutable that is as it should be',
+      foreign({ immutable: true, data: { color: 'red' } }),
+      {},
+      'adopt',
+    ],
+    [
+      'leaves alone what another controller looks after',
+      foreign({
+        metadata: {
+          ...place,
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: true }],
+        },
+      }),
+      {},
+      'Failed DestinationOwnedByAnother',
+    ],
+    [
+      'leaves the copy of another ConfigMapSync alone',
+      labelled(ownerLabels({ namespace: 'team-c', name: 'alive' })),
+      {},
+      'Failed DestinationOwnedByAnother',
+    ],
+    [
+      'takes what a ConfigMapSync that is gone has left',
+      labelled(ownerLabels({ namespace: 'team-c', name: 'gone' })),
+      {},
+      'mark',
+    ],
+    [
+      'saves what somebody edited in it',
+      labelled(ownerLabels({ namespace: 'team-c', name: 'gone' }), { data: { x: '1' } }),
+      {},
+      'adopt',
+    ],
+  ])('%s', (_, copy, changed, plan) => {
+    const decided = planCopy(copy && viewOf(copy), desired, { ...rules, ...changed });
+    const text =
+      decided.step === 'stop'
+        ? `${decided.why.state} ${decided.why.reason}`
+        : decided.step === 'write'
+          ? `write ${decided.cause}`
+          : decided.step;
+    expect(text).toBe(plan);
+  });
+
+  it('writes labels alone when only the spec’s labels change', () => {
+    const plan = (to: ReturnType<typeof desiredOf>, from: ReturnType<typeof desiredOf>) =>
+      planCopy(viewOf(copyOf(from)), to, rules).step;
+    const [red, tagged, other] = [
+      desired,
+      desiredOf({ color: 'red' }, { tag: '1' }),
+      desiredOf({ color: 'red' }, { tag: '2' }),
+    ];
+    expect([plan(tagged, red), plan(red, tagged), plan(other, tagged), plan(tagged, tagged)]).toEqual([
+      'mark',
+      'mark',
+      'mark',
+      'keep',
+    ]);
+  });
+});
