@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { operatorsIn, scenarios, unproved } from './scenarios.ts';
+
+it('finds the operators that a source text exports', () => {
+  const source = `
+export const first = defineOperator({ name: 'first', controllers: [] });
+export const second: Operator = defineOperator({
+  name: 'second',
+});
+const hidden = defineOperator({ name: 'hidden' });
+`;
+  expect(operatorsIn(source)).toEqual(['first', 'second']);
+});
+
+it('has a scenario for the operator of every example', () => {
+  expect(unproved('docs/examples')).toEqual([]);
+  expect(new Set(scenarios.map(({ operator }) => operator.name)).size).toBe(scenarios.length);
+});
