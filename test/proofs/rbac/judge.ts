@@ -7,6 +7,7 @@ export function judge(taken: Right | undefined, { broken, refused }: Outcome): s
     if (broken !== undefined) return `does not work: ${broken}; refused: ${refused.join(', ') || 'nothing'}`;
     return refused.length > 0 ? `works, but was refused: ${refused.join(', ')}` : undefined;
   }
+  if (broken !== undefined && refused.length === 0) return `breaks, but was refused nothing: ${broken}`;
   if (broken !== undefined || taken.isCovered) return undefined;
   return refused.length > 0
     ? `works all the same, though it was refused ${refused.join(', ')}`

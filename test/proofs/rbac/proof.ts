@@ -51,7 +51,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   const work = async (): Promise<void> => {
     while (next < Math.min(options.runs, all.length) && !isOver()) {
       const seed = options.seed + next++;
-      const one = all[(seed - 1) % all.length];
+      const one = all[(seed + all.length - 1) % all.length];
       if (!one) return;
       const text = describe(one);
       const began = performance.now();

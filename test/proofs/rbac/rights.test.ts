@@ -62,6 +62,7 @@ describe('the verdict', () => {
       /refused: get pods/,
     ],
     ['breaks without a right', named, { broken: 'idle', refused: ['get secrets'] }, undefined],
+    ['breaks for another reason', named, { broken: 'idle: timeout', refused: [] }, /refused nothing: idle: timeout/],
     ['works without a right', named, { broken: undefined, refused: [] }, /nothing needs it/],
     ['works although it was refused', named, { broken: undefined, refused: ['get secrets'] }, /though it was refused/],
     ['works without a right that gives nothing', covered, { broken: undefined, refused: [] }, undefined],
