@@ -20,6 +20,9 @@ const allowed: readonly { readonly folder: string; readonly may: readonly string
 /** A static import, a re-export or a dynamic import of a literal. */
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)['"]([^'"]+)['"]/g;
 
+/** Tests, and what only they import. */
+const testPattern = /\.test(?:-support)?\.ts$/;
+
 /** importsOf lists the module specifiers of a source text. */
 export function importsOf(source: string): string[] {
   return [...source.matchAll(importPattern)].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
@@ -27,7 +30,7 @@ export function importsOf(source: string): string[] {
 
 /** directionProblem says why `file` may not import `specifier`, or undefined when it may. */
 export function directionProblem(file: string, specifier: string): string | undefined {
-  const isTest = /\.test\.ts$/.test(file);
+  const isTest = testPattern.test(file);
   const rule = allowed.find(({ folder }) => file.startsWith(`${folder}/`));
   if (rule === undefined || rule.may.includes('*')) return undefined;
   if (specifier.startsWith('.')) return relativeProblem(file, specifier, rule.folder);
@@ -42,7 +45,7 @@ export function directionProblem(file: string, specifier: string): string | unde
 function relativeProblem(file: string, specifier: string, folder: string): string | undefined {
   const target = join(file, '..', specifier);
   const root = folder.startsWith('operators') ? file.split('/').slice(0, 2).join('/') : packageFolder(file);
-  if (!target.startsWith(`${root}/`) && !/\.test\.ts$/.test(file)) {
+  if (!target.startsWith(`${root}/`) && !testPattern.test(file)) {
     return `${file} reaches into ${target}; import the package by its name`;
   }
   if (folder === 'packages/control-plane/src/server' && !target.startsWith(`${folder}/`)) {
