@@ -12,7 +12,7 @@ const sync = (change: SpecChange = {}, name = 'sync'): ConfigMapSync =>
   ConfigMapSync.withDefaults({
     metadata: { namespace: 'team', name },
     spec: { sourceNamespace: 'src', configMapName: 'm', destinationNamespace: 'dst', ...change },
-  }) as ConfigMapSync;
+  });
 
 interface Asked {
   readonly object?: ConfigMapSync;
