@@ -13,8 +13,9 @@ const unused: Transport = {
 const client = createClient({ transport: unused });
 
 test.each<[Partial<NodeAgentOptions>, string]>([
-  [{ nodes: -1 }, 'nodes must be a whole number of at least 0, not -1'],
-  [{ nodes: 1.5 }, 'nodes must be a whole number of at least 0, not 1.5'],
+  [{ nodes: -1 }, 'nodes must be a whole number from 0 to 5000, not -1'],
+  [{ nodes: 1.5 }, 'nodes must be a whole number from 0 to 5000, not 1.5'],
+  [{ nodes: 5001 }, 'nodes must be a whole number from 0 to 5000, not 5001'],
   [{ nodes: ['a', { name: 'a' }] }, 'two of its nodes have the same name'],
   [{ name: '' }, 'the name "" must be a label value'],
   [{ name: 'a b' }, 'the name "a b" must be a label value'],

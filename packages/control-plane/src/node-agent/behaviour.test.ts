@@ -23,6 +23,10 @@ describe('parsePodBehaviours', () => {
     ['{"do":"run","exitCode":1}', '"run" has no field "exitCode"; it has none'],
     ['{"do":"crash","constructor":1}', '"crash" has no field "constructor"'],
     ['{"do":"crash","exitCode":-1}', '"exitCode" of "crash" must be a whole number of at least 0'],
+    [
+      '{"do":"crash","restartCount":2147483648}',
+      '"restartCount" of "crash" must be a whole number of at least 0 that fits',
+    ],
     ['{"do":"crash","containers":"main"}', '"containers" of "crash" must be a list of container names'],
     ['{"do":"fail","reason":1}', '"reason" of "fail" must be a text'],
   ])('refuses %s and says why', (text, problem) => {

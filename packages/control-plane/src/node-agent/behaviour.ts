@@ -81,7 +81,11 @@ const FIELDS: Readonly<Record<PodBehaviour['do'], Readonly<Record<string, FieldT
 
 const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, string]>> = {
   text: [(value) => typeof value === 'string', 'a text'],
-  count: [(value) => Number.isInteger(value) && Number(value) >= 0, 'a whole number of at least 0'],
+  count: [
+    // The API server keeps them in 32 bits, and would refuse the whole status.
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31,
+    'a whole number of at least 0 that fits into 32 bits',
+  ],
   names: [
     (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
     'a list of container names',

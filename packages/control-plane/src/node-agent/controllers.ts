@@ -14,43 +14,50 @@ import { steeringOf } from './steering.ts';
 export interface AgentDeps {
   readonly heartbeats: Heartbeats;
   readonly addresses: Addresses;
-  /** Told whenever a node has reported its status. */
   /** Where logs are served on 127.0.0.1, if they are. */
   readonly logPort: number | undefined;
+  /** Told whenever a node has reported its status. */
   readonly onReported: (node: string) => void;
 }
+
+const ON_A_NODE = 'spec.nodeName!=';
 
 /** How long to wait when the network has no address left: Pods go as quickly as they come. */
 const NO_ADDRESS = { minMs: 1_000, maxMs: 30_000 };
 
 /** nodeController reports the status of the agent's nodes, and lets their hearts beat. */
 export function nodeController(agent: string): Controller<AgentDeps> {
-  return keyed('node-agent-nodes', { concurrency: 4 })
-    .using<AgentDeps>()
-    .watches(Node, { labelSelector: `${AGENT_LABEL}=${agent}`, indexes: { address: addressesOf }, map: nameOf })
-    .reconcile(async ({ key, get, list, live, clock, log, deps }) => {
-      const node = get(Node, { name: key });
-      const owner = `node/${key}`;
-      if (node === undefined) {
-        deps.heartbeats.drop(key);
-        deps.addresses.release(owner);
-        return;
-      }
-      const { behaviour, problem } = behaviourOf(node);
-      if (problem) log.warn('cannot read what steers a node', { node: key, problem });
-      if (behaviour === 'silent') {
-        deps.heartbeats.drop(key);
-        return;
-      }
-      const isUsed = (address: string): boolean => list(Node, { by: { address } }).length > 0;
-      const internalIP = hostIpOf(node) ?? deps.addresses.take(owner, isUsed);
-      if (internalIP === undefined) throw slow('NoAddress', `no address is left for the node ${key}`, NO_ADDRESS);
-      const facts = { now: formatTime(clock.now()), internalIP, problem, logPort: deps.logPort };
-      const status = nodeStatus(node, behaviour, facts);
-      if (!sameJson(node.status ?? {}, status)) await report(live, Node, node, status);
-      deps.heartbeats.keep(node);
-      deps.onReported(key);
-    });
+  return (
+    keyed('node-agent-nodes', { concurrency: 4 })
+      .using<AgentDeps>()
+      .watches(Node, { labelSelector: `${AGENT_LABEL}=${agent}`, indexes: { address: addressesOf }, map: nameOf })
+      // Only for their addresses: nodes and Pods share a network.
+      .watches(Pod, { fieldSelector: ON_A_NODE, indexes: { address: podAddresses }, map: () => [] })
+      .reconcile(async ({ key, get, list, live, clock, log, deps }) => {
+        const node = get(Node, { name: key });
+        const owner = `node/${key}`;
+        if (node === undefined) {
+          deps.heartbeats.drop(key);
+          deps.addresses.release(owner);
+          return;
+        }
+        const { behaviour, problem } = behaviourOf(node);
+        if (problem) log.warn('cannot read what steers a node', { node: key, problem });
+        if (behaviour === 'silent') {
+          deps.heartbeats.drop(key);
+          return;
+        }
+        const isUsed = (address: string): boolean =>
+          list(Node, { by: { address } }).length > 0 || list(Pod, { by: { address } }).length > 0;
+        const internalIP = hostIpOf(node) ?? deps.addresses.take(owner, isUsed);
+        if (internalIP === undefined) throw slow('NoAddress', `no address is left for the node ${key}`, NO_ADDRESS);
+        const facts = { now: formatTime(clock.now()), internalIP, problem, logPort: deps.logPort };
+        const status = nodeStatus(node, behaviour, facts);
+        if (!sameJson(node.status ?? {}, status)) await report(live, Node, node, status);
+        deps.heartbeats.keep(node);
+        deps.onReported(key);
+      })
+  );
 }
 
 /** podController does for the Pods on the agent's nodes what a kubelet would, without running anything. */
@@ -58,12 +65,13 @@ export function podController(agent: string): Controller<AgentDeps> {
   return keyed('node-agent-pods', { concurrency: 16 })
     .using<AgentDeps>()
     .watches(Pod, {
-      fieldSelector: 'spec.nodeName!=',
+      fieldSelector: ON_A_NODE,
       indexes: { node: (pod: Pod) => [pod.spec?.nodeName ?? ''], address: podAddresses },
       map: keyNames,
     })
     .watches(Node, {
       labelSelector: `${AGENT_LABEL}=${agent}`,
+      indexes: { address: addressesOf },
       map: (node, cache) => cache.list(Pod, { by: { node: node.metadata?.name ?? '' } }).flatMap(keyNames),
     })
     .watches(Namespace, {
@@ -79,7 +87,8 @@ export function podController(agent: string): Controller<AgentDeps> {
       // Somebody else's node, or one that has no address yet and will be back here when it has.
       if (node === undefined || hostIP === undefined) return;
 
-      const isUsed = (address: string): boolean => list(Pod, { by: { address } }).length > 0;
+      const isUsed = (address: string): boolean =>
+        list(Pod, { by: { address } }).length > 0 || list(Node, { by: { address } }).length > 0;
       const podIP = pod.status?.podIP ?? deps.addresses.take(key, isUsed);
       if (podIP === undefined) throw slow('NoAddress', `no address is left for the pod ${key}`, NO_ADDRESS);
       const facts = { now: formatTime(clock.now()), hostIP, podIP };

@@ -34,6 +34,8 @@ export async function startLogServer(): Promise<LogServer> {
   server.unref();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // A connection that could not be taken (no file descriptors left) is nobody's end.
+  server.on('error', () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {

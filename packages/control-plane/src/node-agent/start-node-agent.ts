@@ -56,6 +56,9 @@ export interface NodeAgent extends Steering, AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** As many as Kubernetes supports. */
+const MOST_NODES = 5_000;
+
 /** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
 const DRAIN_MS = 1_000;
 
@@ -159,15 +162,21 @@ async function untilReported(parts: {
 
 /** register makes a Node, or finds it as an earlier run of this agent left it. */
 async function register(client: Client, agent: string, template: NodeTemplate, signal?: AbortSignal): Promise<void> {
-  try {
-    await client.create(Node, nodeObject(agent, template), { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-    const found = await client.find(Node, { name: template.name }, { signal });
-    if (found === undefined || found.metadata?.labels?.[AGENT_LABEL] === agent) return;
+  const { name } = template;
+  for (;;) {
+    try {
+      await client.create(Node, nodeObject(agent, template), { signal });
+      return;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+    const found = await client.find(Node, { name }, { signal });
+    if (found?.metadata?.labels?.[AGENT_LABEL] === agent) return;
+    // Undefined: somebody deleted it meanwhile, an agent that stops for instance.
+    if (found === undefined) continue;
     throw new BowlineError(
       'BOWLINE_NODE_AGENT_FOREIGN_NODE',
-      `cannot play the node ${template.name}: it exists and is not labelled ${AGENT_LABEL}=${agent}; choose another name`,
+      `cannot play the node ${name}: it exists and is not labelled ${AGENT_LABEL}=${agent}; choose another name`,
     );
   }
 }
@@ -185,7 +194,9 @@ function templatesOf({ nodes = 1, labels }: NodeAgentOptions, agent: string): re
   const [problem] = agent === '' ? ['it is empty'] : labelValueProblems(agent);
   if (problem !== undefined) refuse(`the name "${agent}" must be a label value: ${problem}`);
   if (typeof nodes === 'number') {
-    if (!Number.isInteger(nodes) || nodes < 0) refuse(`nodes must be a whole number of at least 0, not ${nodes}`);
+    if (!Number.isInteger(nodes) || nodes < 0 || nodes > MOST_NODES) {
+      refuse(`nodes must be a whole number from 0 to ${MOST_NODES}, not ${nodes}`);
+    }
     return Array.from({ length: nodes }, (_, index) => ({ name: `${agent}-${index + 1}`, labels }));
   }
   const templates = nodes.map((node) => (typeof node === 'string' ? { name: node } : node));
