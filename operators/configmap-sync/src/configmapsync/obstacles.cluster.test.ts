@@ -1,0 +1,96 @@
+import { ConfigMap, Namespace, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
+import { VirtualClock } from '@bowline/machinery';
+import { findCondition } from '@bowline/runtime';
+import { expect, it } from 'vitest';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { configMapSync } from '../operator.ts';
+import { syncCluster } from './sync-cluster.test-support.ts';
+
+const merge = (body: object) => ({ type: 'merge', body }) as const;
+
+it('waits for its source and its namespaces, and goes on when they appear', async () => {
+  await using c = await syncCluster();
+  const { source, copied } = c;
+  await c.admin.delete(ConfigMap, source);
+  const later = c.uniqueName('cms-later');
+  await c.sync({ destinations: [{ namespace: copied.namespace }, { namespace: later }] });
+  const waiting = await c.untilReady('SourceNotFound');
+  expect(findCondition(waiting, 'SourceAvailable')).toMatchObject({ status: 'False', reason: 'SourceNotFound' });
+  await c.admin.create(ConfigMap, { metadata: source, data: { color: 'red' } });
+  const half = await c.untilReady('NamespaceMissing');
+  expect(half.status).toMatchObject({ syncedCount: 1, totalCount: 2, syncStatus: 'InProgress' });
+  await c.admin.create(Namespace, { metadata: { name: later } });
+  c.onDispose(() => c.admin.delete(Namespace, { name: later }));
+  await c.untilReady();
+  expect((await c.admin.get(ConfigMap, { namespace: later, name: 'settings' })).data).toEqual({ color: 'red' });
+});
+
+it('keeps copies of a source that is gone, or deletes them when told to', async () => {
+  await using c = await syncCluster();
+  const { source, copied } = c;
+  await c.sync({ destinationNamespace: copied.namespace });
+  await c.untilReady();
+  await c.admin.delete(ConfigMap, source);
+  await c.untilReady('SourceNotFound');
+  await c.admin.get(ConfigMap, copied);
+  await c.admin.patch(ConfigMapSync, source, merge({ spec: { sourceDeletionPolicy: 'Delete' } }));
+  await c.untilGone(ConfigMap, copied);
+});
+
+it('reports a cycle on every ConfigMapSync of it, and goes on when one is gone', async () => {
+  // Beside its webhook, which refuses a cycle that it can see: two authors may be quicker.
+  await using c = await syncCluster({ operators: [{ ...configMapSync, webhooks: [] }] });
+  const { source, copied } = c;
+  await c.sync({ destinationNamespace: copied.namespace }, 'there');
+  await c.untilReady('AllComponentsReady', 'there');
+  await c.sync({ sourceNamespace: copied.namespace, destinationNamespace: source.namespace }, 'back');
+  await c.untilReady('CycleDetected', 'back');
+  await c.untilReady('CycleDetected', 'there');
+  await c.admin.delete(ConfigMapSync, { ...source, name: 'back' });
+  await c.untilReady('AllComponentsReady', 'there');
+});
+
+it('does nothing for an author whom nobody reviewed', async () => {
+  await using c = await syncCluster({ operators: [{ ...configMapSync, webhooks: [] }], config: {} });
+  await c.sync({ destinationNamespace: c.copied.namespace });
+  await c.untilReady('AuthorNotReviewed');
+  expect(await c.admin.find(ConfigMap, c.copied)).toBeUndefined();
+});
+
+it('says what is wrong with a spec that came past the webhook, and keeps the copy as it is', async () => {
+  await using c = await syncCluster();
+  const { source, copied } = c;
+  await c.sync({ destinationNamespace: copied.namespace, transforms: [{ rename: { from: 'a', to: 'color' } }] });
+  await c.untilReady();
+  await c.admin.patch(ConfigMap, source, merge({ data: { a: 'collides' } }));
+  const invalid = await c.untilReady('InvalidSpec');
+  expect(findCondition(invalid, 'Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSpec' });
+  expect(invalid.status?.message).toContain('spec.transforms[0]');
+  expect((await c.admin.get(ConfigMap, copied)).data).toEqual({ color: 'red' });
+});
+
+it('does nothing for an account without rights, and goes on when they are granted', async () => {
+  const clock = new VirtualClock();
+  await using c = await syncCluster({ clock });
+  const { copied, namespace } = c;
+  await c.sync({ destinationNamespace: copied.namespace, serviceAccountName: 'worker' });
+  await c.untilReady('ServiceAccountNotFound');
+  await c.admin.create(ServiceAccount, { metadata: { namespace, name: 'worker' } });
+  await clock.advance(31_000);
+  const refused = await c.untilReady('InsufficientPermissions');
+  expect(findCondition(refused, 'Authorized')).toMatchObject({ status: 'False', reason: 'InsufficientPermissions' });
+  expect(await c.admin.find(ConfigMap, copied)).toBeUndefined();
+  for (const place of [namespace, copied.namespace]) {
+    const metadata = { namespace: place, name: 'worker' };
+    const verbs = ['get', 'create', 'update', 'delete'];
+    await c.admin.create(Role, { metadata, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs }] });
+    await c.admin.create(RoleBinding, {
+      metadata,
+      subjects: [{ kind: 'ServiceAccount', namespace, name: 'worker' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'worker' },
+    });
+  }
+  await clock.advance(31_000);
+  const granted = await c.untilReady();
+  expect(findCondition(granted, 'Authorized')).toMatchObject({ status: 'True', reason: 'Granted' });
+});
