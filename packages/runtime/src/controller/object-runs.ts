@@ -10,7 +10,7 @@ import type { ReconcileOutcome } from '../writing/summary.ts';
 import { writeStatus } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
 import type { Controller } from './controller.ts';
-import { SlowError, TerminalError } from './reconcile-error.ts';
+import { reasonForPeople } from './reconcile-error.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
 
@@ -184,16 +184,4 @@ export class ObjectRuns {
       );
     }
   }
-}
-
-/** Refusals that last until a person decides whose an object is. */
-const OWNERSHIP_REASONS: Readonly<Record<string, string>> = {
-  BOWLINE_FOREIGN_OBJECT: 'ForeignObject',
-  BOWLINE_OWNER_CONFLICT: 'OwnerConflict',
-};
-
-/** reasonForPeople is the reason of the event for a failure that only a person can end; undefined for every other. */
-function reasonForPeople(error: unknown): string | undefined {
-  if (error instanceof TerminalError || error instanceof SlowError) return error.reason;
-  return error instanceof BowlineError ? OWNERSHIP_REASONS[error.code] : undefined;
 }

@@ -55,3 +55,15 @@ export function slow(
   const minMs = options.minMs ?? 30_000;
   return new SlowError(reason, message, { minMs, maxMs: Math.max(minMs, options.maxMs ?? 600_000) }, options.cause);
 }
+
+/** Refusals that last until a person decides whose an object is. */
+const OWNERSHIP_REASONS: Readonly<Record<string, string>> = {
+  BOWLINE_FOREIGN_OBJECT: 'ForeignObject',
+  BOWLINE_OWNER_CONFLICT: 'OwnerConflict',
+};
+
+/** reasonForPeople is the reason, in conditions and events, of a failure that lasts until somebody does something; undefined for every other. */
+export function reasonForPeople(error: unknown): string | undefined {
+  if (error instanceof TerminalError || error instanceof SlowError) return error.reason;
+  return error instanceof BowlineError ? OWNERSHIP_REASONS[error.code] : undefined;
+}

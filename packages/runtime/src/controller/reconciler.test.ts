@@ -1,6 +1,7 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../errors/api-error.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import { Queue } from '../queue/queue.ts';
@@ -256,6 +257,17 @@ describe('Reconciler', () => {
     queue.add('a');
     await clock.advance(110_000);
     expect(times).toEqual([0, 30_000, 70_000, 110_000]);
+  });
+
+  it('does not rush at an object that is not ours', async () => {
+    const times: number[] = [];
+    const { clock, queue } = setUp(() => {
+      times.push(clock.monotonic());
+      throw new BowlineError('BOWLINE_FOREIGN_OBJECT', 'it exists and is not ours');
+    });
+    queue.add('a');
+    await clock.advance(300_000);
+    expect(times).toEqual([0, 5_000, 15_000, 35_000, 75_000, 155_000, 275_000]);
   });
 
   it('retries a conflict quickly and quietly, until it looks like a fight', async () => {

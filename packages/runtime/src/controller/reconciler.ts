@@ -206,7 +206,7 @@ export class Reconciler {
 
     let retryInMs: number | undefined;
     if (verdict.next === 'backoff') {
-      retryInMs = queue.retry(key, { range: verdict.range, code: codeOf(verdict.error) });
+      retryInMs = Math.round(queue.retry(key, { range: verdict.range, code: codeOf(verdict.error) }));
     } else {
       queue.forget(key);
       if (verdict.next === 'again' && verdict.afterMs !== undefined) {

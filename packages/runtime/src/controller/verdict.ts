@@ -2,7 +2,7 @@ import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { BackoffRange } from '../queue/backoff.ts';
 import type { Outcome } from './controller-metrics.ts';
-import { SlowError, TerminalError } from './reconcile-error.ts';
+import { reasonForPeople, SlowError, TerminalError } from './reconcile-error.ts';
 
 /** Verdict is what follows from how a reconcile ended. */
 export interface Verdict {
@@ -21,6 +21,12 @@ const MOST_QUICK_CONFLICTS = 10;
 
 /** A conflict is over as soon as the cache has seen what we collided with. */
 const CONFLICT_RANGE: BackoffRange = { minMs: 5, maxMs: 1_000 };
+
+/**
+ * An object that is not ours stays until a person acts, so trying at once is no use; but they act on an object that we may not
+ * watch, and should not have to wait long after it.
+ */
+const OWNERSHIP_RANGE: BackoffRange = { minMs: 5_000, maxMs: 120_000 };
 
 const REST: Verdict = { outcome: 'success', next: 'rest' };
 
@@ -49,6 +55,7 @@ export function judgeError(thrown: unknown, failures: number): Verdict {
   if (isConflict(thrown) && failures < MOST_QUICK_CONFLICTS) {
     return { outcome: 'requeue', next: 'backoff', range: CONFLICT_RANGE, error: thrown };
   }
+  if (reasonForPeople(thrown)) return { outcome: 'error', next: 'backoff', error: thrown, range: OWNERSHIP_RANGE };
   return { outcome: 'error', next: 'backoff', error: asError(thrown), panic: isPanic(thrown) };
 }
 

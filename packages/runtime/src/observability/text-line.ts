@@ -9,6 +9,8 @@ export function textLine(json: string): string {
 /** A bare word where that is unambiguous; JSON, which also escapes line ends and terminal codes, where it is not. */
 function text(value: unknown): string {
   if (isExpectedError(value)) return `${JSON.stringify(value.message)} [${value.code}]`;
+  // Times are measured finer than anybody reads them.
+  if (typeof value === 'number') return String(Math.round(value * 10) / 10);
   return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 

@@ -1,4 +1,4 @@
-import { SlowError, TerminalError } from '../controller/reconcile-error.ts';
+import { reasonForPeople, TerminalError } from '../controller/reconcile-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ConditionUpdate } from './conditions.ts';
 
@@ -55,8 +55,6 @@ function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome)
 
 /** Errors of ours are written for people and hold no secrets; others' are not shown. */
 function failureOf(error: unknown): { reason: string; message: string } {
-  if (error instanceof TerminalError || error instanceof SlowError)
-    return { reason: error.reason, message: error.message };
   const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
-  return { reason: REASONS.failed, message };
+  return { reason: reasonForPeople(error) ?? REASONS.failed, message };
 }
