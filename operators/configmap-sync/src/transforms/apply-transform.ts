@@ -21,7 +21,7 @@ export interface TransformContext {
  * What may be on its way at once. A later transform may drop what an earlier one used up, so that this is more than a
  * ConfigMap holds.
  */
-export const MOST_BYTES_ON_THE_WAY = 4 * MOST_CONTENT_BYTES;
+const MOST_BYTES_ON_THE_WAY = 4 * MOST_CONTENT_BYTES;
 
 /** applyTransform makes one step. It throws a ContentProblem that names the field at fault. */
 export function applyTransform(entries: Entries, transform: Transform, context: TransformContext): Map<string, Entry> {

@@ -1,5 +1,5 @@
 import { BowlineError } from '@bowline/machinery';
-import { compileExpression } from '@bowline/machinery/cel';
+import { compileExpression, type Expression } from '@bowline/machinery/cel';
 
 /** Template is a compiled template. */
 export interface Template {
@@ -26,20 +26,35 @@ const VARIABLES = { data: 'map<string, string>' };
  * compileTemplate('host={{ data.host }}').render({ host: 'db' }); // 'host=db'
  */
 export function compileTemplate(template: string): Template {
-  const { texts, holes } = parse(template);
+  const { texts, holes } = parseTemplate(template);
   if (holes.length === 0) return { render: () => template };
-  // Each by itself first: an error is then about one hole, and none can end the list that it becomes a part of.
-  for (const hole of holes) compileExpression(asText(hole), { variables: VARIABLES });
+  for (const hole of holes) {
+    // Each by itself first: an error is then about what its author wrote, and no hole can end the list that it becomes a part of.
+    compileExpression(hole.trim(), { variables: VARIABLES });
+    compileExpression(asText(hole), { variables: VARIABLES });
+  }
   const together = compileExpression(`[${holes.map(asText).join(', ')}]`, {
     variables: VARIABLES,
     maxSteps: MOST_STEPS,
   });
   return {
     render(data) {
-      const values = together.evaluate({ data }) as readonly string[];
+      const values = evaluated(together, data);
       return texts.map((text, index) => `${text}${values[index] ?? ''}`).join('');
     },
   };
+}
+
+function evaluated(holes: Expression, data: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    return holes.evaluate({ data }) as readonly string[];
+  } catch (error) {
+    if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
+    // What was evaluated is not what the author wrote; the cause says what is wrong with the values.
+    throw new BowlineError('BOWLINE_CEL_EVALUATION', `a hole cannot be filled in: ${error.cause.message}`, {
+      cause: error.cause,
+    });
+  }
 }
 
 /** The line break ends a comment that a hole may end with. */
@@ -47,13 +62,15 @@ function asText(hole: string): string {
   return `string(${hole}\n)`;
 }
 
-interface Parts {
+/** TemplateParts is a template taken apart. */
+export interface TemplateParts {
   /** One more than holes: what stands before each, and behind the last. */
   readonly texts: readonly string[];
   readonly holes: readonly string[];
 }
 
-function parse(template: string): Parts {
+/** parseTemplate finds the holes of a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
+export function parseTemplate(template: string): TemplateParts {
   const texts: string[] = [];
   const holes: string[] = [];
   let position = 0;

@@ -3,34 +3,63 @@ import { compileReplacement } from '@bowline/machinery/schema';
 import type { Transform } from '../api/config-map-sync.ts';
 import { keyProblem } from '../content/content-key.ts';
 import { recentTemplate } from './recent-templates.ts';
+import { parseTemplate } from './template.ts';
+
+// Compiling is work that everybody waits for, and a spec may have 64 transforms: these bound it to about half a second.
+const MOST_EXPRESSION_CHARACTERS = 16_384;
+const MOST_INSTRUCTIONS = 10_000;
 
 /** transformProblems is what is wrong with transforms whatever the source holds, and that their schema cannot say. */
 export function transformProblems(transforms: readonly Transform[]): readonly FieldProblem[] {
-  return transforms.flatMap(({ rename, set, replace, template }, index) => {
-    const at = (member: string): string => `spec.transforms[${index}].${member}`;
-    return [
-      ...(rename ? badKey(at('rename.to'), rename.to) : []),
-      ...(set ? badKey(at('set.key'), set.key) : []),
-      ...(template ? badKey(at('template.key'), template.key) : []),
-      ...(replace ? thrown(at('replace'), () => compileReplacement(replace.pattern, replace.replacement)) : []),
-      ...(template ? thrown(at('template.template'), () => recentTemplate(template.template)) : []),
-    ];
-  });
+  const compiled = { characters: 0, instructions: 0 };
+  return transforms.flatMap((transform, index) =>
+    problemsOf(transform, compiled).map(({ field, message }) => ({
+      field: `spec.transforms[${index}].${field}`,
+      reason: 'FieldValueInvalid' as const,
+      message: `Invalid value: ${message}`,
+    })),
+  );
 }
 
-function badKey(field: string, key: string): readonly FieldProblem[] {
+type Problem = Pick<FieldProblem, 'field' | 'message'>;
+
+function problemsOf(
+  { rename, set, replace, template }: Transform,
+  compiled: { characters: number; instructions: number },
+): readonly Problem[] {
+  return [
+    ...(rename ? badKey('rename.to', rename.to) : []),
+    ...(set ? badKey('set.key', set.key) : []),
+    ...(template ? badKey('template.key', template.key) : []),
+    ...(replace
+      ? thrown('replace', () => {
+          if (compiled.instructions > MOST_INSTRUCTIONS) throw new Error('the patterns are too complex, all together');
+          compiled.instructions += compileReplacement(replace.pattern, replace.replacement).instructions;
+        })
+      : []),
+    ...(template
+      ? thrown('template.template', () => {
+          for (const hole of parseTemplate(template.template).holes) compiled.characters += hole.length;
+          if (compiled.characters > MOST_EXPRESSION_CHARACTERS) {
+            throw new Error(`the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`);
+          }
+          recentTemplate(template.template);
+        })
+      : []),
+  ];
+}
+
+function badKey(field: string, key: string): readonly Problem[] {
   const problem = keyProblem(key);
-  return problem
-    ? [{ field, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(key)}: ${problem}` }]
-    : [];
+  return problem ? [{ field, message: `${JSON.stringify(key)}: ${problem}` }] : [];
 }
 
-function thrown(field: string, compile: () => unknown): readonly FieldProblem[] {
+function thrown(field: string, compile: () => void): readonly Problem[] {
   try {
     compile();
     return [];
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return [{ field, reason: 'FieldValueInvalid', message: `Invalid value: ${error.message}` }];
+    return [{ field, message: error.message }];
   }
 }

@@ -36,6 +36,22 @@ describe('checkSpec', () => {
     expect(checkSpec(specOf(change)).map((problem) => problem.field)).toEqual([field]);
   });
 
+  test('refuses more expressions and patterns than can be compiled while everybody waits', () => {
+    const items = Array.from({ length: 900 }, () => 'data.a').join(', ');
+    const templates = Array.from({ length: 64 }, () => ({
+      template: { key: 'a', template: `{{ [${items}].size() }}` },
+    }));
+    expect(checkSpec(specOf({ transforms: templates })).map(({ field }) => field)).toContain(
+      'spec.transforms[63].template.template',
+    );
+    const patterns = Array.from({ length: 64 }, (_, index) => ({
+      replace: { pattern: `([^${index}]|x){1,900}`, replacement: '' },
+    }));
+    const problems = checkSpec(specOf({ transforms: patterns }));
+    expect(problems.map(({ field }) => field)).toContain('spec.transforms[63].replace');
+    expect(problems.map(({ field }) => field)).not.toContain('spec.transforms[0].replace');
+  });
+
   test('finds all problems at once', () => {
     const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
     expect(checkSpec(specOf({ transforms }))).toHaveLength(2);

@@ -14,6 +14,8 @@ export interface ReplaceLimits {
 
 /** Replacement is a compiled pattern and what its matches become. */
 export interface Replacement {
+  /** How many instructions the pattern has: what looking at one character costs at most. */
+  readonly instructions: number;
   /**
    * replaceAll replaces every match in a text. It throws `BOWLINE_REPLACEMENT_BUDGET` when that takes too many steps and
    * `BOWLINE_REPLACEMENT_TOO_LONG` when the result is too long.
@@ -37,7 +39,8 @@ const MOST_LENGTH = 16_000_000;
 export function compileReplacement(pattern: string, replacement: string): Replacement {
   const compiled = compilePattern(pattern);
   const parts = partsOf(replacement, compiled);
-  return { replaceAll: (text, limits = {}) => replaceAll(compiled, parts, text, limits) };
+  const instructions = compiled.programSize();
+  return { instructions, replaceAll: (text, limits = {}) => replaceAll(compiled, parts, text, limits) };
 }
 
 function partsOf(replacement: string, pattern: RE2JS): readonly Part[] {
