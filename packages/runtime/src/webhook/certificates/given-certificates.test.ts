@@ -108,6 +108,11 @@ it('keeps the good certificate while the folder holds a broken one, and says wha
   await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key does not belong to tls.crt'), waiting);
   expect(given.current?.fingerprint).toBe(fingerprint(first));
   expect(await metrics.render()).toMatch(/certwatcher_read_certificate_errors_total [1-9]/);
+  // The first certificate of the chain is good, so only TLS itself notices.
+  const junk = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+  await put({ 'tls.crt': second.certificatePem + junk, 'tls.key': second.keyPem });
+  await vi.waitFor(() => expect(given.problem()?.message).toContain('TLS refuses it'), waiting);
+  expect(given.current?.fingerprint).toBe(fingerprint(first));
   await put(files(second));
   await serves(second);
   expect(given.problem()).toBeUndefined();

@@ -1,11 +1,5 @@
-import { between, type Clock, type Random } from '@bowline/machinery';
-import { isAlreadyExists, isConflict } from '../../errors/api-error.ts';
-import type { Log } from '../../observability/log.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
-import { Doorbell } from './doorbell.ts';
+import { KeptCertificate, type KeptCertificateOptions } from './kept-certificate.ts';
 import { readAuthorities, readLeaf } from './pem.ts';
-import { ServedCertificate } from './served-certificate.ts';
 import type { Trust } from './trust.ts';
 
 /** GivenPair is what somebody else provides, as text. */
@@ -31,81 +25,41 @@ export interface GivenPlace {
 }
 
 /** GivenCertificatesOptions says where the certificate is and who must learn of its authority. */
-export interface GivenCertificatesOptions {
-  readonly operator: string;
+export interface GivenCertificatesOptions extends KeptCertificateOptions {
   readonly place: GivenPlace;
   /** `noTrust` when somebody else, such as cert-manager's injector, makes the authority known. */
   readonly trust: Trust;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
-/** While something is wrong it is looked at again this often at the latest. */
-const RETRY_MS = 10_000;
-
 /** GivenCertificates serves a certificate that somebody else issues and renews. A broken one never replaces a good one. */
-export class GivenCertificates implements CertificateSource {
-  readonly #options: GivenCertificatesOptions;
-  readonly #served: ServedCertificate;
-  readonly #bell: Doorbell;
+export class GivenCertificates extends KeptCertificate {
+  protected readonly longestRetryMs = 10_000;
+  readonly #place: GivenPlace;
+  readonly #trust: Trust;
 
   constructor(options: GivenCertificatesOptions) {
-    this.#options = options;
-    this.#served = new ServedCertificate(options.operator, options.log, options.metrics);
-    this.#bell = new Doorbell(options.clock);
+    super(options);
+    this.#place = options.place;
+    this.#trust = options.trust;
   }
 
-  get current(): TlsMaterial | undefined {
-    return this.#served.current;
+  protected watch(changed: () => void): readonly Disposable[] {
+    return [this.#place.watch(changed), this.#trust.subscribe(changed)];
   }
 
-  subscribe(listener: (certificate: TlsMaterial) => void): Disposable {
-    return this.#served.subscribe(listener);
+  protected ready(signal: AbortSignal): Promise<unknown> {
+    return Promise.all([this.#place.ready(signal), this.#trust.synced(signal)]);
   }
 
-  problem(): Error | undefined {
-    return this.#served.problem;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { place, trust, random } = this.#options;
-    using _served = this.#served;
-    using _place = place.watch(() => this.#bell.ring());
-    using _trust = trust.subscribe(() => this.#bell.ring());
-    try {
-      await Promise.all([place.ready(signal), trust.synced(signal)]);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
-    while (!signal.aborted) {
-      let waitMs = place.lookEveryMs;
-      try {
-        await this.#work(signal);
-        this.#served.succeeded();
-      } catch (error) {
-        if (signal.aborted) return;
-        waitMs = between(random, RETRY_MS / 2, RETRY_MS);
-        if (!isConflict(error) && !isAlreadyExists(error)) {
-          this.#served.failed(error instanceof Error ? error : new Error('unexpected failure', { cause: error }));
-        }
-      }
-      await this.#bell.wait(waitMs, signal);
-    }
-  }
-
-  async #work(signal: AbortSignal): Promise<void> {
-    const { place, trust } = this.#options;
-    const pair = await place.read();
+  protected async work(signal: AbortSignal): Promise<number> {
+    const pair = await this.#place.read();
     const bundle = bundleFrom(pair);
     // Before the certificate: once it is served, its authority should be known.
-    if (bundle !== undefined && !trust.isCurrent(bundle)) {
-      await trust.spread(async () => bundleFrom(await place.read()), signal);
+    if (bundle !== undefined && !this.#trust.isCurrent(bundle)) {
+      await this.#trust.spread(async () => bundleFrom(await this.#place.read()), signal);
     }
-    const { certificatePem, keyPem, fingerprint, notAfter } = readLeaf(place.name, pair.certificatePem, pair.keyPem);
-    this.#served.serve({ certificatePem, keyPem, fingerprint, notAfter });
+    this.serve(readLeaf(this.#place.name, pair.certificatePem, pair.keyPem));
+    return this.#place.lookEveryMs;
   }
 }
 

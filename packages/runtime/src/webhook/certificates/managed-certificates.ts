@@ -1,15 +1,11 @@
 import { type ObjectKey, Secret } from '@bowline/kubernetes';
-import { between, type Clock, type Random } from '@bowline/machinery';
 import type { Cache } from '../../cache/cache.ts';
 import type { Informer } from '../../cache/informer.ts';
 import { project } from '../../cache/view.ts';
 import type { Client } from '../../client/client.ts';
-import { isAlreadyExists, isConflict } from '../../errors/api-error.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Metrics } from '../../observability/metrics.ts';
 import { OPERATOR_LABEL } from '../configurations.ts';
-import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
 import {
   bundleOf,
   type CertificateState,
@@ -19,32 +15,22 @@ import {
   secretOf,
   viewSecret,
 } from './certificate-state.ts';
-import { Doorbell } from './doorbell.ts';
+import { KeptCertificate, type KeptCertificateOptions } from './kept-certificate.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities } from './pem.ts';
 import { type CertificatePolicy, leafProblem, plan } from './plan.ts';
 import { RepeatLimit } from './repeat-limit.ts';
-import { ServedCertificate } from './served-certificate.ts';
 import { takeStep } from './take-step.ts';
 import type { Trust } from './trust.ts';
 
 /** ManagedCertificatesOptions is where certificates are kept and who must trust them. */
-export interface ManagedCertificatesOptions {
+export interface ManagedCertificatesOptions extends KeptCertificateOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
-  readonly operator: string;
   readonly secret: ObjectKey;
   readonly trust: Trust;
   readonly policy: CertificatePolicy;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
-/** Timers run on a clock that a suspended machine stops; the wall clock is looked at no less often than this. */
-const LONGEST_WAIT_MS = 12 * 3_600_000;
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
 /** The cache is behind what was just read from the API: it will ring when it has caught up. */
 const CATCH_UP_MS = 1_000;
 
@@ -58,12 +44,11 @@ const view = project(viewSecret);
  * - an old authority stays in the configurations until the last leaf of it has expired, so whichever leaf a replica serves
  *   is trusted.
  */
-export class ManagedCertificates implements CertificateSource {
+export class ManagedCertificates extends KeptCertificate {
+  protected readonly longestRetryMs = 60_000;
   readonly #options: ManagedCertificatesOptions;
   readonly #log: Log;
   readonly #informer: Informer<SecretView>;
-  readonly #served: ServedCertificate;
-  readonly #bell: Doorbell;
   readonly #repairs: RepeatLimit;
   /** The last state that was whole: what a damaged Secret is repaired from. */
   #known: CertificateState | undefined;
@@ -73,68 +58,30 @@ export class ManagedCertificates implements CertificateSource {
 
   constructor(options: ManagedCertificatesOptions) {
     const { namespace = '', name } = options.secret;
+    const log = options.log.with({ secret: name });
+    super({ ...options, log });
     this.#options = options;
-    this.#log = options.log.with({ secret: name });
+    this.#log = log;
     this.#informer = options.cache.informer(Secret, {
       view,
       namespaces: [namespace],
       fieldSelector: `metadata.name=${name}`,
     });
-    this.#served = new ServedCertificate(options.operator, this.#log, options.metrics);
-    this.#bell = new Doorbell(options.clock);
     this.#repairs = new RepeatLimit(options.clock);
   }
 
-  get current(): TlsMaterial | undefined {
-    return this.#served.current;
+  protected watch(changed: () => void): readonly Disposable[] {
+    return [this.#informer.subscribe(changed), this.#options.trust.subscribe(changed)];
   }
 
-  subscribe(listener: (certificate: TlsMaterial) => void): Disposable {
-    return this.#served.subscribe(listener);
+  protected ready(signal: AbortSignal): Promise<unknown> {
+    return Promise.all([this.#informer.synced(signal), this.#options.trust.synced(signal)]);
   }
 
-  problem(): Error | undefined {
-    return this.#served.problem;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { trust, random } = this.#options;
-    using _served = this.#served;
-    using _secret = this.#informer.subscribe(() => this.#bell.ring());
-    using _trust = trust.subscribe(() => this.#bell.ring());
-    let retryMs = FIRST_RETRY_MS;
-    try {
-      await Promise.all([this.#informer.synced(signal), trust.synced(signal)]);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
-    while (!signal.aborted) {
-      let waitMs: number;
-      try {
-        waitMs = await this.#work(signal);
-        retryMs = FIRST_RETRY_MS;
-        this.#served.succeeded();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (isConflict(error) || isAlreadyExists(error)) {
-          // Another replica was quicker: look at what it wrote.
-          waitMs = between(random, 10, 200);
-        } else {
-          this.#served.failed(error instanceof Error ? error : new Error('unexpected failure', { cause: error }));
-          waitMs = between(random, retryMs / 2, retryMs);
-          retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2);
-        }
-      }
-      await this.#bell.wait(Math.min(waitMs, LONGEST_WAIT_MS), signal);
-    }
-  }
-
-  /** Does what is due and gives the time until something will be. */
-  async #work(signal: AbortSignal): Promise<number> {
+  protected async work(signal: AbortSignal): Promise<number> {
     const { trust, clock } = this.#options;
     const read = this.#read(this.#informer.get(this.#options.secret));
-    this.#serve(read);
+    this.#serveTrusted(read);
     const state = this.#withServed(read);
     const next = this.#plan(state);
     if (next.step !== undefined) return (await this.#write(signal)) ? 0 : CATCH_UP_MS;
@@ -173,16 +120,16 @@ export class ManagedCertificates implements CertificateSource {
   }
 
   /** A leaf that API servers do not trust yet waits, as long as there is one that they do. */
-  #serve(state: StateRead): void {
+  #serveTrusted(state: StateRead): void {
     const { leaf } = state;
     const { policy, clock } = this.#options;
-    const served = this.#served.current;
+    const served = this.current;
     if (!leaf || leafProblem(leaf, state, policy, clock.now())) return;
     const issuer = [state.current, state.next, ...state.previous].find((each) => each && isIssuedBy(leaf, each));
     if (!issuer || leaf.fingerprint === served?.fingerprint) return;
     if (served && served.notAfter > clock.now() && !this.#isTrusted(issuer)) return;
     this.#servedLeaf = { leaf, issuer };
-    this.#served.serve(leafMaterial(leaf));
+    this.serve(leaf);
   }
 
   /**
@@ -240,8 +187,4 @@ export class ManagedCertificates implements CertificateSource {
     const state = found && readState(viewSecret(found), { known: undefined, trusted: [] });
     return state && state.damage.length === 0 ? bundleOf(state) : undefined;
   }
-}
-
-function leafMaterial({ certificatePem, keyPem, fingerprint, notAfter }: Leaf): TlsMaterial {
-  return { certificatePem, keyPem, fingerprint, notAfter };
 }

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { TlsMaterial } from './certificate-source.ts';
 
@@ -77,6 +78,12 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
   const key = readKey(keyPem);
   if (!key) throw unusable('tls.key is not a PEM private key without passphrase');
   if (!certificate.checkPrivateKey(key)) throw unusable('tls.key does not belong to tls.crt');
+  try {
+    // A key that is too short, or a chain with something else in it, shows only here.
+    createSecureContext({ cert: certificatePem, key: keyPem });
+  } catch {
+    throw unusable('TLS refuses it; give a chain of PEM certificates with a key of usual length');
+  }
   return {
     certificatePem,
     keyPem,
