@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 /** GROUP is the API group of the kinds; its labels, annotations and the finalizer begin with it. They are API. */
 export const GROUP = 'sync.bowline.dev';
 
-/** MANAGED_BY is the label that every copy carries, with the value `MANAGER`: the cache selects copies by it. */
-export const MANAGED_BY = 'app.kubernetes.io/managed-by';
+export { MANAGED_BY } from '@bowline/runtime';
 
-/** MANAGER is the value of `MANAGED_BY`. */
+/** MANAGER is the value of the label `MANAGED_BY` on every copy: the cache selects copies by it. */
 export const MANAGER = 'configmapsync';
 
 /** LABELS are those that say which ConfigMapSync a copy belongs to. */

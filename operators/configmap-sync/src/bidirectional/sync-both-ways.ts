@@ -49,7 +49,8 @@ export async function syncBothWays(
   } catch (error) {
     // Somebody else was quicker: the next run, which comes at once, sees it.
     if (isConflict(error) || isAlreadyExists(error) || context.signal.aborted) throw error;
-    return { source, results: [failed(target, error)] };
+    context.log.warn('a copy could not be synced', { copy: keyString(target), error });
+    return { source, results: [failed(target, error, copyTools(context).find(target))] };
   }
 }
 

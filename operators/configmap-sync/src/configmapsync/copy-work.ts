@@ -12,11 +12,12 @@ import type { SyncContext } from './watching.ts';
 export const FIELD_MANAGER = fieldManagerOf('configmap-sync', 'configmapsync');
 
 /** copyTools are what writing copies needs of a run. */
-export function copyTools({ live, clock, get }: SyncContext): CopyTools {
+export function copyTools({ live, clock, log, get }: SyncContext): CopyTools {
   return {
     client: live,
     fieldManager: FIELD_MANAGER,
     clock,
+    log,
     find: ({ namespace, name }) => get('copies', { namespace, name }),
   };
 }

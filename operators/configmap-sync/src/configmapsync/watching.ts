@@ -36,6 +36,9 @@ const reviewView = project(
   }),
 );
 
+/** Thousands of copies whose writes all wait for something, such as a slow webhook of somebody else, take their time. */
+const LONGEST_RUN_MS = 1_800_000;
+
 /**
  * watching is everything that a ConfigMapSync depends on, and what is kept of it:
  * - copies, by their label: hashes instead of values;
@@ -44,7 +47,7 @@ const reviewView = project(
  * - our webhook configuration, which has to be there before anybody's wishes are granted;
  * - other ConfigMapSyncs, whose end may end a cycle.
  */
-export const watching = controller(ConfigMapSync, { concurrency: 8, indexes: syncIndexes })
+export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: LONGEST_RUN_MS, indexes: syncIndexes })
   .using<Deps>()
   .watches(ConfigMap, {
     as: 'copies',

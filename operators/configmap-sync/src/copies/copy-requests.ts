@@ -1,6 +1,6 @@
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
 import { type Clock, formatTime } from '@bowline/machinery';
-import type { LiveClient } from '@bowline/runtime';
+import type { LiveClient, Log } from '@bowline/runtime';
 import type { Target } from '../targets/resolve-targets.ts';
 import { type NewCopyOptions, newCopy, type PatchOptions, patchOf } from './copy-bodies.ts';
 import type { CopyResult, Deed } from './copy-result.ts';
@@ -12,6 +12,7 @@ export interface CopyTools {
   readonly client: Pick<LiveClient, 'find' | 'create' | 'patch' | 'delete'>;
   readonly fieldManager: string;
   readonly clock: Clock;
+  readonly log: Log;
   /** What the cache knows of a copy. */
   readonly find: (key: ObjectKey) => CopyView | undefined;
 }

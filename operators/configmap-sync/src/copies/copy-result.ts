@@ -1,5 +1,6 @@
 import { BowlineError, isForbidden, isNotFound } from '@bowline/runtime';
 import type { Target } from '../targets/resolve-targets.ts';
+import type { CopyView } from './copy-view.ts';
 import type { Obstacle } from './plan-copy.ts';
 
 /** Deed is what was done to a copy, for events and metrics. */
@@ -36,15 +37,20 @@ export function problemOf({ problem }: Target): Obstacle | undefined {
   return problem === 'NamespaceMissing' ? NAMESPACE_MISSING : NAMESPACE_TERMINATING;
 }
 
-/** failed is the result of a copy whose write was refused or lost. */
-export function failed(target: Target, error: unknown): CopyResult {
-  // A request about an object that does not exist names that object; one that names something else misses the namespace.
-  if (isNotFound(error))
-    return { target, deed: 'nothing', exists: false, obstacle: { ...NAMESPACE_MISSING, isRetried: true } };
-  const isTerminating = isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
-  if (isTerminating)
-    return { target, deed: 'nothing', exists: false, obstacle: { ...NAMESPACE_TERMINATING, isRetried: true } };
+/** failed is the result of a copy whose write was refused or lost; `before` is what was known of it. */
+export function failed(target: Target, error: unknown, before: CopyView | undefined): CopyResult {
+  const { appliedHash: hash, syncedAt } = before?.marks ?? {};
+  const obstacle = { ...obstacleOf(error), isRetried: true };
+  return { target, deed: 'nothing', exists: before !== undefined, hash, syncedAt, obstacle };
+}
+
+function obstacleOf(error: unknown): Obstacle {
+  // A copy that vanishes is made anew: what cannot be found is the namespace.
+  if (isNotFound(error)) return NAMESPACE_MISSING;
+  if (isForbidden(error)) {
+    const isTerminating = error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
+    return isTerminating ? NAMESPACE_TERMINATING : { state: 'Failed', reason: 'Forbidden', message: error.message };
+  }
   const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
-  const reason = isForbidden(error) ? 'Forbidden' : 'WriteFailed';
-  return { target, deed: 'nothing', exists: false, obstacle: { state: 'Failed', reason, message, isRetried: true } };
+  return { state: 'Failed', reason: 'WriteFailed', message };
 }

@@ -1,3 +1,4 @@
+import { keyString } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyTools } from './copy-requests.ts';
@@ -19,18 +20,19 @@ export async function writeCopies(
   { limit, signal }: WriteCopiesOptions,
 ): Promise<readonly CopyResult[]> {
   const results = new Map<Target, CopyResult>();
-  const failures = await forEachConcurrently(
-    targets,
-    limit,
-    async (target) => {
-      const obstacle = problemOf(target);
-      const result = obstacle ? { target, deed: 'nothing' as const, exists: false, obstacle } : undefined;
-      results.set(target, result ?? (await writeCopy(tools, target, wish)));
-    },
-    { signal },
-  );
+  const sync = async (target: Target): Promise<void> => {
+    const obstacle = problemOf(target);
+    results.set(
+      target,
+      obstacle ? { target, deed: 'nothing', exists: false, obstacle } : await writeCopy(tools, target, wish),
+    );
+  };
+  const failures = await forEachConcurrently(targets, limit, sync, { signal });
   // Not the copies' fault: nothing is said of them.
   signal.throwIfAborted();
-  for (const { item, error } of failures) results.set(item, failed(item, error));
+  for (const { item, error } of failures) {
+    tools.log.warn('a copy could not be written', { copy: keyString(item), error });
+    results.set(item, failed(item, error, tools.find(item)));
+  }
   return targets.flatMap((target) => results.get(target) ?? []);
 }
