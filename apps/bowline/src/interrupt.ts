@@ -1,7 +1,7 @@
 import { BowlineError } from '@bowline/runtime';
 
 /** Interruption is the wish of whoever started the program that it ends. */
-export interface Interruption {
+export interface Interruption extends Disposable {
   readonly signal: AbortSignal;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process at once. */
   readonly interrupted: Promise<void>;
@@ -10,13 +10,22 @@ export interface Interruption {
 /** untilInterrupted begins to listen for signals. */
 export function untilInterrupted(): Interruption {
   const abort = new AbortController();
+  const forget: (() => void)[] = [];
   const interrupted = new Promise<void>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(name, () => {
+      const stop = (): void => {
         abort.abort(new BowlineError('BOWLINE_INTERRUPTED', `stopped by ${name}; run the command again to continue`));
         resolve();
-      });
+      };
+      process.once(name, stop);
+      forget.push(() => process.off(name, stop));
     }
   });
-  return { signal: abort.signal, interrupted };
+  return {
+    signal: abort.signal,
+    interrupted,
+    [Symbol.dispose]: () => {
+      for (const each of forget) each();
+    },
+  };
 }

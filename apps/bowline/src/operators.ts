@@ -4,4 +4,9 @@ import type { Registry } from './registry.ts';
  * operators are all that this program can run. Each is loaded when it is selected, so that nobody pays for the code of the
  * others.
  */
-export const operators: Registry = {};
+export const operators: Registry = {
+  'configmap-sync': {
+    summary: 'ConfigMapSync: keeps copies of ConfigMaps in other namespaces',
+    load: async () => (await import('@bowline/configmap-sync')).configMapSync,
+  },
+};

@@ -32,6 +32,11 @@ const lazyCommands: readonly LazyCommand[] = [
     summary: 'Prints the CustomResourceDefinitions of operators, for kubectl apply.',
     load: async (context) => (await import('./commands/crds.ts')).crdsCommand(context),
   },
+  {
+    name: 'uninstall',
+    summary: 'Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.',
+    load: async (context) => (await import('./commands/uninstall.ts')).uninstallCommand(context),
+  },
 ];
 
 /** runProgram is the command line: it does what the arguments say with the operators that it is given. Answers the exit code. */

@@ -1,28 +1,11 @@
 import { request } from 'node:https';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { ConfigMap, type KubernetesObject, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { type Files, freePort, kubectlOf, startBowline, temporaryFiles } from './child-process.test-support.ts';
+import { kubectlOf, temporaryFiles } from './child-process.test-support.ts';
+import { install } from './install.test-support.ts';
+import { operators } from './operators.ts';
 import { Badge, bowline } from './test-operators.test-support.ts';
-
-/** The whole of an install, by kubectl, as an administrator does it. */
-async function install(c: Cluster, files: Files, args: readonly string[]): Promise<{ config: string }> {
-  const kubectl = await kubectlOf(c, files);
-  const { out, err } = await bowline(['manifests', '--image', 'bowline:test', '-o', 'json', ...args]);
-  expect(err).toBe('');
-  c.onDispose(async () => {
-    const { items } = JSON.parse(out) as { items: KubernetesObject[] };
-    // The kinds stay: other tests of this file use them.
-    const kept = items.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kept });
-    await kubectl(['delete', '--ignore-not-found', '--wait=false', '-f', '-'], list);
-  });
-  await kubectl(['apply', '--server-side', '-f', '-'], out);
-  await kubectl(['wait', '--for=condition=Established', 'crd/badges.cli.test.bowline.dev']);
-  const { items } = JSON.parse(out) as { items: KubernetesObject[] };
-  const configMap = items.find(({ kind }) => kind === 'ConfigMap') as ConfigMap;
-  return { config: await files.write('bowline.yaml', configMap.data?.['bowline.yaml'] ?? '') };
-}
 
 const badgeOf = (namespace: string, text: string) =>
   Badge.withDefaults({ metadata: { namespace, name: 'a' }, spec: { text } });
@@ -58,33 +41,9 @@ describe('bowline run', () => {
   ])('works %s with the printed configuration and rights, and ends with 0 on SIGTERM', async (_, limit) => {
     await using files = await temporaryFiles();
     await using c = await cluster();
-    const home = await c.createNamespace('manager');
     const elsewhere = await c.createNamespace('elsewhere');
-    const [webhook, health, metrics] = [await freePort(), await freePort(), await freePort()];
-    const address = `127.0.0.1:${webhook}`;
-    const { config } = await install(c, files, [
-      ...[
-        '--operators',
-        'badge',
-        '--namespace',
-        home,
-        ...limit(c),
-        '--shout',
-        '--health-address',
-        `127.0.0.1:${health}`,
-      ],
-      ...[
-        '--metrics-address',
-        `127.0.0.1:${metrics}`,
-        '--webhook-address',
-        address,
-        '--webhook-reached-at',
-        `https://${address}`,
-      ],
-    ]);
-    const account = { namespace: home, name: 'bowline' };
-    const kubeconfig = await files.write('account', JSON.stringify(await c.kubeconfig({ serviceAccount: account })));
-    await using manager = startBowline(['run', '--config', config, '--kubeconfig', kubeconfig, '--namespace', home]);
+    const { home, ports, start } = await install(c, files, ['--operators', 'badge', '--shout', ...limit(c)]);
+    await using manager = await start();
 
     const configurations = { name: `bowline-badge-${home}` };
     await c.until(ValidatingWebhookConfiguration, configurations, ({ webhooks }) =>
@@ -92,7 +51,7 @@ describe('bowline run', () => {
     );
     await manager.logged(/serving webhooks/);
     await manager.logged(/controller started/);
-    expect((await fetch(`http://127.0.0.1:${health}/readyz`)).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status).toBe(200);
     await expect(c.admin.create(Badge, badgeOf(c.namespace, 'rude'))).rejects.toThrow('spec.text is rude');
     await c.admin.create(Badge, badgeOf(elsewhere, 'far'));
     await c.admin.create(Badge, badgeOf(c.namespace, 'near'));
@@ -106,8 +65,8 @@ describe('bowline run', () => {
       await c.until(ConfigMap, { namespace: elsewhere, name: 'a' }, () => true);
     }
     // The rights that secure metrics need are cluster-wide: a limited install has none.
-    if (isLimited) expect((await fetch(`http://127.0.0.1:${metrics}/metrics`)).status).toBe(200);
-    else await scrape(c, metrics);
+    if (isLimited) expect((await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).status).toBe(200);
+    else await scrape(c, ports.metrics);
     for (const namespace of [c.namespace, elsewhere]) {
       await c.admin.delete(Badge, { namespace, name: 'a' });
       await c.untilGone(Badge, { namespace, name: 'a' });
@@ -148,9 +107,12 @@ describe('bowline manifests', () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
     const kubectl = await kubectlOf(c, files);
-    const common = ['manifests', '--operators', 'badge,sticker', '--image', 'bowline:test', '--namespace', c.namespace];
+    const common = ['manifests', '--image', 'bowline:test', '--namespace', c.namespace, ...args];
+    const all = Object.keys(operators).join(',');
     for (const limit of [[], ['--namespaces', c.namespace]]) {
-      const { out } = await bowline([...common, ...args, ...limit]);
+      const tested = await bowline([...common, ...limit, '--operators', 'badge,sticker']);
+      const real = await bowline([...common, ...limit, '--operators', all], { registry: operators });
+      const out = `${tested.out}${real.out}`;
       const applied = await kubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], out);
       expect(applied.split('\n').filter((line) => line.endsWith('serverside-applied (server dry run)'))).toHaveLength(
         out.split(/^---$/m).length - 1,

@@ -5,27 +5,38 @@ import type { Io } from './io.ts';
 import { runProgram } from './program.ts';
 import type { Registry } from './registry.ts';
 
-/** Badge is a text that is kept in a ConfigMap until the Badge goes. */
-export const Badge = defineResource({
-  group: 'cli.test.bowline.dev',
-  version: 'v1',
-  kind: 'Badge',
-  scope: 'Namespaced',
-  spec: s.object({ text: s.string() }),
-  status: s.object({}),
-});
-
-const badges = controller(Badge)
-  .using<{ readonly shout: boolean }>()
-  .watches(Namespace, { view: 'metadata', clusterWideOnly: true, map: () => [] })
-  .ensures(ConfigMap, { remove: true })
-  .reconcile(async ({ object, key, ensure, deps }) => {
-    const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
-    await ensure(ConfigMap, { metadata: key, data: { text } }, { labels: { 'cli.test.bowline.dev/badge': key.name } });
-  })
-  .cleanup(async ({ key, remove }) => {
-    await remove(ConfigMap, key, { labels: { 'cli.test.bowline.dev/badge': key.name } });
+function defineText(kind: string) {
+  return defineResource({
+    group: 'cli.test.bowline.dev',
+    version: 'v1',
+    kind,
+    scope: 'Namespaced',
+    spec: s.object({ text: s.string() }),
+    status: s.object({}),
   });
+}
+
+/** Badge is a text that is kept in a ConfigMap until the Badge goes. */
+export const Badge = defineText('Badge');
+
+/** Medal is the same for tests that must not disturb those of Badge. */
+export const Medal = defineText('Medal');
+
+/** The controller of either: it writes a ConfigMap, and removes it when the object goes. */
+function textController(kind: typeof Badge) {
+  const labelsOf = (name: string) => ({ 'cli.test.bowline.dev/text': name });
+  return controller(kind)
+    .using<{ readonly shout: boolean }>()
+    .watches(Namespace, { view: 'metadata', clusterWideOnly: true, map: () => [] })
+    .ensures(ConfigMap, { remove: true })
+    .reconcile(async ({ object, key, ensure, deps }) => {
+      const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
+      await ensure(ConfigMap, { metadata: key, data: { text } }, { labels: labelsOf(key.name) });
+    })
+    .cleanup(async ({ key, remove }) => {
+      await remove(ConfigMap, key, { labels: labelsOf(key.name) });
+    });
+}
 
 /** badge has everything that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a command. */
 export const badge = defineOperator({
@@ -38,7 +49,7 @@ export const badge = defineOperator({
     deep: s.object({ er: s.string().default('x') }).default({}),
   }),
   setup: ({ config }) => ({ shout: config.shout }),
-  controllers: [badges],
+  controllers: [textController(Badge)],
   webhooks: [
     validating(Badge, { name: 'text', operations: ['CREATE', 'UPDATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
       object.spec.text === 'rude' ? deny({ message: 'spec.text is rude' }) : admit(),
@@ -53,6 +64,17 @@ export const badge = defineOperator({
         for (let i = 0; i < options.times; i += 1) log.info('badge', { text: options.text });
       },
     }),
+  ],
+});
+
+/** medal is a third, for its kind alone. */
+const medal = defineOperator({
+  name: 'medal',
+  resources: [Medal],
+  setup: () => ({ shout: false }),
+  controllers: [textController(Medal)],
+  webhooks: [
+    validating(Medal, { name: 'text', operations: ['CREATE', 'UPDATE'], failurePolicy: 'Fail' }).handle(() => admit()),
   ],
 });
 
@@ -85,6 +107,7 @@ const ghost = defineOperator({
 export const testOperators: Registry = {
   badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
+  medal: { summary: 'Medal: keeps texts in ConfigMaps', load: () => Promise.resolve(medal) },
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
 };
 
@@ -95,8 +118,12 @@ export interface Ended {
   readonly err: string;
 }
 
-/** bowline runs a command line in this process, with the test operators. */
-export async function bowline(args: readonly string[], given: Partial<Io> = {}): Promise<Ended> {
+/** bowline runs a command line in this process, by default with the test operators. */
+export async function bowline(
+  args: readonly string[],
+  given: Partial<Io> & { readonly registry?: Registry } = {},
+): Promise<Ended> {
+  const { registry = testOperators, ...others } = given;
   let out = '';
   let err = '';
   const io: Io = {
@@ -108,8 +135,8 @@ export async function bowline(args: readonly string[], given: Partial<Io> = {}):
     },
     ask: () => Promise.resolve(undefined),
     env: {},
-    ...given,
+    ...others,
   };
-  const code = await runProgram(args, testOperators, io);
+  const code = await runProgram(args, registry, io);
   return { code, out, err };
 }

@@ -21,7 +21,9 @@ export function webhookServing(
   operator: Pick<Operator, 'name'>,
 ): WebhookServing {
   const reachedAt = webhook.reachedAt ?? (isBesideServer ? 'loopback' : 'service');
-  const configurations = webhook.configurations ?? (isBesideServer && reachedAt === 'loopback' ? 'runtime' : 'chart');
+  // Whoever says where webhooks are reached has, or makes, configurations that say it too.
+  const isByItself = isBesideServer && webhook.reachedAt === undefined;
+  const configurations = webhook.configurations ?? (isByItself ? 'runtime' : 'chart');
   const { kind, name = '', folder = '', inject } = webhook.certificates;
   const certificates = {
     managed: { kind: 'managed' },

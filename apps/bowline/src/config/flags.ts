@@ -42,8 +42,7 @@ function isScalar({ type }: StructuralSchema): boolean {
 export function optionOf(flag: Flag): Option {
   const { name, schema } = flag;
   const option = new Option(`--${name} ${placeholder(schema)}`, helpOf(schema));
-  option.argParser((text: string) => read(text, schema));
-  return schema.type === 'boolean' ? option.preset('true') : option;
+  return option.argParser((text: string) => read(text, schema));
 }
 
 /** givenFlags are those that stand on the command line, with their values. */

@@ -83,7 +83,7 @@ const webhook = s
       .enum(['chart', 'runtime'])
       .optional()
       .describe(
-        'Who makes the webhook configurations: chart (somebody else; only caBundle is written here) or runtime. By default runtime with a loopback address outside a pod, else chart.',
+        'Who makes the webhook configurations: chart (somebody else; only caBundle is written here) or runtime. By default runtime where the API server is at a loopback address and reachedAt is not given, else chart.',
       ),
     certificates,
   })

@@ -100,13 +100,13 @@ describe('a mistake', () => {
     [
       'no operator',
       [],
-      /no operators are selected: give --operators with one or more of badge, sticker, ghost, or .*OPERATORS_MISSING/,
+      /no operators are selected: give --operators with one or more of badge, sticker, medal, ghost, or .*OPERATORS_MISSING/,
     ],
     ['an empty list', ['--operators', ''], /should have at least 1 items/],
     [
       'an unknown operator',
       ['--operators', 'bagde'],
-      /no operator "bagde" \(did you mean badge\?\).*badge, sticker, ghost.*OPERATOR_UNKNOWN/,
+      /no operator "bagde" \(did you mean badge\?\).*badge, sticker, medal, ghost.*OPERATOR_UNKNOWN/,
     ],
     [
       'an unknown flag',

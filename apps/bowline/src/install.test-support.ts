@@ -1,0 +1,50 @@
+import type { Cluster } from '@bowline/control-plane/testing';
+import type { ConfigMap, KubernetesObject } from '@bowline/kubernetes';
+import { type Child, type Files, freePort, kubectlOf, startBowline } from './child-process.test-support.ts';
+import { bowline } from './test-operators.test-support.ts';
+
+/** Installed is an install on the API server, and the means to run it as a process on this machine. */
+export interface Installed {
+  /** The manager's namespace. */
+  readonly home: string;
+  readonly ports: { readonly health: number; readonly metrics: number; readonly webhook: number };
+  /** start runs the manager with the installed configuration, as the installed account. */
+  start(): Promise<Child>;
+}
+
+/**
+ * install applies what `bowline manifests` prints, by kubectl, as an administrator does it. Webhooks are reached at a loopback
+ * address, because the API server of a test reaches no pods. It goes with the cluster; kinds stay, for other tests.
+ */
+export async function install(c: Cluster, files: Files, args: readonly string[]): Promise<Installed> {
+  const kubectl = await kubectlOf(c, files);
+  const home = await c.createNamespace('manager');
+  const ports = { health: await freePort(), metrics: await freePort(), webhook: await freePort() };
+  const { out, err } = await bowline([
+    ...['manifests', '--image', 'bowline:test', '-o', 'json', '--namespace', home, ...args],
+    ...['--health-address', `127.0.0.1:${ports.health}`, '--metrics-address', `127.0.0.1:${ports.metrics}`],
+    ...['--webhook-address', `127.0.0.1:${ports.webhook}`, '--webhook-reached-at', 'loopback'],
+  ]);
+  if (err !== '') throw new Error(err);
+  const { items } = JSON.parse(out) as { items: KubernetesObject[] };
+  c.onDispose(async () => {
+    const kept = items.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kept });
+    await kubectl(['delete', '--ignore-not-found', '--wait=false', '-f', '-'], list);
+  });
+  await kubectl(['apply', '--server-side', '-f', '-'], out);
+  for (const { metadata } of items.filter(({ kind }) => kind === 'CustomResourceDefinition')) {
+    await kubectl(['wait', '--for=condition=Established', `crd/${metadata?.name}`]);
+  }
+  const configMap = items.find(({ kind }) => kind === 'ConfigMap') as ConfigMap;
+  const config = await files.write(`${home}.yaml`, configMap.data?.['bowline.yaml'] ?? '');
+  return {
+    home,
+    ports,
+    async start() {
+      const identity = { serviceAccount: { namespace: home, name: configMap.metadata?.name ?? '' } };
+      const kubeconfig = await files.write(`${home}.account`, JSON.stringify(await c.kubeconfig(identity)));
+      return startBowline(['run', '--config', config, '--kubeconfig', kubeconfig, '--namespace', home]);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  type KubernetesObject,
+  Lease,
+  MutatingWebhookConfiguration,
+  type ObjectKey,
+  PodDisruptionBudget,
+  type Resource,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import type { Client } from '@bowline/runtime';
+import { parse } from 'yaml';
+import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../manifests/install-labels.ts';
+import { clusterName } from '../names.ts';
+
+/** Found is an object of the cluster, of which the metadata is known. */
+export interface Found {
+  readonly resource: Resource<KubernetesObject>;
+  readonly object: KubernetesObject;
+}
+
+/** InstalledWorkload is what a Deployment of Bowline runs, as its configuration says. */
+export interface InstalledWorkload {
+  /** Of the Deployment, its account and its configuration. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly operators: readonly string[];
+  /** Undefined: the whole cluster. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/** InstallState is what the cluster holds of an install. */
+export interface InstallState {
+  /** The manager's namespace. */
+  readonly namespace: string;
+  readonly workloads: readonly InstalledWorkload[];
+  /** Everything that carries the install's label, the configurations included. */
+  readonly objects: readonly Found[];
+  /** What other installs in the cluster run. */
+  readonly others: readonly InstalledWorkload[];
+}
+
+/** In this order objects are removed; those of a kind that is not here never are. */
+const KINDS: readonly Resource<KubernetesObject>[] = [
+  ValidatingWebhookConfiguration,
+  MutatingWebhookConfiguration,
+  Deployment,
+  PodDisruptionBudget,
+  Service,
+  RoleBinding,
+  ClusterRoleBinding,
+  Role,
+  ClusterRole,
+  ServiceAccount,
+  ConfigMap,
+];
+
+/** readInstall finds what the cluster holds of the install whose manager is in a namespace. It changes nothing. */
+export async function readInstall(
+  client: Pick<Client, 'list' | 'find'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<InstallState> {
+  const labelSelector = `${partOf},${INSTALLED_IN}=${namespace}`;
+  const objects: Found[] = [];
+  for (const resource of KINDS) {
+    const { items } = await client.list(resource, { labelSelector, metadataOnly: true, signal });
+    objects.push(...items.map((object) => ({ resource, object })));
+  }
+  const all = await client.list(ConfigMap, { labelSelector: `${partOf},${INSTALLED_IN}`, signal });
+  const everywhere = all.items.flatMap(workloadOf);
+  const workloads = everywhere.filter((each) => each.namespace === namespace);
+  const operators = operatorsOf(objects, workloads);
+  return {
+    namespace,
+    objects: [...objects, ...(await madeAtRunTime(client, namespace, operators, signal))],
+    workloads,
+    others: everywhere.filter((each) => each.namespace !== namespace),
+  };
+}
+
+const partOf = Object.entries(PART_OF)
+  .map(([label, value]) => `${label}=${value}`)
+  .join();
+
+/** What is shared by all operators of an install carries this name. */
+const SHARED = 'bowline';
+
+/** ownerOf is the operator that an object is for; undefined for what the operators of an install share. */
+export function ownerOf({ object }: Found): string | undefined {
+  const name = object.metadata?.labels?.[NAME];
+  return name === SHARED ? undefined : name;
+}
+
+/** operatorsOf are the names of the operators of which anything is installed. */
+export function operatorsOf(objects: readonly Found[], workloads: readonly InstalledWorkload[]): readonly string[] {
+  const named = [...objects.flatMap((found) => ownerOf(found) ?? []), ...workloads.flatMap((each) => each.operators)];
+  return [...new Set(named)].sort();
+}
+
+/** What operators make for themselves while they run has names that follow from theirs. */
+async function madeAtRunTime(
+  client: Pick<Client, 'find'>,
+  namespace: string,
+  operators: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  for (const operator of operators) {
+    const label = { [NAME]: operator };
+    for (const [resource, key] of webhookObjects(operator, namespace)) {
+      const object = await client.find(resource, key, { signal });
+      const labels = object?.metadata?.labels;
+      // Somebody else's of that name is not ours; one that was installed has been found by its label.
+      const isOurs = labels?.['webhook.bowline.dev/operator'] === operator && labels[INSTALLED_IN] === undefined;
+      if (object && isOurs) found.push(named(resource, object, label));
+    }
+    const lease = await client.find(Lease, { namespace, name: `bowline-${operator}` }, { signal });
+    if (lease) found.push(named(Lease, lease, label));
+  }
+  return found;
+}
+
+function webhookObjects(
+  operator: string,
+  namespace: string,
+): readonly (readonly [Resource<KubernetesObject>, ObjectKey])[] {
+  return [
+    [Secret, { namespace, name: `${operator}-webhook-tls` }],
+    [ValidatingWebhookConfiguration, { name: clusterName(operator, namespace) }],
+    [MutatingWebhookConfiguration, { name: clusterName(operator, namespace) }],
+  ];
+}
+
+/** Only the metadata is kept: a Secret's values have no business here. */
+function named(
+  resource: Resource<KubernetesObject>,
+  { metadata }: KubernetesObject,
+  labels: Readonly<Record<string, string>>,
+): Found {
+  return { resource, object: { metadata: { ...metadata, labels } } };
+}
+
+function workloadOf({ metadata, data }: ConfigMap): readonly InstalledWorkload[] {
+  const namespace = metadata?.labels?.[INSTALLED_IN];
+  if (namespace === undefined || namespace !== metadata?.namespace || data?.[CONFIG_KEY] === undefined) return [];
+  const config = parseQuietly(data[CONFIG_KEY]);
+  const operators = texts(config?.operators) ?? [];
+  return [{ name: metadata.name ?? '', namespace, operators, namespaces: texts(config?.namespaces) }];
+}
+
+/** Somebody may have broken it since: then nothing is known of what it runs. */
+function parseQuietly(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function texts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : undefined;
+}

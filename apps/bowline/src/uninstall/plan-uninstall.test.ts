@@ -1,0 +1,70 @@
+import { ClusterRole, ConfigMap, Deployment, type KubernetesObject, type Resource, Service } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import type { Found, InstalledWorkload, InstallState } from './install-state.ts';
+import { planUninstall } from './plan-uninstall.ts';
+import { describe as nameOf } from './run-uninstall.ts';
+
+const found = (resource: Resource<KubernetesObject>, name: string, owner: string): Found => ({
+  resource,
+  object: { metadata: { name, labels: { 'app.kubernetes.io/name': owner } } },
+});
+const workload = (name: string, operators: string[], more: Partial<InstalledWorkload> = {}): InstalledWorkload => ({
+  name,
+  namespace: 'home',
+  operators,
+  namespaces: undefined,
+  ...more,
+});
+const shared: InstallState = {
+  namespace: 'home',
+  workloads: [workload('bowline', ['a', 'b'])],
+  objects: [
+    found(ConfigMap, 'bowline', 'bowline'),
+    found(ClusterRole, 'bowline-a', 'a'),
+    found(ClusterRole, 'bowline-b', 'b'),
+    found(Service, 'a-webhook', 'a'),
+    found(Deployment, 'bowline', 'bowline'),
+  ],
+  others: [],
+};
+const removed = (state: InstallState, chosen?: readonly string[]) =>
+  planUninstall(state, chosen).steps.map(({ name, objects }) => [name, objects.map(nameOf)]);
+
+describe('planUninstall', () => {
+  it('removes everything of an install, workloads before rights, and the configuration last', () => {
+    expect(removed(shared)).toEqual([
+      ['workloads', ['Service a-webhook', 'Deployment bowline']],
+      ['rights', ['ClusterRole bowline-a', 'ClusterRole bowline-b']],
+      ['configuration', ['ConfigMap bowline']],
+    ]);
+  });
+
+  it('leaves what is shared to the operators that stay, once they run without the one that goes', () => {
+    expect(() => planUninstall(shared, ['a'])).toThrow(
+      /the Deployment home\/bowline also runs b; apply .*--operators b/,
+    );
+    expect(removed({ ...shared, workloads: [workload('bowline', ['b'])] }, ['a'])).toEqual([
+      ['workloads', ['Service a-webhook']],
+      ['rights', ['ClusterRole bowline-a']],
+    ]);
+  });
+
+  it('knows what is left of an install that was interrupted', () => {
+    const left = { ...shared, objects: shared.objects.slice(0, 2) };
+    expect(planUninstall(left, undefined).operators).toEqual(['a', 'b']);
+    const nothing = { ...shared, workloads: [], objects: [] };
+    expect(planUninstall(nothing, undefined)).toMatchObject({ operators: [], steps: [] });
+    expect(planUninstall(shared, ['x']).steps).toEqual([]);
+  });
+
+  it.each<[string, readonly InstalledWorkload[], readonly string[] | 'all']>([
+    ['no other install', [], []],
+    ['another one of the whole cluster', [workload('bowline', ['a'], { namespace: 'x' })], 'all'],
+    ['one in some namespaces', [workload('bowline', ['a'], { namespace: 'x', namespaces: ['n'] })], ['n']],
+    ['one of another operator', [workload('bowline', ['b'], { namespace: 'x' })], []],
+  ])('leaves the objects alone that %s looks after', (_, others, expected) => {
+    const limited = [workload('bowline', ['a'], { namespaces: ['m', 'n'] })];
+    const { scopes } = planUninstall({ ...shared, workloads: limited, others }, ['a']);
+    expect(scopes).toEqual([{ operator: 'a', namespaces: ['m', 'n'], others: expected }]);
+  });
+});

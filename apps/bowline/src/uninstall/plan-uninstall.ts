@@ -1,0 +1,104 @@
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  Lease,
+  MutatingWebhookConfiguration,
+  PodDisruptionBudget,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { BowlineError } from '@bowline/runtime';
+import { type Found, type InstalledWorkload, type InstallState, operatorsOf, ownerOf } from './install-state.ts';
+
+/** Step is one step of an uninstall: what is removed before the next begins. */
+export interface Step {
+  readonly name: 'webhooks' | 'workloads' | 'rights' | 'leftovers' | 'configuration';
+  readonly objects: readonly Found[];
+}
+
+/** Scope is where an operator of the install worked. */
+export interface Scope {
+  readonly operator: string;
+  /** Undefined: the whole cluster. */
+  readonly namespaces: readonly string[] | undefined;
+  /** Where another install runs the same operator; `all` for everywhere. Objects there are that one's. */
+  readonly others: readonly string[] | 'all';
+}
+
+/** Plan is what an uninstall removes, in order. */
+export interface Plan {
+  readonly namespace: string;
+  readonly operators: readonly string[];
+  readonly steps: readonly Step[];
+  readonly scopes: readonly Scope[];
+  /** The Deployments whose operators are removed. */
+  readonly workloads: readonly InstalledWorkload[];
+}
+
+/**
+ * Webhooks go first: once nobody answers them, the API server would refuse every object. The configuration goes last: it says
+ * which operators worked where, so that a run that was interrupted can be continued.
+ */
+const ORDER: readonly (readonly [Step['name'], readonly { readonly id: string }[]])[] = [
+  ['webhooks', [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]],
+  ['workloads', [Deployment, PodDisruptionBudget, Service]],
+  ['rights', [RoleBinding, ClusterRoleBinding, Role, ClusterRole, ServiceAccount]],
+  ['leftovers', [Lease, Secret]],
+  ['configuration', [ConfigMap]],
+];
+
+/**
+ * planUninstall says what is removed of an install; `chosen` are the operators that go, by default all. Throws
+ * BOWLINE_UNINSTALL_SHARED when one of them runs in one process with others that stay.
+ */
+export function planUninstall(state: InstallState, chosen: readonly string[] | undefined): Plan {
+  const { namespace, workloads, objects, others } = state;
+  const installed = operatorsOf(objects, workloads);
+  const operators = (chosen ?? installed).filter((name) => installed.includes(name));
+  const leaving = workloads.filter((each) => each.operators.some((name) => operators.includes(name)));
+  for (const workload of leaving) refuseShared(workload, operators);
+  const isEmpty = operators.length === installed.length;
+  const goes = (found: Found): boolean => {
+    const owner = ownerOf(found);
+    return owner === undefined ? isEmpty : operators.includes(owner);
+  };
+  const steps = ORDER.map(([name, kinds]) => ({
+    name,
+    objects: objects.filter((found) => kinds.some(({ id }) => id === found.resource.id) && goes(found)),
+  }));
+  return {
+    namespace,
+    operators,
+    workloads: leaving,
+    steps: steps.filter((step) => step.objects.length > 0),
+    scopes: operators.map((operator) => scopeOf(operator, leaving, others)),
+  };
+}
+
+function refuseShared({ name, namespace, operators }: InstalledWorkload, leaving: readonly string[]): void {
+  const staying = operators.filter((each) => !leaving.includes(each));
+  if (staying.length === 0) return;
+  const going = operators.filter((each) => leaving.includes(each)).join(',');
+  throw new BowlineError(
+    'BOWLINE_UNINSTALL_SHARED',
+    `cannot uninstall ${going} alone: the Deployment ${namespace}/${name} also runs ${staying.join(', ')}; apply \`bowline manifests --operators ${staying.join(',')} …\` first, then run \`bowline uninstall --operators ${going}\` again`,
+  );
+}
+
+function scopeOf(operator: string, leaving: readonly InstalledWorkload[], others: readonly InstalledWorkload[]): Scope {
+  const runs = ({ operators }: InstalledWorkload): boolean => operators.includes(operator);
+  const theirs = others.filter(runs);
+  return {
+    operator,
+    namespaces: leaving.find(runs)?.namespaces,
+    others: theirs.some(({ namespaces }) => namespaces === undefined)
+      ? 'all'
+      : theirs.flatMap(({ namespaces }) => namespaces ?? []),
+  };
+}

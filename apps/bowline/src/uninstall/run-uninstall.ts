@@ -1,0 +1,175 @@
+import { CustomResourceDefinition, Deployment, type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import { BowlineError, type Client, isNotFound, type Operator } from '@bowline/runtime';
+import { PART_OF } from '../manifests/install-labels.ts';
+import type { Found } from './install-state.ts';
+import {
+  deleteObjects,
+  hasOurFinalizer,
+  type KindInScope,
+  kindsOf,
+  objectsOf,
+  releaseObjects,
+} from './operator-objects.ts';
+import type { Plan } from './plan-uninstall.ts';
+
+/** UninstallOptions is what an uninstall needs. */
+export interface UninstallOptions {
+  readonly client: Client;
+  readonly plan: Plan;
+  /** Those of the plan. */
+  readonly operators: readonly Operator[];
+  /** Delete the operators' objects first, while the operators can still do what their deletion policies say; and their kinds. */
+  readonly deleteResources: boolean;
+  /** How long objects may take to go. */
+  readonly timeoutMs: number;
+  readonly wire: Clock;
+  readonly signal: AbortSignal;
+  /** Told of every step as it is done. */
+  readonly progress: (line: string) => void;
+}
+
+const BETWEEN_LOOKS_MS = 500;
+
+/**
+ * runUninstall does what a plan says. Every step is over before the next begins, and finds in the cluster what is left to do: it
+ * can be interrupted anywhere and run again.
+ */
+export async function runUninstall(options: UninstallOptions): Promise<void> {
+  const { plan, operators, deleteResources } = options;
+  const kinds = kindsOf(operators, plan.scopes);
+  if (deleteResources) await deleteAll(options, kinds);
+  for (const { name, objects } of plan.steps) {
+    if (name === 'configuration') continue;
+    for (const found of objects) await remove(options, found);
+  }
+  for (const kind of kinds) {
+    const released = await releaseObjects(options.client, kind, options.signal);
+    if (released > 0) options.progress(`released ${released} ${kind.resource.kind}`);
+  }
+  if (deleteResources) for (const kind of kinds) await deleteKind(options, kind);
+  // Until now it said which operators worked where.
+  for (const found of plan.steps.find(({ name }) => name === 'configuration')?.objects ?? []) {
+    await remove(options, found);
+  }
+}
+
+async function remove({ client, progress, ...options }: UninstallOptions, found: Found): Promise<void> {
+  const { resource, object } = found;
+  const { uid } = object.metadata ?? {};
+  const isWorkload = resource.id === Deployment.id;
+  try {
+    await client.delete(resource, keyOf(object), {
+      // Another object may have taken its name since.
+      preconditions: uid ? { uid } : undefined,
+      propagationPolicy: isWorkload ? 'Foreground' : 'Background',
+      signal: options.signal,
+    });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  // A pod that still runs would put finalizers back.
+  if (isWorkload) await untilGone({ client, ...options }, found);
+  progress(`removed ${describe(found)}`);
+}
+
+async function untilGone(
+  { client, wire, timeoutMs, signal }: Pick<UninstallOptions, 'client' | 'wire' | 'timeoutMs' | 'signal'>,
+  found: Found,
+): Promise<void> {
+  const until = wire.monotonic() + timeoutMs;
+  for (;;) {
+    const current = await client.find(found.resource, keyOf(found.object), { signal });
+    if (!current || current.metadata?.uid !== found.object.metadata?.uid) return;
+    if (wire.monotonic() >= until) throw stuck(`${describe(found)} and its pods`);
+    await wire.sleep(BETWEEN_LOOKS_MS, signal);
+  }
+}
+
+/** The operators do the work: this asks for the deletion, and waits. */
+async function deleteAll(options: UninstallOptions, kinds: readonly KindInScope[]): Promise<void> {
+  const { client, wire, timeoutMs, signal, progress } = options;
+  const own = kinds.filter(({ isOwn }) => isOwn);
+  const until = wire.monotonic() + timeoutMs;
+  let before: number | undefined;
+  await requireRunning(options, own);
+  for (;;) {
+    const left: string[] = [];
+    for (const kind of own) {
+      const objects = await deleteObjects(client, kind, signal);
+      left.push(...objects.map((object) => describe({ resource: kind.resource, object })));
+    }
+    if (left.length === 0) break;
+    if (left.length !== before) progress(`waiting for ${left.length} objects to go`);
+    before = left.length;
+    if (wire.monotonic() >= until) throw stuck(some(left));
+    await wire.sleep(BETWEEN_LOOKS_MS, signal);
+  }
+  if (before !== undefined) progress('all objects are gone');
+}
+
+/** Objects with our finalizer only go while their operator runs. */
+async function requireRunning(
+  { client, plan, signal }: UninstallOptions,
+  kinds: readonly KindInScope[],
+): Promise<void> {
+  for (const kind of kinds) {
+    if (!(await holdsAny(client, kind, signal))) continue;
+    const workload = plan.workloads.find(({ operators }) => operators.includes(kind.scope.operator));
+    const key = { namespace: plan.namespace, name: workload?.name ?? 'bowline' };
+    const running = await client.find(Deployment, key, { signal });
+    if ((running?.status?.readyReplicas ?? 0) > 0) continue;
+    throw new BowlineError(
+      'BOWLINE_UNINSTALL_NOT_RUNNING',
+      `cannot delete the ${kind.resource.kind} objects: ${kind.scope.operator} would do what their deletion policies say, but the Deployment ${keyString(key)} has no ready pod; repair it, or leave out --delete-resources to keep the objects`,
+    );
+  }
+}
+
+async function holdsAny(client: Client, kind: KindInScope, signal: AbortSignal): Promise<boolean> {
+  for await (const page of objectsOf(client, kind, signal)) {
+    if (page.some((object) => hasOurFinalizer(object, kind))) return true;
+  }
+  return false;
+}
+
+/** A kind goes only when it was installed with Bowline, no other install uses it, and no object of it is left anywhere. */
+async function deleteKind(options: UninstallOptions, { resource, scope, isOwn }: KindInScope): Promise<void> {
+  const { client, signal, progress } = options;
+  if (!isOwn) return;
+  const key = { name: `${resource.plural}.${resource.group}` };
+  const definition = await client.find(CustomResourceDefinition, key, { signal });
+  if (!definition) return;
+  const keep = (why: string): void => progress(`kept CustomResourceDefinition ${key.name}: ${why}`);
+  if (scope.others === 'all' || scope.others.length > 0) return keep('another install uses it');
+  const labels = Object.entries(PART_OF);
+  if (labels.some(([label, value]) => definition.metadata?.labels?.[label] !== value)) {
+    return keep('it does not carry the label of Bowline');
+  }
+  const { items } = await client.list(resource, { metadataOnly: true, limit: 1, signal });
+  if (items.length > 0) return keep('there are objects of it that this install did not look after');
+  await remove(options, { resource: CustomResourceDefinition, object: definition });
+}
+
+/** describe names an object for people. */
+export function describe({
+  resource,
+  object,
+}: {
+  readonly resource: Found['resource'];
+  readonly object: KubernetesObject;
+}): string {
+  return `${resource.kind} ${keyString(keyOf(object))}`;
+}
+
+function some(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+function stuck(what: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_UNINSTALL_STUCK',
+    `${what} did not go in time: see their conditions, events and finalizers; run the command again to continue, with a longer --timeout if they are only slow`,
+  );
+}

@@ -1,0 +1,106 @@
+import { type KubernetesObject, keyOf } from '@bowline/kubernetes';
+import type { Client } from '@bowline/runtime';
+import { stringify } from 'yaml';
+import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
+import type { Plan } from './plan-uninstall.ts';
+import { describe } from './run-uninstall.ts';
+
+/** PlanFormat is how a plan is shown. */
+export type PlanFormat = 'table' | 'json' | 'yaml';
+
+/** KindCount is how many objects of a kind an install looked after. */
+export interface KindCount {
+  readonly kind: string;
+  readonly operator: string;
+  readonly objects: number;
+  /** How many of them have a finalizer of ours. */
+  readonly held: number;
+  /** How many are being deleted: without their operator they go without what their deletion policies say. */
+  readonly terminating: number;
+}
+
+/** countObjects looks how many objects are concerned. */
+export async function countObjects(
+  client: Pick<Client, 'list'>,
+  kinds: readonly KindInScope[],
+  signal: AbortSignal,
+): Promise<readonly KindCount[]> {
+  const counts: KindCount[] = [];
+  for (const kind of kinds) {
+    const all: KubernetesObject[] = [];
+    for await (const page of objectsOf(client, kind, signal)) {
+      // Of kinds that are not the operator's own, only those concern it that it has marked.
+      all.push(...page.filter((object) => kind.isOwn || hasOurFinalizer(object, kind)));
+    }
+    counts.push({
+      kind: kind.resource.kind,
+      operator: kind.scope.operator,
+      objects: all.length,
+      held: all.filter((object) => hasOurFinalizer(object, kind)).length,
+      terminating: all.filter(({ metadata }) => metadata?.deletionTimestamp !== undefined).length,
+    });
+  }
+  return counts;
+}
+
+/** showPlan is a plan for people or programs. */
+export function showPlan(
+  plan: Plan,
+  counts: readonly KindCount[],
+  options: { readonly deleteResources: boolean; readonly format: PlanFormat },
+): string {
+  const { deleteResources, format } = options;
+  if (format !== 'table') {
+    const value = {
+      namespace: plan.namespace,
+      operators: plan.operators,
+      deleteResources,
+      resources: counts,
+      steps: plan.steps.map(({ name, objects }) => ({
+        name,
+        remove: objects.map(({ resource, object }) => ({ kind: resource.kind, ...keyOf(object) })),
+      })),
+    };
+    return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
+  }
+  const steps = plan.steps.map(({ name, objects }) => [name, objects.map(describe)] as const);
+  const before = deleteResources ? [['objects', counts.map(deletion)] as const] : [];
+  const released: readonly (readonly [string, readonly string[]])[] = deleteResources
+    ? [['kinds', counts.map(({ kind }) => `CustomResourceDefinition of ${kind}`)]]
+    : [['finalizers', counts.filter(({ held }) => held > 0).map(({ held, kind }) => `of ${held} ${kind}`)]];
+  const [configuration] = steps.filter(([name]) => name === 'configuration');
+  const others = steps.filter(([name]) => name !== 'configuration');
+  const lines = [...before, ...others, ...released, ...(configuration ? [configuration] : [])]
+    .filter(([, what]) => what.length > 0)
+    .flatMap(([name, what], index) =>
+      what.map((each, at) => `  ${at === 0 ? `${index + 1}. ${name}`.padEnd(18) : ' '.repeat(18)}${each}`),
+    );
+  return [
+    `Uninstalls ${plan.operators.join(', ')} from namespace ${plan.namespace}. In this order it removes:`,
+    '',
+    ...lines,
+    '',
+    ...(deleteResources ? [] : warnings(counts)),
+    deleteResources
+      ? `Kept: the namespace ${plan.namespace}, and what the deletion policies of the objects leave.`
+      : `Kept: ${kept(counts)} the namespace ${plan.namespace}, and everything that the operators wrote.`,
+    '',
+  ].join('\n');
+}
+
+function deletion({ objects, kind }: KindCount): string {
+  return `${objects} ${kind}, by their deletion policies`;
+}
+
+function kept(counts: readonly KindCount[]): string {
+  return counts.map(({ objects, kind }) => `${objects} ${kind} and their kind,`).join(' ');
+}
+
+function warnings(counts: readonly KindCount[]): readonly string[] {
+  return counts
+    .filter(({ terminating, held }) => terminating > 0 && held > 0)
+    .map(
+      ({ terminating, kind }) =>
+        `Note: ${terminating} ${kind} are being deleted; they go without their deletion policies.`,
+    );
+}

@@ -1,0 +1,129 @@
+import { cluster } from '@bowline/control-plane/testing';
+import {
+  ClusterRole,
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Lease,
+  Namespace,
+  Role,
+  Secret,
+  ServiceAccount,
+  ValidatingWebhookConfiguration,
+} from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { startBowline, temporaryFiles } from '../child-process.test-support.ts';
+import { install } from '../install.test-support.ts';
+import { bowline, Medal } from '../test-operators.test-support.ts';
+
+const crd = { name: 'medals.cli.test.bowline.dev' };
+const finalizer = 'cli.test.bowline.dev/finalizer';
+
+describe('bowline uninstall', () => {
+  it('asks, keeps objects, kinds and copies, and goes on where it was killed', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const { home, start } = await install(c, files, ['--operators', 'medal,sticker']);
+    const elsewhere = await c.createNamespace('elsewhere');
+    const other = await install(c, files, ['--operators', 'medal', '--namespaces', elsewhere]);
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const uninstall = ['uninstall', '--namespace', home, '--kubeconfig', kubeconfig];
+    const medal = { namespace: c.namespace, name: 'a' };
+    const bystander = { namespace: home, name: 'bystander', labels: { 'app.kubernetes.io/part-of': 'bowline' } };
+    await c.admin.create(ConfigMap, { metadata: bystander });
+    {
+      await using manager = await start();
+      await c.until(ValidatingWebhookConfiguration, { name: `bowline-medal-${home}` }, ({ webhooks }) =>
+        Boolean(webhooks?.[0]?.clientConfig.caBundle),
+      );
+      await manager.logged(/serving webhooks/);
+      await c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } }));
+      await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
+      await manager.stop();
+    }
+
+    const shared = await bowline([...uninstall, '--operators', 'medal', '--yes']);
+    expect(shared.err).toMatch(
+      /also runs sticker; apply `bowline manifests --operators sticker …` first.*UNINSTALL_SHARED/,
+    );
+    expect(shared.code).toBe(1);
+    const unasked = await bowline(uninstall);
+    expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('no terminal to ask on; give --yes')]);
+    const declined = await bowline(uninstall, { ask: () => Promise.resolve('no') });
+    expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('the answer was not yes')]);
+    expect(unasked.out).toMatch(/1\. webhooks +ValidatingWebhookConfiguration bowline-medal-/);
+    expect(unasked.out).toMatch(/finalizers +of 1 Medal/);
+    const { out } = await bowline([...uninstall, '--dry-run', '-o', 'json']);
+    const plan = JSON.parse(out) as { steps: { name: string }[]; operators: string[] };
+    expect(plan.operators).toEqual(['medal', 'sticker']);
+    expect(plan.steps.map(({ name }) => name)).toEqual([
+      'webhooks',
+      'workloads',
+      'rights',
+      'leftovers',
+      'configuration',
+    ]);
+    await c.admin.get(Deployment, { namespace: home, name: 'bowline' });
+
+    await using killed = startBowline([...uninstall, '--yes']);
+    await killed.logged(/removed ValidatingWebhookConfiguration/);
+    expect(await killed.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+    expect((await c.admin.get(Medal, medal)).metadata?.finalizers).toEqual([finalizer]);
+    const again = await bowline([...uninstall, '--yes']);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining('released 1 Medal')]);
+
+    const gone = { namespace: home, name: 'bowline' };
+    for (const kind of [Deployment, ServiceAccount, ConfigMap]) expect(await c.admin.find(kind, gone)).toBeUndefined();
+    for (const kind of [Role, Lease]) {
+      expect(await c.admin.find(kind, { ...gone, name: 'bowline-medal' })).toBeUndefined();
+    }
+    expect(await c.admin.find(Secret, { ...gone, name: 'medal-webhook-tls' })).toBeUndefined();
+    for (const kind of [ClusterRole, ValidatingWebhookConfiguration]) {
+      expect(await c.admin.find(kind, { name: `bowline-medal-${home}` })).toBeUndefined();
+      // The other install has one of its own.
+      expect(await c.admin.find(kind, { name: `bowline-medal-${other.home}` })).toBeDefined();
+    }
+    await c.admin.get(Namespace, { name: home });
+    await c.admin.get(ConfigMap, bystander);
+    await c.admin.get(CustomResourceDefinition, crd);
+    expect((await c.admin.get(ConfigMap, medal)).data).toEqual({ text: 'gold' });
+    expect((await c.admin.get(Medal, medal)).metadata?.finalizers ?? []).toEqual([]);
+    const third = await bowline([...uninstall, '--yes']);
+    expect([third.code, third.err]).toEqual([0, expect.stringContaining(`nothing is installed in namespace ${home}`)]);
+    await c.admin.delete(Medal, medal);
+  });
+
+  it('lets the deletion policies run with --delete-resources, and removes the kinds', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const { home, start } = await install(c, files, ['--operators', 'medal']);
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const uninstall = ['uninstall', '--namespace', home, '--kubeconfig', kubeconfig, '--delete-resources', '--yes'];
+    const medal = { namespace: c.namespace, name: 'a' };
+    await using manager = await start();
+    await c.until(ValidatingWebhookConfiguration, { name: `bowline-medal-${home}` }, ({ webhooks }) =>
+      Boolean(webhooks?.[0]?.clientConfig.caBundle),
+    );
+    await manager.logged(/serving webhooks/);
+    await c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } }));
+    await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
+
+    const workload = { namespace: home, name: 'bowline' };
+    await c.until(Deployment, workload, ({ status }) => (status?.readyReplicas ?? 0) > 0);
+    await c.admin.patch(Deployment, workload, { type: 'merge', body: { spec: { replicas: 0 } } });
+    await c.until(Deployment, workload, ({ status }) => (status?.readyReplicas ?? 0) === 0);
+    const refused = await bowline(uninstall);
+    expect(refused.err).toMatch(/the Deployment .*bowline has no ready pod; repair it.*UNINSTALL_NOT_RUNNING/);
+    expect(refused.code).toBe(1);
+    await c.admin.get(Medal, medal);
+
+    await c.admin.patch(Deployment, workload, { type: 'merge', body: { spec: { replicas: 1 } } });
+    await c.until(Deployment, workload, ({ status }) => (status?.readyReplicas ?? 0) > 0);
+    const { code, err, out } = await bowline(uninstall);
+    expect(out).toMatch(/1\. objects +1 Medal, by their deletion policies/);
+    expect([code, err]).toEqual([0, expect.stringContaining(`removed CustomResourceDefinition ${crd.name}`)]);
+    expect(await c.admin.find(ConfigMap, medal)).toBeUndefined();
+    await c.untilGone(CustomResourceDefinition, crd);
+    await manager.stop('SIGKILL');
+  });
+});
