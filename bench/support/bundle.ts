@@ -4,8 +4,9 @@ import { build } from 'esbuild';
 import type { Command } from './subject-process.ts';
 
 /**
- * bundleSubjects bundles the measured programs the way the product's CLI is bundled: one file each, from source, without
- * loader hooks, whose memory would be counted as ours. Answers the command of each by its file's name.
+ * bundleSubjects bundles the measured programs the way the product's CLI is bundled: from source, what is imported on
+ * demand in files of its own, without loader hooks, whose memory would be counted as ours. Answers the command of each by
+ * its file's name.
  */
 export async function bundleSubjects(sources: readonly URL[], folder: string): Promise<(name: string) => Command> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,6 +16,7 @@ export async function bundleSubjects(sources: readonly URL[], folder: string): P
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
