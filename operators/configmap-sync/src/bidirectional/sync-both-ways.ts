@@ -86,7 +86,7 @@ async function createFrom(context: SyncContext, source: Source, target: Target):
   if (base === undefined) {
     return { source, results: [{ target, deed: 'nothing', exists: false, obstacle: tooManyKeys }] };
   }
-  const applied = { content: source.content, hash: desired.hash, keys: undefined, base };
+  const applied = { content: source.content, hash: desired.hash, base };
   return { source, results: [await createCopy(copyTools(context), target, desired, applied, { deed: 'created' })] };
 }
 
@@ -138,7 +138,7 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
         target,
         view,
         desired,
-        { content: merged.destination, hash: desired.hash, keys: undefined, base },
+        { content: merged.destination, hash: desired.hash, base },
         {
           withContent: merged.writeDestination,
           adopts: isAdopted,

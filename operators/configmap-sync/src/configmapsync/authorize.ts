@@ -1,21 +1,23 @@
 import { keyOf, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
-import { terminal } from '@bowline/runtime';
 import { isAuthorReviewed } from '../authorization/author-review.ts';
 import { type Right, syncRights } from '../authorization/rights.ts';
 import { reviewServiceAccount } from '../authorization/service-account.ts';
 import type { Target } from '../targets/resolve-targets.ts';
+import { refusal } from './refusal.ts';
 import { unwantedCopies } from './release.ts';
 import { isNews } from './status.ts';
 import type { SyncContext } from './watching.ts';
 
 /** refuseUnreviewed ends the run unless somebody made sure that the author may do what the spec asks for. */
-export function refuseUnreviewed({ object, get, list, deps }: SyncContext): void {
+export function refuseUnreviewed(context: SyncContext): void {
+  const { object, get, list, deps } = context;
   if (deps.config.trustAllAuthors) return;
   const { namespace: name = '' } = keyOf(object);
   const namespace = { name, labels: get(Namespace, { name })?.metadata.labels };
   const [configuration] = list(ValidatingWebhookConfiguration);
   if (isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace })) return;
-  throw terminal(
+  throw refusal(
+    context,
     'AuthorNotReviewed',
     `no webhook reviews the authors of ConfigMapSyncs in namespace ${name}; install the webhook configuration for it, or run the manager with --trust-all-authors`,
   );

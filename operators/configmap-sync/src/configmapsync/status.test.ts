@@ -108,6 +108,10 @@ describe('statusOf', () => {
     expect(reasonOf(report([]), 'Ready')).toBe('true AllComponentsReady');
   });
 
+  it('is not ready without a source, even if nothing is selected', () => {
+    expect(reasonOf(report([], { source: undefined }), 'Ready')).toBe('false SourceNotFound');
+  });
+
   it('tries again when copies could not be let go', () => {
     const said = report([copy('a')], { leftovers: { count: 2, message: 'x/y: forbidden' } });
     expect(said.retry).toBe('2 copies that are no longer wanted could not be removed; x/y: forbidden');

@@ -36,8 +36,8 @@ export function statusOf({ status: previous = {} }: Pick<ConfigMapSync, 'status'
   const worst = worstOf(results);
   const isRetried = leftovers !== undefined || results.some(({ obstacle }) => obstacle?.isRetried);
   const message = messageOf(facts, counts.Synced, worst);
-  const isDone = worst === undefined && leftovers === undefined;
-  const reason = worst && !GENERAL.has(worst.obstacle.reason) ? worst.obstacle.reason : 'SyncFailed';
+  const isDone = source !== undefined && worst === undefined && leftovers === undefined;
+  const reason = reasonOf(facts, worst);
   const isStuck = !isDone && !isRetried && results.some(({ obstacle }) => obstacle && obstacle.state !== 'Pending');
   return {
     counts,
@@ -107,7 +107,12 @@ function worstOf(results: readonly CopyResult[]): Stopped | undefined {
   return results.filter((result): result is Stopped => result.obstacle !== undefined).sort(bySeverity)[0];
 }
 
-function messageOf({ results, leftovers }: SyncFacts, synced: number, worst: Stopped | undefined): string {
+function reasonOf({ source, leftovers }: SyncFacts, worst: Stopped | undefined): string {
+  if (leftovers || (worst && GENERAL.has(worst.obstacle.reason))) return 'SyncFailed';
+  return worst?.obstacle.reason ?? (source ? 'SyncFailed' : 'SourceNotFound');
+}
+
+function messageOf({ source, results, leftovers }: SyncFacts, synced: number, worst: Stopped | undefined): string {
   const total = results.length;
   if (leftovers)
     return `${leftovers.count} copies that are no longer wanted could not be removed; ${leftovers.message}`;
@@ -115,6 +120,7 @@ function messageOf({ results, leftovers }: SyncFacts, synced: number, worst: Sto
     const { target, obstacle } = worst;
     return `${synced} of ${total} copies are in sync; ${target.namespace}/${target.name}: ${obstacle.message}`;
   }
+  if (!source) return 'the source does not exist; create it';
   if (total === 0) return 'no namespace is selected';
   return total === 1 ? 'the copy is in sync' : `all ${total} copies are in sync`;
 }

@@ -1,7 +1,7 @@
 import { keyOf } from '@bowline/kubernetes';
 import { ContentProblem } from '../content/content-problem.ts';
 import type { CopyResult } from '../copies/copy-result.ts';
-import { type DesiredCopy, desiredCopy, formatKeys, wholly } from '../copies/desired-copy.ts';
+import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
 import { writeCopies } from '../copies/write-copies.ts';
 import { copiedMetadata } from '../metadata/copied-metadata.ts';
 import type { Target } from '../targets/resolve-targets.ts';
@@ -29,7 +29,7 @@ function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
   const { spec } = object;
   const content = desiredContent(source.content, spec);
   const desired = desiredCopy(keyOf(object), source, content, copiedMetadata(source.metadata, spec.metadata));
-  if (spec.conflictPolicy === 'Merge' && formatKeys(wholly(desired).keys) === undefined) {
+  if (spec.conflictPolicy === 'Merge' && desired.managedKeys === undefined) {
     throw new ContentProblem(
       'TooLarge',
       'spec.conflictPolicy',

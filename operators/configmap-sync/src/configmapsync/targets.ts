@@ -1,20 +1,22 @@
 import { keyOf, keyString, Namespace } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
-import { type MetadataObject, terminal } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { reachProblems } from '../authorization/reach.ts';
 import { findCycle } from '../cycles/find-cycle.ts';
 import { type Sync, syncEdges } from '../cycles/sync-edges.ts';
 import { type NamespaceView, namedTargets, resolveTargets, type Target } from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
+import { refusal } from './refusal.ts';
 import { YES } from './sync-indexes.ts';
 import type { SyncContext } from './watching.ts';
 
 /** refuseInvalid ends the run when the spec asks for something that its schema could not refuse. Only its author can help. */
-export function refuseInvalid({ object, key, deps }: SyncContext): void {
+export function refuseInvalid(context: SyncContext): void {
+  const { object, key, deps } = context;
   const { spec } = object;
   const problems = [...checkSpec(spec), ...reachProblems(spec, key.namespace ?? '', deps.namespaces)];
-  if (problems.length > 0) throw terminal('InvalidSpec', describeProblems(problems));
+  if (problems.length > 0) throw refusal(context, 'InvalidSpec', describeProblems(problems));
 }
 
 /** targetsOf are the ConfigMaps that should be copies. */
@@ -37,7 +39,8 @@ export function refuseCycle(context: SyncContext, targets: readonly Target[]): v
   for (const other of cycle.flatMap(othersThatRead)) if (!known.has(other)) enqueue(keyOf(other));
   const [source, copy] = cycle;
   // What lies between may be somebody else's: only what the author names is told.
-  throw terminal(
+  throw refusal(
+    context,
     'CycleDetected',
     `${copy} is copied back to ${source} by other ConfigMapSyncs; choose another destination or name, or delete one of them`,
   );

@@ -3,7 +3,7 @@ import { ANNOTATIONS, LABELS, MANAGED_BY, MANAGER } from '../api/names.ts';
 import { contentOf } from '../content/content.ts';
 import { newCopy, patchOf, stripPatch } from './copy-bodies.ts';
 import { viewOf } from './copy-view.ts';
-import { desiredCopy, wholly } from './desired-copy.ts';
+import { desiredCopy } from './desired-copy.ts';
 
 const place = { namespace: 'team-b', name: 'settings' };
 const source = {
@@ -17,7 +17,7 @@ const desiredOf = (labels: Record<string, string> = {}, content = source.content
 describe('newCopy', () => {
   it('has content, labels and annotations, and no empty maps', () => {
     const desired = desiredOf({ tag: '1' });
-    expect(newCopy(place, desired, wholly(desired), { at })).toEqual({
+    expect(newCopy(place, desired, desired, { at })).toEqual({
       metadata: {
         ...place,
         labels: { tag: '1', [MANAGED_BY]: MANAGER, [LABELS.syncNamespace]: 'team-a', [LABELS.syncName]: 'sync' },
@@ -38,13 +38,13 @@ describe('newCopy', () => {
 
 describe('patchOf', () => {
   const before = desiredOf({ tag: '1' });
-  const copy = newCopy(place, before, wholly(before), { at });
+  const copy = newCopy(place, before, before, { at });
   const view = viewOf({ ...copy, metadata: { ...copy.metadata, uid: 'u', resourceVersion: '7' } });
   const later = '2026-02-02T00:00:00Z';
 
   it('holds for the state it was made from, replaces content, and takes labels back that the spec no longer has', () => {
     const desired = desiredOf({}, contentOf({ binaryData: { blob: 'AA==' } }));
-    expect(patchOf(view, desired, wholly(desired), { at: later, withContent: true })).toMatchObject({
+    expect(patchOf(view, desired, desired, { at: later, withContent: true })).toMatchObject({
       metadata: {
         uid: 'u',
         resourceVersion: '7',
@@ -57,17 +57,17 @@ describe('patchOf', () => {
   });
 
   it('leaves the time alone together with the content', () => {
-    const body = patchOf(view, before, wholly(before), { at: later, withContent: false });
+    const body = patchOf(view, before, before, { at: later, withContent: false });
     expect(body).not.toHaveProperty('data');
     expect(JSON.stringify(body)).not.toContain(later);
   });
 
   it('remembers whose an object was, so that it can be given back', () => {
     const theirs = viewOf({ metadata: { ...place, labels: { [MANAGED_BY]: 'Helm' } }, data: { color: 'old' } });
-    expect(patchOf(theirs, before, wholly(before), { at, withContent: true, adopts: true })).toMatchObject({
+    expect(patchOf(theirs, before, before, { at, withContent: true, adopts: true })).toMatchObject({
       metadata: { annotations: { [ANNOTATIONS.adopted]: 'true', [ANNOTATIONS.previousManager]: 'Helm' } },
     });
-    const ours = newCopy(place, before, wholly(before), {
+    const ours = newCopy(place, before, before, {
       at,
       kept: { annotations: { [ANNOTATIONS.previousManager]: 'Helm' } },
     });

@@ -2,7 +2,7 @@ import type { ConfigMap, ObjectKey, ObjectMeta } from '@bowline/kubernetes';
 import { ANNOTATIONS, GROUP, MANAGED_BY, MANAGER } from '../api/names.ts';
 import type { Content } from '../content/content.ts';
 import type { CopyView } from './copy-view.ts';
-import { type Applied, type DesiredCopy, formatKeys } from './desired-copy.ts';
+import type { Applied, DesiredCopy } from './desired-copy.ts';
 
 type Texts = Readonly<Record<string, string>>;
 type Changes = Readonly<Record<string, string | null>>;
@@ -98,7 +98,7 @@ function annotationsOf(desired: DesiredCopy, applied: Applied): Changes {
     ...desired.annotations,
     ...desired.origin,
     [ANNOTATIONS.appliedHash]: applied.hash,
-    [ANNOTATIONS.managedKeys]: formatKeys(applied.keys) ?? null,
+    [ANNOTATIONS.managedKeys]: applied.managedKeys ?? null,
     [ANNOTATIONS.base]: applied.base ?? null,
   };
 }
@@ -109,6 +109,20 @@ function adoptionOf({ labels, marks }: CopyView): Texts {
   return {
     [ANNOTATIONS.adopted]: 'true',
     ...(previous === undefined ? {} : { [ANNOTATIONS.previousManager]: previous }),
+  };
+}
+
+/** keptMetadata is what others have put on a copy: labels and annotations that are neither ours nor the spec's. */
+export function keptMetadata(
+  { labels = {}, annotations = {} }: ObjectMeta,
+  { managedMetadata }: CopyView,
+): Pick<ObjectMeta, 'labels' | 'annotations'> {
+  const ours = new Set([...managedMetadata.annotations, ...Object.values(ANNOTATIONS)]);
+  const theirs = (values: Texts, isOurs: (name: string) => boolean): Texts =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => !isOurs(name)));
+  return {
+    labels: theirs(labels, (name) => managedMetadata.labels.includes(name)),
+    annotations: theirs(annotations, (name) => ours.has(name)),
   };
 }
 

@@ -8,10 +8,19 @@ import { ownerLabels } from './ownership.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** DesiredCopy is what every copy of a ConfigMapSync should be; only place and name differ. */
-export interface DesiredCopy {
+/** Applied is content as it is written to one copy, and what of it is ours. */
+export interface Applied {
   readonly content: Content;
+  /** The hash of what is ours: the applied-hash. */
   readonly hash: string;
+  /** Which keys are ours, for the annotation. Undefined: all of them. */
+  readonly managedKeys?: string | undefined;
+  /** What both sides of a two-way sync agree on, for the annotation. Defaults to none. */
+  readonly base?: string | undefined;
+}
+
+/** DesiredCopy is what every copy of a ConfigMapSync should be; only place and name differ. */
+export interface DesiredCopy extends Applied {
   /** All labels that it should have: ours, and those of the spec. */
   readonly labels: Texts;
   /** Those of the spec. */
@@ -35,6 +44,7 @@ export function desiredCopy(
   return {
     content,
     hash: contentHash(content),
+    managedKeys: formatKeys(entriesOf(content).keys()),
     labels: { ...metadata.labels, ...ownerLabels(sync) },
     annotations:
       names === undefined ? metadata.annotations : { ...metadata.annotations, [ANNOTATIONS.managedMetadata]: names },
@@ -48,30 +58,11 @@ export function desiredCopy(
   };
 }
 
-/** Applied is content as it is written to one copy, and what of it is ours. */
-export interface Applied {
-  readonly content: Content;
-  /** The hash of what is ours: the applied-hash. */
-  readonly hash: string;
-  /** Undefined when there is no need to remember them. */
-  readonly keys: readonly string[] | undefined;
-  /** What both sides of a two-way sync agree on, for the annotation. Defaults to none. */
-  readonly base?: string | undefined;
-}
-
-/** wholly is content that is all ours. */
-export function wholly({ content, hash }: Pick<DesiredCopy, 'content' | 'hash'>): Applied {
-  return { content, hash, keys: [...entriesOf(content).keys()].sort() };
-}
-
-/**
- * How long the list of our keys may be. All annotations of an object together have at most 256 KiB,
- * and others want some of it.
- */
+/** How long the list of our keys may be: all annotations of an object have at most 256 KiB, and others want some of it. */
 const MOST_KEYS_CHARACTERS = 131_072;
 
-/** formatKeys is the list of keys for the annotation; undefined when it is too long for one. */
-export function formatKeys(keys: readonly string[] | undefined): string | undefined {
-  const text = keys?.join(',');
-  return text === undefined || text.length > MOST_KEYS_CHARACTERS ? undefined : text;
+/** formatKeys is a list of keys for the annotation; undefined when it is too long for one. */
+export function formatKeys(keys: Iterable<string>): string | undefined {
+  const text = [...keys].sort().join(',');
+  return text.length > MOST_KEYS_CHARACTERS ? undefined : text;
 }

@@ -22,12 +22,13 @@ describe('mergeContent', () => {
     const merged = mergeContent(data(there), data(desired), { ours: new Set(ours), wins: false });
     expect(merged.content).toEqual(data(content));
     expect(merged.conflicts).toEqual(conflicts);
-    expect(merged.keys).toEqual(Object.keys(desired).filter((key) => !(conflicts as string[]).includes(key)));
+    const ourKeys = Object.keys(desired).filter((key) => !(conflicts as string[]).includes(key));
+    expect(merged.managedKeys).toBe(ourKeys.join(','));
   });
 
   it('takes what somebody else has when told to', () => {
     const merged = mergeContent(data({ a: 'x' }), data({ a: '1' }), { ours: new Set(), wins: true });
-    expect(merged).toMatchObject({ content: data({ a: '1' }), conflicts: [], keys: ['a'] });
+    expect(merged).toMatchObject({ content: data({ a: '1' }), conflicts: [], managedKeys: 'a' });
   });
 
   it('moves a key of ours from text to binary', () => {

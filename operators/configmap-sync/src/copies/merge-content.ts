@@ -1,6 +1,6 @@
 import { type Content, contentFrom, entriesOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
-import type { Applied } from './desired-copy.ts';
+import { type Applied, formatKeys } from './desired-copy.ts';
 
 /** Merged is what the policy Merge makes of a copy. */
 export interface Merged extends Applied {
@@ -32,7 +32,7 @@ export function mergeContent(
   return {
     content: contentFrom([...kept, ...applied]),
     hash: contentHash(contentFrom(applied)),
-    keys: applied.map(([key]) => key).sort(),
+    managedKeys: formatKeys(applied.map(([key]) => key)),
     conflicts,
   };
 }

@@ -4,7 +4,7 @@ import { ANNOTATIONS, MANAGED_BY } from '../api/names.ts';
 import { contentOf } from '../content/content.ts';
 import { newCopy } from './copy-bodies.ts';
 import { viewOf } from './copy-view.ts';
-import { desiredCopy, wholly } from './desired-copy.ts';
+import { desiredCopy } from './desired-copy.ts';
 import { ownerLabels, ownerText } from './ownership.ts';
 import { type CopyRules, planCopy } from './plan-copy.ts';
 
@@ -20,7 +20,7 @@ const desired = desiredOf({ color: 'red' });
 const older = desiredOf({ color: 'blue' });
 
 /** A copy as we left it. */
-const copyOf = (from = desired): ConfigMap => newCopy(place, from, wholly(from), { at });
+const copyOf = (from = desired): ConfigMap => newCopy(place, from, from, { at });
 const edited = (change: Partial<ConfigMap>, from = desired): ConfigMap => ({ ...copyOf(from), ...change });
 const labelled = (labels: Record<string, string>, change: Partial<ConfigMap> = {}): ConfigMap => ({
   ...copyOf(),

@@ -3,10 +3,11 @@ import { BowlineError, isAlreadyExists, isConflict, isNotFound } from '@bowline/
 import { contentOf } from '../content/content.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { saveContent } from './backup.ts';
+import { keptMetadata } from './copy-bodies.ts';
 import { type CopyTools, createCopy, patchCopy, untouched } from './copy-requests.ts';
 import type { CopyResult, Deed } from './copy-result.ts';
 import { type CopyView, managedKeysOf, viewOf } from './copy-view.ts';
-import { type DesiredCopy, wholly } from './desired-copy.ts';
+import type { DesiredCopy } from './desired-copy.ts';
 import { losesSomething, type Merged, mergeContent } from './merge-content.ts';
 import { type CopyPlan, type CopyRules, planCopy } from './plan-copy.ts';
 
@@ -62,18 +63,18 @@ async function carryOut(
   { view, live }: Seen,
 ): Promise<CopyResult | undefined> {
   const { desired, rules } = wish;
-  if (plan.step === 'create' || !view) return createCopy(tools, target, desired, wholly(desired), { deed: 'created' });
+  if (plan.step === 'create' || !view) return createCopy(tools, target, desired, desired, { deed: 'created' });
   switch (plan.step) {
     case 'keep':
       return untouched(target, view);
     case 'stop':
       return { ...untouched(target, view), obstacle: plan.why };
     case 'mark':
-      return patchCopy(tools, target, view, desired, wholly(desired), { withContent: false, deed: 'marked' });
+      return patchCopy(tools, target, view, desired, desired, { withContent: false, deed: 'marked' });
     case 'write': {
       const deed = plan.cause === 'drift' ? 'repaired' : 'updated';
       if (rules.policy !== 'Merge') {
-        return patchCopy(tools, target, view, desired, wholly(desired), { withContent: true, deed });
+        return patchCopy(tools, target, view, desired, desired, { withContent: true, deed });
       }
       return live && writeMerged(tools, target, wish, view, live, deed);
     }
@@ -93,7 +94,8 @@ async function writeMerged(
   deed: Deed,
 ): Promise<CopyResult> {
   const merged = merge(live, desired, rules.isForced);
-  const isThere = merged.hash === view.managedHash && merged.hash === view.marks.appliedHash;
+  // What is in conflict aside, it may be as it should be.
+  const isThere = planCopy(view, { ...desired, hash: merged.hash }, rules).step === 'keep';
   const result = isThere
     ? untouched(target, view)
     : await patchCopy(tools, target, view, desired, merged, { withContent: true, deed });
@@ -109,11 +111,12 @@ async function recreate(
   live: ConfigMap,
 ): Promise<CopyResult> {
   const isMerged = rules.policy === 'Merge';
-  const applied = isMerged ? merge(live, desired, rules.isForced) : wholly(desired);
+  const applied = isMerged ? merge(live, desired, rules.isForced) : desired;
   if (isMerged) await saveContent(tools, live);
   const { uid, resourceVersion, namespace, name } = view;
+  const kept = keptMetadata(live.metadata ?? {}, view);
   await tools.client.delete(ConfigMap, { namespace, name }, { preconditions: { uid, resourceVersion } });
-  return createCopy(tools, target, desired, applied, { deed: 'recreated', kept: live.metadata });
+  return createCopy(tools, target, desired, applied, { deed: 'recreated', kept });
 }
 
 async function adopt(
@@ -126,7 +129,7 @@ async function adopt(
   const before = contentOf(live);
   // Whoever asked for the sync asked for these keys too: their values before are saved, not in the way.
   const applied =
-    rules.policy === 'Merge' ? mergeContent(before, desired.content, { ours: new Set(), wins: true }) : wholly(desired);
+    rules.policy === 'Merge' ? mergeContent(before, desired.content, { ours: new Set(), wins: true }) : desired;
   if (losesSomething(before, applied.content)) await saveContent(tools, live);
   const withContent = view.hash !== desired.hash;
   return patchCopy(tools, target, view, desired, applied, { withContent, adopts: true, deed: 'adopted' });
