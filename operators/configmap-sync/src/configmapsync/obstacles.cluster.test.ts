@@ -1,4 +1,4 @@
-import { ConfigMap, Namespace, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
+import { ConfigMap, Namespace, ResourceQuota, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
 import { findCondition } from '@bowline/runtime';
 import { expect, it } from 'vitest';
@@ -23,6 +23,26 @@ it('waits for its source and its namespaces, and goes on when they appear', asyn
   c.onDispose(() => c.admin.delete(Namespace, { name: later }));
   await c.untilReady();
   expect((await c.admin.get(ConfigMap, { namespace: later, name: 'settings' })).data).toEqual({ color: 'red' });
+});
+
+it('goes on with the others when a namespace refuses its copy, and tries again later', async () => {
+  const clock = new VirtualClock();
+  await using c = await syncCluster({ clock });
+  const { copied } = c;
+  const full = { namespace: await c.createNamespace('cms-full'), name: 'nothing-more' };
+  await c.admin.create(ResourceQuota, { metadata: full, spec: { hard: { configmaps: '0' } } });
+  await c.until(ResourceQuota, full, ({ status }) => status?.hard?.configmaps === '0');
+  await c.sync({ destinations: [{ namespace: full.namespace }, { namespace: copied.namespace }] });
+  const failed = await c.untilReady('SyncFailed');
+  expect(failed.status).toMatchObject({ syncedCount: 1, totalCount: 2, syncStatus: 'Failed', retryCount: 1 });
+  expect(failed.status?.destinations?.[0]).toMatchObject({ namespace: full.namespace, reason: 'Forbidden' });
+  expect(findCondition(failed, 'Synced')).toMatchObject({ status: 'False', reason: 'PartiallySynced' });
+  await clock.advance(40_000);
+  await c.until(ConfigMapSync, c.source, ({ status }) => status?.retryCount === 2);
+  await c.admin.delete(ResourceQuota, full);
+  await clock.advance(80_000);
+  const healed = await c.untilReady();
+  expect(healed.status?.retryCount).toBe(0);
 });
 
 it('keeps copies of a source that is gone, or deletes them when told to', async () => {
