@@ -1,16 +1,23 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { ensureBinaries } from '@bowline/control-plane';
 import type { Cluster } from '@bowline/control-plane/testing';
+import { bundle } from '../../../scripts/bundle.mjs';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const main = fileURLToPath(new URL('main.test-support.ts', import.meta.url));
+/** As it is shipped, except for the operators: in one file with chunks, so that what is missing from those is found. */
+let bundled: Promise<string> | undefined;
+
+async function bundledProgram(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return await bundle({ entry: 'apps/bowline/src/main.test-support.ts', folder: join(folder, 'dist') });
+}
 
 /** Child is the command line as a process of its own, with the test operators. */
 export interface Child extends AsyncDisposable {
@@ -30,9 +37,9 @@ export interface Ending {
 }
 
 /** startBowline starts the command line as a process. Disposing of it kills it. */
-export function startBowline(args: readonly string[]): Child {
-  const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
-    cwd: root,
+export async function startBowline(args: readonly string[]): Promise<Child> {
+  bundled ??= bundledProgram();
+  const child = spawn(process.execPath, ['--enable-source-maps', await bundled, ...args], {
     env: { ...process.env, NO_COLOR: '1', KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

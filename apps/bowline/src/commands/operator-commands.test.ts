@@ -3,7 +3,7 @@ import { startBowline } from '../child-process.test-support.ts';
 import { bowline } from '../test-operators.test-support.ts';
 
 it('runs the commands that an operator brings, with flags from their schema', { timeout: 30_000 }, async () => {
-  const { code, output } = await startBowline(['badge', 'print', '--text', 'hello', '--times=2']).ended;
+  const { code, output } = await (await startBowline(['badge', 'print', '--text', 'hello', '--times=2'])).ended;
   const lines = output.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines).toHaveLength(2);
   expect(lines[1]).toMatchObject({ operator: 'badge', command: 'print', msg: 'badge', text: 'hello' });

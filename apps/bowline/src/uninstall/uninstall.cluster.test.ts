@@ -65,7 +65,7 @@ describe('bowline uninstall', () => {
     ]);
     await c.admin.get(Deployment, { namespace: home, name: 'bowline' });
 
-    await using killed = startBowline([...uninstall, '--yes']);
+    await using killed = await startBowline([...uninstall, '--yes']);
     await killed.logged(/removed ValidatingWebhookConfiguration/);
     expect(await killed.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
     expect((await c.admin.get(Medal, medal)).metadata?.finalizers).toEqual([finalizer]);

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { operators } from '../operators.ts';
+import { loadOperators } from '../registry.ts';
+import { configurationPage } from './configuration-page.ts';
+import { resolveSettings } from './settings.ts';
+
+const known = Object.keys(operators);
+
+it('is the page in the documentation', async () => {
+  const page = configurationPage(await loadOperators(operators, known));
+  await expect(page).toMatchFileSnapshot('../../../../docs/reference/configuration.md');
+});
+
+it('begins with an example that is valid', async () => {
+  const selected = await loadOperators(operators, known);
+  const example = /```yaml\n([^`]*)```/.exec(configurationPage(selected))?.[1] ?? '';
+  const value = parse(example) as Record<string, unknown>;
+  const file = { path: 'bowline.yaml', value, lineOf: () => undefined };
+  const { manager, sections } = resolveSettings({ file, operators: selected, known });
+  expect(manager.metrics.secure).toBe(true);
+  expect(sections).toEqual({ 'configmap-sync': { maxWritesInFlight: 16 } });
+});
