@@ -12,15 +12,18 @@ export interface ApiReportOptions {
 /** apiReports compares each package's public declarations with the report that was reviewed last. */
 export function apiReports(options: ApiReportOptions = {}): string[] {
   const problems: string[] = [];
-  for (const name of readdirSync(join(repositoryRoot, 'packages')).sort()) {
-    const folder = join(repositoryRoot, 'packages', name);
+  const packages = ['packages', 'operators'].flatMap((parent) =>
+    readdirSync(join(repositoryRoot, parent))
+      .sort()
+      .map((name) => ({ name, path: `${parent}/${name}` })),
+  );
+  for (const { name, path } of packages) {
+    const folder = join(repositoryRoot, path);
     const file = join(folder, 'api-report.md');
     const report = apiReport(name, folder);
     if (options.update) writeFileSync(file, report);
     else if (!existsSync(file) || readFileSync(file, 'utf8') !== report) {
-      problems.push(
-        `packages/${name}/api-report.md is not what the package exports; review with: npm run check -- --update`,
-      );
+      problems.push(`${path}/api-report.md is not what the package exports; review with: npm run check -- --update`);
     }
   }
   return problems;

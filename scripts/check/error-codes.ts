@@ -17,7 +17,7 @@ export function undocumentedErrorCodes(): string[] {
     ),
   );
   const used = new Map<string, string>();
-  for (const folder of ['packages', 'apps']) {
+  for (const folder of ['packages', 'operators', 'apps']) {
     for (const file of sourceFiles(folder, '.ts').filter((each) => !each.endsWith('.test.ts'))) {
       for (const code of errorCodesIn(readFileSync(join(repositoryRoot, file), 'utf8'))) used.set(code, file);
     }

@@ -33,6 +33,7 @@ export type {
   MapOptions,
   SecondaryOptions,
   SourceListOptions,
+  SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
 export type { ContextWrites, NoWrites, WriteKindOptions, WriteTypes } from './controller/write-types.ts';

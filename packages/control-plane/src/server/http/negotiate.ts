@@ -26,18 +26,6 @@ export function representationOf(accept: string | undefined, forms: readonly Rep
   throw notAcceptable(WRITTEN);
 }
 
-/** acceptsDiscovery says whether a client takes aggregated discovery, and in which version. */
-export function acceptsDiscovery(accept: string | undefined): 'v2' | 'v2beta1' | undefined {
-  for (const { type, parameters } of parseAccept(accept ?? '')) {
-    if (type !== 'application/json') continue;
-    if (parameters.get('as') === undefined) return undefined;
-    if (parameters.get('g') !== 'apidiscovery.k8s.io' || parameters.get('as') !== 'APIGroupDiscoveryList') continue;
-    const version = parameters.get('v');
-    if (version === 'v2' || version === 'v2beta1') return version;
-  }
-  return undefined;
-}
-
 function formOf(parameters: ReadonlyMap<string, string>): Representation | undefined {
   const as = parameters.get('as');
   if (as === undefined) return 'object';

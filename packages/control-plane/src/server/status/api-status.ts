@@ -162,15 +162,6 @@ export function tooLarge(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', message);
 }
 
-/** notImplemented: Kubernetes has it, this server does not. Never silently accepted. */
-export function notImplemented(what: string): StatusError {
-  return new StatusError(
-    501,
-    'NotImplemented',
-    `the embedded control plane does not implement ${what}; use a real one: --control-plane kubernetes`,
-  );
-}
-
 /** internalError: a bug of ours, or of what we called. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
