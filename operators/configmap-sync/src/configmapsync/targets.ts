@@ -1,11 +1,16 @@
 import { keyOf, keyString, Namespace } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
-import type { MetadataObject } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { reachProblems } from '../authorization/reach.ts';
 import { findCycle } from '../cycles/find-cycle.ts';
-import { type Sync, syncEdges } from '../cycles/sync-edges.ts';
-import { type NamespaceView, namedTargets, resolveTargets, type Target } from '../targets/resolve-targets.ts';
+import { syncEdges, syncOf } from '../cycles/sync-edges.ts';
+import {
+  type NamespaceView,
+  namedTargets,
+  namespaceView,
+  resolveTargets,
+  type Target,
+} from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
 import { refusal } from './refusal.ts';
 import { YES } from './sync-indexes.ts';
@@ -46,10 +51,6 @@ export function refuseCycle(context: SyncContext, targets: readonly Target[]): v
   );
 }
 
-function syncOf(sync: ConfigMapSync): Sync {
-  return { key: keyString(keyOf(sync)), spec: sync.spec };
-}
-
 /** allNamespaces are undefined where the manager may not see them. */
 function allNamespaces({ list, deps }: SyncContext): readonly NamespaceView[] | undefined {
   return deps.namespaces ? undefined : list(Namespace).map(namespaceView);
@@ -62,9 +63,4 @@ function namedNamespaces({ object, get, deps }: SyncContext): readonly Namespace
     const found = get(Namespace, { name: namespace });
     return found ? [namespaceView(found)] : [];
   });
-}
-
-function namespaceView({ metadata }: MetadataObject): NamespaceView {
-  const { name = '', labels = {}, deletionTimestamp } = metadata;
-  return { name, labels, terminating: deletionTimestamp !== undefined };
 }

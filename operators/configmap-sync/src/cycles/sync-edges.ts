@@ -1,4 +1,5 @@
-import type { Spec } from '../api/config-map-sync.ts';
+import { keyOf, keyString } from '@bowline/kubernetes';
+import type { ConfigMapSync, Spec } from '../api/config-map-sync.ts';
 import { type NamespaceView, resolveTargets, type TargetSpec } from '../targets/resolve-targets.ts';
 import type { Edge } from './find-cycle.ts';
 
@@ -7,6 +8,11 @@ export interface Sync {
   /** `namespace/name`. */
   readonly key: string;
   readonly spec: TargetSpec & Pick<Spec, 'direction'>;
+}
+
+/** syncOf is a ConfigMapSync as far as cycles are concerned. */
+export function syncOf(sync: ConfigMapSync): Sync {
+  return { key: keyString(keyOf(sync)), spec: sync.spec };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { anyGlob, labelSelector } from '@bowline/machinery';
+import type { MetadataObject } from '@bowline/runtime';
 import type { Spec } from '../api/config-map-sync.ts';
 
 /** Target is a ConfigMap that should be a copy. */
@@ -16,6 +17,12 @@ export interface NamespaceView {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly terminating: boolean;
+}
+
+/** namespaceView is what targets depend on of a Namespace. */
+export function namespaceView({ metadata }: MetadataObject): NamespaceView {
+  const { name = '', labels = {}, deletionTimestamp } = metadata;
+  return { name, labels, terminating: deletionTimestamp !== undefined };
 }
 
 /** TargetSpec is the part of a spec that chooses targets. */

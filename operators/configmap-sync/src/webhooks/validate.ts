@@ -1,15 +1,15 @@
 import { keyString, Namespace, type UserInfo } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { describeProblems } from '@bowline/machinery';
-import { admit, deny, type MetadataObject, type Subject, type ValidatingAnswer, validating } from '@bowline/runtime';
-import { ConfigMapSync, type Spec } from '../api/config-map-sync.ts';
+import { admit, deny, type Subject, type ValidatingAnswer, validating } from '@bowline/runtime';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
 import { REVIEW_CONDITION } from '../authorization/author-review.ts';
 import { reachProblems } from '../authorization/reach.ts';
 import { authorRights, changeRights, describeRights } from '../authorization/rights.ts';
 import { findCycle } from '../cycles/find-cycle.ts';
-import { type Sync, syncEdges } from '../cycles/sync-edges.ts';
-import type { NamespaceView } from '../targets/resolve-targets.ts';
+import { type Sync, syncEdges, syncOf } from '../cycles/sync-edges.ts';
+import { type NamespaceView, namespaceView } from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
 
 /** ReviewDeps is what the webhook needs of the operator's setup. */
@@ -69,13 +69,4 @@ function subjectOf({ username = '', uid, groups, extra }: UserInfo): Subject {
     ...(groups === undefined ? {} : { groups }),
     ...(extra === undefined ? {} : { extra }),
   };
-}
-
-function syncOf({ metadata, spec }: { readonly metadata?: ConfigMapSync['metadata']; readonly spec: Spec }): Sync {
-  return { key: keyString({ namespace: metadata?.namespace, name: metadata?.name ?? '' }), spec };
-}
-
-function namespaceView({ metadata }: MetadataObject): NamespaceView {
-  const { name = '', labels = {}, deletionTimestamp } = metadata;
-  return { name, labels, terminating: deletionTimestamp !== undefined };
 }
