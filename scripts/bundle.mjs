@@ -1,7 +1,7 @@
 // Bundles the command line: one file for what every command needs, and a chunk for whatever only some do.
 // Plain JavaScript, because the build runs before anything else has been built.
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -9,14 +9,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 /**
- * bundle writes `bowline.js` and its chunks to a folder, which it empties first: the names of chunks change with their content.
+ * bundle writes `bowline.js` and its chunks to a folder, and removes what earlier builds left there: the names of chunks change with
+ * their content.
  *
  * @param {{ readonly entry: string; readonly folder: string }} options the entry is relative to the repository
  * @returns {Promise<string>} the path of bowline.js
  */
 export async function bundle({ entry, folder }) {
-  rmSync(folder, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { bowline: entry },
     outdir: folder,
@@ -37,8 +37,15 @@ export async function bundle({ entry, folder }) {
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
     },
+    metafile: true,
     logLevel: 'warning',
   });
+  // Only now: a build that fails leaves the one before.
+  const written = new Set(Object.keys(metafile.outputs).map((path) => resolve(root, path)));
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !written.has(path)) rmSync(path);
+  }
   const main = join(folder, 'bowline.js');
   chmodSync(main, 0o755);
   return main;

@@ -1,5 +1,5 @@
 import type { Cluster } from '@bowline/control-plane/testing';
-import type { ConfigMap, KubernetesObject } from '@bowline/kubernetes';
+import { type ConfigMap, type KubernetesObject, Namespace } from '@bowline/kubernetes';
 import { type Child, type Files, freePort, kubectlOf, startBowline } from './child-process.test-support.ts';
 import { bowline } from './test-operators.test-support.ts';
 
@@ -19,6 +19,9 @@ export interface Installed {
 export async function install(c: Cluster, files: Files, args: readonly string[]): Promise<Installed> {
   const kubectl = await kubectlOf(c, files);
   const home = await c.createNamespace('manager');
+  // The pods need nothing that the strictest standard forbids.
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await c.admin.patch(Namespace, { name: home }, { type: 'merge', body: { metadata: { labels } } });
   const ports = { health: await freePort(), metrics: await freePort(), webhook: await freePort() };
   const { out, err } = await bowline([
     ...['manifests', '--image', 'bowline:test', '-o', 'json', '--namespace', home, ...args],

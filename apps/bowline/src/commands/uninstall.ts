@@ -66,7 +66,7 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Set
   const { signal } = interruption;
   const { config } = await findCluster(options, io.env);
   await using client = createClient({ transport: connect(config) });
-  const plan = planUninstall(await readInstall(client, namespace, signal), chosen);
+  const plan = planUninstall(await readInstall(client, namespace, Object.keys(registry), signal), chosen);
   if (plan.steps.length === 0) {
     const what = chosen ? `of ${chosen.join(', ')} ` : '';
     io.err(

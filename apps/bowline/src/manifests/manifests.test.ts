@@ -124,6 +124,11 @@ describe('bowline manifests', () => {
     expect(operator.every(({ metadata }) => metadata?.namespace !== undefined)).toBe(true);
   });
 
+  it('leaves a namespace alone that operators work in', async () => {
+    const objects = await manifests('--operators', 'badge', '--namespaces', 'a,team', '--namespace', 'team');
+    expect(objects.some(({ kind }) => kind === 'Namespace')).toBe(false);
+  });
+
   it('runs one replica at a time without leader election', async () => {
     const objects = await manifests('--operators', 'badge', '--leader-elect=false');
     const { spec } = find<Deployment>(objects, 'Deployment', 'bowline');

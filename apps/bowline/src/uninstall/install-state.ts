@@ -63,10 +63,14 @@ const KINDS: readonly Resource<KubernetesObject>[] = [
   ConfigMap,
 ];
 
-/** readInstall finds what the cluster holds of the install whose manager is in a namespace. It changes nothing. */
+/**
+ * readInstall finds what the cluster holds of the install whose manager is in a namespace, and what the known operators made there
+ * for themselves, as also `bowline run` without an install does. It changes nothing.
+ */
 export async function readInstall(
   client: Pick<Client, 'list' | 'find'>,
   namespace: string,
+  known: readonly string[],
   signal: AbortSignal,
 ): Promise<InstallState> {
   const labelSelector = `${partOf},${INSTALLED_IN}=${namespace}`;
@@ -78,10 +82,9 @@ export async function readInstall(
   const all = await client.list(ConfigMap, { labelSelector: `${partOf},${INSTALLED_IN}`, signal });
   const everywhere = all.items.flatMap(workloadOf);
   const workloads = everywhere.filter((each) => each.namespace === namespace);
-  const operators = operatorsOf(objects, workloads);
   return {
     namespace,
-    objects: [...objects, ...(await madeAtRunTime(client, namespace, operators, signal))],
+    objects: [...objects, ...(await madeAtRunTime(client, namespace, known, signal))],
     workloads,
     others: everywhere.filter((each) => each.namespace !== namespace),
   };

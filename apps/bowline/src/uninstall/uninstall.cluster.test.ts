@@ -93,6 +93,25 @@ describe('bowline uninstall', () => {
     await c.admin.delete(Medal, medal);
   });
 
+  it('removes what a run without an install has made for itself, and nothing that only has its name', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const lease = { namespace: c.namespace, name: 'bowline-sticker' };
+    const [own, foreign] = ['sticker', 'badge'].map((name) => ({
+      namespace: c.namespace,
+      name: `${name}-webhook-tls`,
+    }));
+    await c.admin.create(Lease, { metadata: lease });
+    await c.admin.create(Secret, { metadata: { ...own, labels: { 'webhook.bowline.dev/operator': 'sticker' } } });
+    await c.admin.create(Secret, { metadata: { ...foreign } });
+    const { code, err } = await bowline(['uninstall', '--namespace', c.namespace, '--kubeconfig', kubeconfig, '--yes']);
+    expect([code, err]).toEqual([0, expect.stringContaining('removed Lease')]);
+    expect(await c.admin.find(Lease, lease)).toBeUndefined();
+    expect(await c.admin.find(Secret, { ...own, name: 'sticker-webhook-tls' })).toBeUndefined();
+    await c.admin.get(Secret, { ...foreign, name: 'badge-webhook-tls' });
+  });
+
   it('lets the deletion policies run with --delete-resources, and removes the kinds', async () => {
     await using files = await temporaryFiles();
     await using c = await cluster();
