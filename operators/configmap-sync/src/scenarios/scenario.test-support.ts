@@ -1,0 +1,129 @@
+import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } from '@bowline/control-plane/testing';
+import { ConfigMap, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { VirtualClock } from '@bowline/machinery';
+import { findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { expect } from 'vitest';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { configMapSync } from '../operator.ts';
+
+/** SpecChange is what a spec says besides its source. */
+export type SpecChange = Partial<WrittenOf<typeof ConfigMapSync>['spec']>;
+
+/** Place is a ConfigMap's key. */
+export type Place = ObjectKey & { readonly namespace: string };
+
+/**
+ * Scenario is a corner with the operator in it, as it is installed: under its own account, with its webhook. The tests of a file
+ * share one, and take names of their own.
+ */
+export interface Scenario extends Cluster, RunningOperators {
+  /** The operator's time, which stands still unless a test moves it: what happens without that is caused by events alone. */
+  readonly clock: VirtualClock;
+  /** Where copies go unless a spec says otherwise. */
+  readonly target: string;
+  /** What the operator has asked the API server so far, as `verb resource namespace/name`. */
+  readonly requests: readonly string[];
+  /** source makes a ConfigMap in the scenario's namespace. */
+  source(name: string, content?: Pick<ConfigMap, 'data' | 'binaryData' | 'immutable'>): Promise<ConfigMap>;
+  /** sync makes a ConfigMapSync of the ConfigMap with the same name. It goes to the target unless the spec says where to. */
+  sync(name: string, spec?: SpecChange): Promise<ConfigMapSync>;
+  /** from is the ConfigMap of that name in the scenario's namespace, to that in the target. */
+  from(name: string): Place;
+  to(name: string): Place;
+  /** edit changes keys of a ConfigMap, as somebody else; null removes one. */
+  edit(key: ObjectKey, data: Readonly<Record<string, string | null>>): Promise<ConfigMap>;
+  /** change changes the spec of a ConfigMapSync. */
+  change(name: string, spec: object): Promise<ConfigMapSync>;
+  /** untilReady waits until a ConfigMapSync as it is now has a reason of the condition Ready. */
+  untilReady(name: string, reason?: string): Promise<ConfigMapSync>;
+  /** untilEvent waits for an event about a ConfigMapSync. */
+  untilEvent(name: string, reason: string): Promise<Event>;
+  /** untilAsked waits until the operator has asked for something, of the requests since `from`. */
+  untilAsked(request: string, from?: number): Promise<void>;
+  /** missingNamespace is the name of a namespace that does not exist; made or not, it goes with the scenario. */
+  missingNamespace(): string;
+  /** pass lets virtual time pass, in steps in which all work that falls due is done. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+  /** writes are what the operator has written since a time, by the audit log. Leases, and questions about rights, do not count. */
+  writes(since: number): Promise<readonly string[]>;
+}
+
+/** startScenario starts the operator, as it is installed unless the options say otherwise. */
+export async function startScenario(options: Partial<OperatorsOptions> = {}): Promise<Scenario> {
+  const clock = new VirtualClock();
+  const requests: string[] = [];
+  const c = await cluster({
+    operators: [configMapSync],
+    prefix: 'scenario',
+    clock,
+    through: (client) =>
+      client.checked(({ verb, resource, key, namespace = '' }) => {
+        requests.push(`${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`);
+      }),
+    ...options,
+  });
+  const { namespace, admin } = c;
+  const target = await c.createNamespace('scenario-target');
+  const from = (name: string): Place => ({ namespace, name });
+  const to = (name: string): Place => ({ namespace: target, name });
+  const own: Omit<Scenario, keyof (Cluster & RunningOperators)> = {
+    clock,
+    target,
+    requests,
+    from,
+    to,
+    source: (name, content = { data: { color: 'red' } }) =>
+      admin.create(ConfigMap, { metadata: from(name), ...content }),
+    sync: (name, spec = {}) => {
+      const { destinations, destinationSelector } = spec;
+      const to = destinations || destinationSelector ? {} : { destinationNamespace: target };
+      const given = { sourceNamespace: namespace, configMapName: name, ...to, ...spec };
+      return admin.create(ConfigMapSync, ConfigMapSync.withDefaults({ metadata: from(name), spec: given }));
+    },
+    edit: (key, data) => admin.patch(ConfigMap, key, { type: 'merge', body: { data } }),
+    change: (name, spec) => admin.patch(ConfigMapSync, from(name), { type: 'merge', body: { spec } }),
+    untilReady: (name, reason = 'AllComponentsReady') =>
+      c.until(ConfigMapSync, from(name), (sync) => {
+        const ready = findCondition(sync, 'Ready');
+        return ready?.reason === reason && ready.observedGeneration === sync.metadata?.generation;
+      }),
+    untilEvent: async (name, reason) => {
+      const isIt = ({ regarding, reason: said }: Event) => regarding?.name === name && said === reason;
+      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
+      if (!found) throw new TypeError('an event that was there is gone');
+      return found;
+    },
+    untilAsked: (request, start = 0) =>
+      expect.poll(() => requests.slice(start), { timeout: 20_000, interval: 20 }).toContain(request),
+    missingNamespace: () => {
+      const name = c.uniqueName('scenario-later');
+      c.onDispose(() =>
+        admin.delete(Namespace, { name }).catch((error: unknown) => {
+          if (!isNotFound(error)) throw error;
+        }),
+      );
+      return name;
+    },
+    pass: async (ms, stepMs = 10_000) => {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        await clock.advance(Math.min(stepMs, ms - passed));
+        await c.idle();
+      }
+    },
+    writes: async (since) => {
+      const account = `system:serviceaccount:${c.managerNamespace}:`;
+      return (await c.controlPlane.audit(since))
+        .filter(({ user, verb }) => user.username?.startsWith(account) && !['get', 'list', 'watch'].includes(verb))
+        .map(({ verb, objectRef: { resource, subresource, namespace, name } = {} }) =>
+          [
+            verb,
+            subresource ? `${resource}/${subresource}` : resource,
+            keyString({ namespace, name: name ?? '' }),
+          ].join(' '),
+        )
+        .filter((write) => !/^(?:\w+ leases|create \w+accessreviews) /.test(write));
+    },
+  };
+  return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
+}
