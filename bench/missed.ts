@@ -6,7 +6,7 @@ const cold =
 const layers =
   'a write costs three times the processor time of one from the bare loop: transport, client and answer about twice, then the watch event of the same object, its view and the next reconcile';
 const oldGeneration =
-  'V8 lets its old generation grow by half before it collects, and live data are only about 20 MB; with `--heap-growing-percent=20` the peak is 15 MB lower at the same processor time';
+  'V8 lets its old generation grow far beyond the live data, about 20 MB, before it collects; with `--heap-growing-percent=20` the peak is 15 MB lower at the same processor time';
 
 /** Every way in which a fan-out is judged has the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
