@@ -20,6 +20,11 @@ export const LABELS = {
 
 /** ANNOTATIONS are what a copy remembers about its last sync. All of them go when it is let go. */
 export const ANNOTATIONS = {
+  /**
+   * The uid of the ConfigMapSync. One of the same name that comes later has not made the copy, and perhaps could not have: it may
+   * take it over where it wants a copy itself, and deletes it nowhere.
+   */
+  syncUid: `${GROUP}/sync-uid`,
   /** Where its content comes from, `namespace/name`. */
   source: `${GROUP}/source`,
   sourceUid: `${GROUP}/source-uid`,

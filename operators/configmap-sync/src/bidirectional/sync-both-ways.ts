@@ -77,7 +77,7 @@ function planFor(context: SyncContext, copy: CopyView, desired: DesiredCopy): Co
 }
 
 function desiredOf({ object }: SyncContext, source: Source, content: Content): DesiredCopy {
-  return desiredCopy(keyOf(object), source, content, copiedMetadata(source.metadata, object.spec.metadata));
+  return desiredCopy(object, source, content, copiedMetadata(source.metadata, object.spec.metadata));
 }
 
 async function createFrom(context: SyncContext, source: Source, target: Target): Promise<BothSides> {
@@ -92,8 +92,11 @@ async function createFrom(context: SyncContext, source: Source, target: Target):
 
 /** A source that is gone comes back from its copy; from somebody else's ConfigMap, which nobody ever synced, it does not. */
 function mayBecomeSource({ object }: SyncContext, copy: ConfigMap): boolean {
-  const { labels = {}, deletionTimestamp } = copy.metadata ?? {};
-  const isOurs = ownerOf(labels) === ownerText(keyOf(object)) && deletionTimestamp === undefined;
+  const { labels = {}, annotations, deletionTimestamp } = copy.metadata ?? {};
+  const isOurs =
+    ownerOf(labels) === ownerText(keyOf(object)) &&
+    annotations?.[ANNOTATIONS.syncUid] === object.metadata?.uid &&
+    deletionTimestamp === undefined;
   return isOurs && object.spec.sourceDeletionPolicy !== 'Delete';
 }
 

@@ -33,6 +33,7 @@ export function copyRules(context: SyncContext): CopyRules {
   const { conflictPolicy: policy, adoptExisting } = object.spec;
   return {
     owner: ownerText(keyOf(object)),
+    uid: object.metadata?.uid ?? '',
     isAlive: (owner) => {
       const [namespace = ''] = owner.split('/');
       // What is in namespaces that we may not see may well exist.

@@ -38,8 +38,10 @@ export function releaseAll(context: SyncContext): Promise<readonly string[]> {
   return release(context, copiesOf(context), context.object.spec.deletionPolicy);
 }
 
+/** copiesOf are the copies that this very ConfigMapSync made or took over: labels outlive it, and anybody may write them. */
 function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
-  return list('copies', { by: { owner: ownerText(keyOf(object)) } });
+  const named = list('copies', { by: { owner: ownerText(keyOf(object)) } });
+  return named.filter(({ marks }) => marks.syncUid === object.metadata?.uid);
 }
 
 async function release(

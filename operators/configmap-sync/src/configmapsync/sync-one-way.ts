@@ -1,4 +1,3 @@
-import { keyOf } from '@bowline/kubernetes';
 import { ContentProblem } from '../content/content-problem.ts';
 import type { CopyResult } from '../copies/copy-result.ts';
 import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
@@ -28,7 +27,7 @@ export async function syncOneWay(
 function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
   const { spec } = object;
   const content = desiredContent(source.content, spec);
-  const desired = desiredCopy(keyOf(object), source, content, copiedMetadata(source.metadata, spec.metadata));
+  const desired = desiredCopy(object, source, content, copiedMetadata(source.metadata, spec.metadata));
   if (spec.conflictPolicy === 'Merge' && desired.managedKeys === undefined) {
     throw new ContentProblem(
       'TooLarge',

@@ -12,7 +12,10 @@ const source = {
 };
 const at = '2026-01-01T00:00:00Z';
 const desiredOf = (labels: Record<string, string> = {}, content = source.content) =>
-  desiredCopy({ namespace: 'team-a', name: 'sync' }, source, content, { labels, annotations: {} });
+  desiredCopy({ metadata: { namespace: 'team-a', name: 'sync', uid: 'sync-uid' } }, source, content, {
+    labels,
+    annotations: {},
+  });
 
 describe('newCopy', () => {
   it('has content, labels and annotations, and no empty maps', () => {
@@ -22,6 +25,7 @@ describe('newCopy', () => {
         ...place,
         labels: { tag: '1', [MANAGED_BY]: MANAGER, [LABELS.syncNamespace]: 'team-a', [LABELS.syncName]: 'sync' },
         annotations: {
+          [ANNOTATIONS.syncUid]: 'sync-uid',
           [ANNOTATIONS.source]: 'team-a/settings',
           [ANNOTATIONS.sourceUid]: 'source-uid',
           [ANNOTATIONS.sourceHash]: desired.hash,

@@ -30,6 +30,7 @@ export interface CopyView {
 
 /** CopyMarks are what a copy's annotations say; see `ANNOTATIONS`. */
 export interface CopyMarks {
+  readonly syncUid: string | undefined;
   readonly source: string | undefined;
   readonly appliedHash: string | undefined;
   readonly syncedAt: string | undefined;
@@ -58,6 +59,7 @@ export function viewOf(configMap: ConfigMap): CopyView {
     controller: controllerOf(metadata),
     ...hashesOf(configMap, managedKeysOf(metadata)),
     marks: {
+      syncUid: annotations[ANNOTATIONS.syncUid],
       source: annotations[ANNOTATIONS.source],
       appliedHash: annotations[ANNOTATIONS.appliedHash],
       syncedAt: timeOf(annotations[ANNOTATIONS.syncedAt]),

@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectMeta } from '@bowline/kubernetes';
+import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
 import { ANNOTATIONS } from '../api/names.ts';
 import { type Content, entriesOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
@@ -33,7 +33,7 @@ export interface DesiredCopy extends Applied {
 
 /** desiredCopy is what copies should be, given the source and what its content becomes. */
 export function desiredCopy(
-  sync: ObjectKey,
+  sync: KubernetesObject,
   source: { readonly metadata: ObjectMeta; readonly content: Content },
   content: Content,
   metadata: { readonly labels: Texts; readonly annotations: Texts },
@@ -45,12 +45,13 @@ export function desiredCopy(
     content,
     hash: contentHash(content),
     managedKeys: formatKeys(entriesOf(content).keys()),
-    labels: { ...metadata.labels, ...ownerLabels(sync) },
+    labels: { ...metadata.labels, ...ownerLabels(keyOf(sync)) },
     annotations:
       names === undefined ? metadata.annotations : { ...metadata.annotations, [ANNOTATIONS.managedMetadata]: names },
     managedMetadata,
     metadataHash: metadataHash(managedMetadata, metadata),
     origin: {
+      [ANNOTATIONS.syncUid]: sync.metadata?.uid ?? '',
       [ANNOTATIONS.source]: `${namespace}/${name}`,
       [ANNOTATIONS.sourceUid]: uid,
       [ANNOTATIONS.sourceHash]: contentHash(source.content),

@@ -14,7 +14,7 @@ const at = '2026-01-01T00:00:00Z';
 
 const desiredOf = (data: Record<string, string>, labels: Record<string, string> = {}) => {
   const source = { metadata: { namespace: 'team-a', name: 'settings', uid: 'u' }, content: contentOf({ data }) };
-  return desiredCopy(sync, source, source.content, { labels, annotations: {} });
+  return desiredCopy({ metadata: { ...sync, uid: 'sync-uid' } }, source, source.content, { labels, annotations: {} });
 };
 const desired = desiredOf({ color: 'red' });
 const older = desiredOf({ color: 'blue' });
@@ -32,6 +32,12 @@ const adopted = (from = desired, change: Partial<ConfigMap> = {}): ConfigMap => 
   const annotations = { ...metadata?.annotations, [ANNOTATIONS.adopted]: 'true' };
   return { metadata: { ...metadata, annotations }, ...rest, ...change };
 };
+/** A copy of a ConfigMapSync that had the same name. */
+const ofEarlier = (change: Partial<ConfigMap> = {}): ConfigMap => {
+  const { metadata, ...rest } = copyOf();
+  const annotations = { ...metadata?.annotations, [ANNOTATIONS.syncUid]: 'earlier' };
+  return { metadata: { ...metadata, annotations }, ...rest, ...change };
+};
 const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
   metadata: place,
   data: { color: 'old' },
@@ -40,6 +46,7 @@ const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
 
 const rules: CopyRules = {
   owner: ownerText(sync),
+  uid: 'sync-uid',
   isAlive: (owner) => owner === 'team-c/alive',
   policy: 'SourceWins',
   adoptExisting: true,
@@ -123,6 +130,13 @@ describe('planCopy', () => {
       labelled(ownerLabels({ namespace: 'team-c', name: 'alive' })),
       {},
       'Failed DestinationOwnedByAnother',
+    ],
+    ['takes what one of the same name before it has left', ofEarlier(), {}, 'mark'],
+    [
+      'saves what one of the same name before it has left when somebody edited it since',
+      ofEarlier({ data: { color: 'green' } }),
+      {},
+      'adopt',
     ],
     [
       'takes what a ConfigMapSync that is gone has left',

@@ -8,6 +8,8 @@ import { ownerOf } from './ownership.ts';
 export interface CopyRules {
   /** The ConfigMapSync, as `ownerText` writes it. */
   readonly owner: string;
+  /** Its uid. */
+  readonly uid: string;
   /** Whether a ConfigMapSync that labels name exists. */
   readonly isAlive: (owner: string) => boolean;
   readonly policy: Spec['conflictPolicy'];
@@ -50,14 +52,14 @@ export function planCopy(
     return stop('Pending', 'DestinationTerminating', 'it is being deleted; it is made anew when it is gone');
   const owner = ownerOf(copy.labels);
   if (owner === undefined) return planForeign(copy, desired, rules);
-  if (owner !== rules.owner) {
-    if (rules.isAlive(owner)) {
-      return stop(
-        'Failed',
-        'DestinationOwnedByAnother',
-        `it belongs to the ConfigMapSync ${owner}; choose another name, or delete that one`,
-      );
-    }
+  if (owner !== rules.owner && rules.isAlive(owner)) {
+    return stop(
+      'Failed',
+      'DestinationOwnedByAnother',
+      `it belongs to the ConfigMapSync ${owner}; choose another name, or delete that one`,
+    );
+  }
+  if (owner !== rules.owner || copy.marks.syncUid !== rules.uid) {
     // What a ConfigMapSync that is gone has left behind is ours to take, unless somebody has edited it since.
     if (copy.hash !== copy.marks.appliedHash) return planForeign(copy, desired, rules);
   }
@@ -104,6 +106,7 @@ function isMarked(
 ): boolean {
   return (
     marks.appliedHash === desired.hash &&
+    marks.syncUid === desired.origin[ANNOTATIONS.syncUid] &&
     marks.source === desired.origin[ANNOTATIONS.source] &&
     metadataHash === desired.metadataHash &&
     Object.entries(desired.labels).every(([name, value]) => labels[name] === value)

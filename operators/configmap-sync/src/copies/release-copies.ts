@@ -62,6 +62,7 @@ async function release(tools: CopyTools, first: CopyView, policy: Spec['deletion
     const live = await client.find(ConfigMap, { namespace, name });
     const next = live && viewOf(live);
     if (next?.uid !== first.uid || ownerOf(next.labels) !== ownerOf(first.labels)) return false;
+    if (next.marks.syncUid !== first.marks.syncUid) return false;
     copy = next;
   }
 }

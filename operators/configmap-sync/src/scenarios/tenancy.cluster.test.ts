@@ -264,6 +264,25 @@ describe("a user cannot turn an administrator's sync", () => {
   });
 });
 
+describe('a user cannot inherit', () => {
+  test('the copies of a sync of the same name that vanished without its cleanup', async () => {
+    await c.admin.create(ConfigMapSync, syncOf('heir', { destinationNamespace: other, targetName: 'heirloom' }));
+    await untilReason('heir', 'AllComponentsReady');
+    const key = { namespace: team, name: 'heir' };
+    await c.stop();
+    const body = { metadata: { finalizers: null } };
+    await c.admin.patch(ConfigMapSync, key, { type: 'merge', body });
+    await c.admin.delete(ConfigMapSync, key);
+    await c.restart();
+    const before = await c.admin.get(ConfigMap, { namespace: other, name: 'heirloom' });
+    await mallory.create(ConfigMapSync, syncOf('heir', { destinationNamespace: branch, targetName: 'heirloom' }));
+    await untilReason('heir', 'AllComponentsReady');
+    await mallory.delete(ConfigMapSync, key);
+    await c.untilGone(ConfigMapSync, key);
+    expect(await c.admin.get(ConfigMap, { namespace: other, name: 'heirloom' })).toEqual(before);
+  });
+});
+
 describe('a user cannot borrow an account', () => {
   test('that they may not act as', async () => {
     const { name } = await c.serviceAccount({ clusterRules: [configMaps] });
