@@ -38,6 +38,12 @@ describe('saveBackup', () => {
     expect(transport.sent(2)).toMatchObject({ metadata: { name: key.name } });
   });
 
+  it('cuts a name that is too long before the hash, so that it is never the name of what is saved', async () => {
+    const original = 'n'.repeat(253);
+    const { saved } = save([{ body: {} }], { a: '1' }, `${original}-before`);
+    expect((await saved).name).toMatch(/^n{244}-[0-9a-f]{8}$/);
+  });
+
   it('refuses when both names hold something else', async () => {
     const { saved } = save([taken, stored('a', { a: 'x' }), taken, stored('a', { a: 'y' })], { a: '1' });
     await expect(saved).rejects.toMatchObject({ code: 'BOWLINE_BACKUP_TAKEN' });

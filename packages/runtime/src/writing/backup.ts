@@ -11,7 +11,7 @@ export interface BackupOptions<B extends KubernetesObject> {
   readonly fieldManager: string;
   /** The kind of the backup. */
   readonly resource: Resource<B>;
-  /** Where, and the name unless that is taken by a backup of other content; cut to 253 characters. */
+  /** Where, and the name unless that is too long or taken by a backup of other content. */
   readonly key: ObjectKey;
   /** What the backup holds; `metadata` may bring labels and annotations. */
   readonly content: B;
@@ -22,13 +22,15 @@ export interface BackupOptions<B extends KubernetesObject> {
 
 /**
  * saveBackup stores content in an object of its own and answers its key. A backup is never overwritten: the same content is
- * found again, other content goes to `<name>-<8 hex of its hash>`.
+ * found again, other content goes to `<name>-<8 hex of its hash>`. So does content whose name has more than 253 characters, cut
+ * before the hash: cut alone, it might be the name of what is saved.
  */
 export async function saveBackup<B extends KubernetesObject>(options: BackupOptions<B>): Promise<ObjectKey> {
   const { client, resource, content, fieldManager, signal } = options;
   const contentOf = options.contentOf ?? withoutMetadata;
   const hash = hashOf(contentOf(content));
-  for (const suffix of ['', `-${hash.slice(0, 8)}`]) {
+  const hashed = `-${hash.slice(0, 8)}`;
+  for (const suffix of options.key.name.length > MOST_NAME_CHARACTERS ? [hashed] : ['', hashed]) {
     const key = { ...options.key, name: shorten(options.key.name, suffix) };
     const backup = { ...content, metadata: { ...content.metadata, ...key } };
     try {
@@ -48,9 +50,12 @@ export async function saveBackup<B extends KubernetesObject>(options: BackupOpti
   );
 }
 
+/** The API's limit. */
+const MOST_NAME_CHARACTERS = 253;
+
 function shorten(name: string, suffix: string): string {
-  // The API's limit for names; a name may not end in a dot or dash before the suffix, either.
-  return `${name.slice(0, 253 - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
+  // A name may not end in a dot or dash before the suffix, either.
+  return `${name.slice(0, MOST_NAME_CHARACTERS - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
 }
 
 function withoutMetadata({ apiVersion: _, kind: __, metadata: ___, ...content }: KubernetesObject): unknown {
