@@ -12,7 +12,7 @@ import type { ManagerConfig } from './config/manager-config.ts';
 import type { Settings } from './config/settings.ts';
 import { type ClusterConnection, type ClusterOptions, findCluster, isLoopback } from './connect-cluster.ts';
 import { DEFAULT_NAMESPACE } from './names.ts';
-import { requireKinds } from './require-kinds.ts';
+import { requireCluster } from './require-cluster.ts';
 import { webhookServing } from './webhook-serving.ts';
 
 /** runManager runs the selected operators until the process is told to stop. */
@@ -29,7 +29,7 @@ export async function runManager(
   const transport = connect(connection.config, { log, metrics });
   await using client = createClient({ transport, log, metrics });
   await runUntilSignal(async (signal) => {
-    await requireKinds(client, operators, signal);
+    await requireCluster(client, operators, signal);
     const { secure, certificateFolder } = manager.metrics;
     const running = new Manager({
       ...managerOptions(manager, connection),

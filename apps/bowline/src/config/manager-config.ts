@@ -96,7 +96,18 @@ const leaderElection = s
     renewDeadline: duration('10s', 'After this long without a renewal the holder stops.'),
     retryPeriod: duration('2s', 'How often a holder renews and the others look.'),
   })
-  .default({});
+  // As the elector checks them, but in the words of the settings.
+  .rule("self.leaseDuration >= duration('1s')", { message: 'must be at least 1s', fieldPath: '.leaseDuration' })
+  .rule("self.leaseDuration - self.renewDeadline >= duration('500ms')", {
+    message:
+      'must be at least 500ms less than leaseDuration: a write that starts then has to end before another may take over',
+    fieldPath: '.renewDeadline',
+  })
+  .rule('self.renewDeadline.getMilliseconds() * 10 > self.retryPeriod.getMilliseconds() * 12', {
+    message: 'must be less than renewDeadline / 1.2, else one late renewal loses the Lease',
+    fieldPath: '.retryPeriod',
+  })
+  .default({ enabled: true, leaseDuration: '15s', renewDeadline: '10s', retryPeriod: '2s' });
 
 /** managerConfig is the part of bowline.yaml that belongs to no operator. Each operator adds a section under its name. */
 export const managerConfig = s.object({

@@ -137,6 +137,11 @@ describe('a mistake', () => {
       /'--lease-duration <duration>' argument '15' is invalid/,
     ],
     [
+      'durations that do not fit',
+      ['--operators', 'badge', '--lease-duration', '8s'],
+      /from the command line is not valid: leaderElection\.renewDeadline: .*at least 500ms less than leaseDuration/,
+    ],
+    [
       'a wrong address',
       ['--operators', 'badge', '--health-address', 'here'],
       /'here' is invalid\. .*write host:port, :port, or 0 for none/,

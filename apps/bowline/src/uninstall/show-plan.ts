@@ -1,4 +1,4 @@
-import { type KubernetesObject, keyOf } from '@bowline/kubernetes';
+import { keyOf } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
 import { stringify } from 'yaml';
 import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
@@ -15,7 +15,7 @@ export interface KindCount {
   readonly objects: number;
   /** How many of them have a finalizer of ours. */
   readonly held: number;
-  /** How many are being deleted: without their operator they go without what their deletion policies say. */
+  /** How many of these are being deleted: without their operator they go without what their deletion policies say. */
   readonly terminating: number;
 }
 
@@ -27,18 +27,18 @@ export async function countObjects(
 ): Promise<readonly KindCount[]> {
   const counts: KindCount[] = [];
   for (const kind of kinds) {
-    const all: KubernetesObject[] = [];
+    const count = { objects: 0, held: 0, terminating: 0 };
     for await (const page of objectsOf(client, kind, signal)) {
-      // Of kinds that are not the operator's own, only those concern it that it has marked.
-      all.push(...page.filter((object) => kind.isOwn || hasOurFinalizer(object, kind)));
+      for (const object of page) {
+        const isHeld = hasOurFinalizer(object, kind);
+        // Of kinds that are not the operator's own, only those concern it that it has marked.
+        if (!kind.isOwn && !isHeld) continue;
+        count.objects += 1;
+        if (isHeld) count.held += 1;
+        if (isHeld && object.metadata?.deletionTimestamp !== undefined) count.terminating += 1;
+      }
     }
-    counts.push({
-      kind: kind.resource.kind,
-      operator: kind.scope.operator,
-      objects: all.length,
-      held: all.filter((object) => hasOurFinalizer(object, kind)).length,
-      terminating: all.filter(({ metadata }) => metadata?.deletionTimestamp !== undefined).length,
-    });
+    counts.push({ kind: kind.resource.kind, operator: kind.scope.operator, ...count });
   }
   return counts;
 }
@@ -98,7 +98,7 @@ function kept(counts: readonly KindCount[]): string {
 
 function warnings(counts: readonly KindCount[]): readonly string[] {
   return counts
-    .filter(({ terminating, held }) => terminating > 0 && held > 0)
+    .filter(({ terminating }) => terminating > 0)
     .map(
       ({ terminating, kind }) =>
         `Note: ${terminating} ${kind} are being deleted; they go without their deletion policies.`,

@@ -9,14 +9,16 @@ import {
 } from '@bowline/runtime';
 
 /**
- * requireKinds makes sure that the cluster serves the operators' kinds, and so that it can be reached at all. Discovery is open
- * to every account. Throws BOWLINE_KINDS_MISSING with the command that installs them.
+ * requireCluster makes sure that the cluster can be reached, takes the credentials, and serves the operators' kinds. What it asks is
+ * open to every account. Throws BOWLINE_KINDS_MISSING with the command that installs them, or what the request failed with: a
+ * manager would go on trying, and whoever started it would not learn why nothing happens.
  */
-export async function requireKinds(
+export async function requireCluster(
   client: Pick<Client, 'raw'>,
   operators: readonly Operator[],
   signal: AbortSignal,
 ): Promise<void> {
+  await client.raw('/version', { signal });
   const missing: CustomResource[] = [];
   for (const kind of operators.flatMap(({ resources }) => resources)) {
     if (!(await isServed(client, kind, signal))) missing.push(kind);
