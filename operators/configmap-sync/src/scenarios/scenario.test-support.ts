@@ -2,7 +2,7 @@ import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } f
 import { ConfigMap, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
-import { findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { type ApiRequest, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
@@ -53,15 +53,13 @@ export interface Scenario extends Cluster, RunningOperators {
 export async function startScenario(options: Partial<OperatorsOptions> = {}): Promise<Scenario> {
   const clock = new VirtualClock();
   const requests: string[] = [];
+  const { through = (client) => client } = options;
   const c = await cluster({
     operators: [configMapSync],
     prefix: 'scenario',
     clock,
-    through: (client) =>
-      client.checked(({ verb, resource, key, namespace = '' }) => {
-        requests.push(`${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`);
-      }),
     ...options,
+    through: (client) => through(client.checked((request) => void requests.push(describeRequest(request)))),
   });
   const { namespace, admin } = c;
   const target = await c.createNamespace('scenario-target');
@@ -126,4 +124,9 @@ export async function startScenario(options: Partial<OperatorsOptions> = {}): Pr
     },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
+}
+
+/** describeRequest is a request as `verb resource namespace/name`. */
+export function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
+  return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
 }
