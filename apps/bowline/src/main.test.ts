@@ -53,6 +53,14 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
     expect(ended.code).toBe(code);
   });
 
+  it.each([
+    ...[['run'], ['manifests'], ['crds'], ['uninstall'], ['version'], ['up'], ['badge'], ['badge', 'print']],
+    ...[['control-plane'], ['control-plane', 'start'], ['control-plane', 'build']],
+  ])('shows an example in the help of %s %s', async (...words) => {
+    const { code, out } = await bowline([...words, '--help']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n {2}bowline /)]);
+  });
+
   it('names the ways to get binaries where there are none and no Go', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'bowline-main-'));
     try {

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import type { CommandInput } from './command-input.ts';
 import { controlPlaneCommand } from './commands/control-plane.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { upCommand } from './commands/up.ts';
 import { versionCommand } from './commands/version.ts';
-import type { SettingsContext } from './config/settings-options.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { type Io, processIo } from './io.ts';
 import type { Registry } from './registry.ts';
@@ -13,29 +13,29 @@ import { report } from './report.ts';
 interface LazyCommand {
   readonly name: string;
   readonly summary: string;
-  readonly load: (context: SettingsContext) => Promise<Command>;
+  readonly load: (input: CommandInput) => Promise<Command>;
 }
 
 const lazyCommands: readonly LazyCommand[] = [
   {
     name: 'run',
     summary: 'Runs operators against a cluster until SIGINT or SIGTERM.',
-    load: async (context) => (await import('./commands/run.ts')).runCommand(context),
+    load: async (input) => (await import('./commands/run.ts')).runCommand(input),
   },
   {
     name: 'manifests',
     summary: 'Prints what runs operators in a cluster, for kubectl apply.',
-    load: async (context) => (await import('./commands/manifests.ts')).manifestsCommand(context),
+    load: async (input) => (await import('./commands/manifests.ts')).manifestsCommand(input),
   },
   {
     name: 'crds',
     summary: 'Prints the CustomResourceDefinitions of operators, for kubectl apply.',
-    load: async (context) => (await import('./commands/crds.ts')).crdsCommand(context),
+    load: async (input) => (await import('./commands/crds.ts')).crdsCommand(input),
   },
   {
     name: 'uninstall',
     summary: 'Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.',
-    load: async (context) => (await import('./commands/uninstall.ts')).uninstallCommand(context),
+    load: async (input) => (await import('./commands/uninstall.ts')).uninstallCommand(input),
   },
 ];
 
@@ -69,7 +69,7 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
     .addCommand(versionCommand())
     .addCommand(superviseCommand(), { hidden: true })
     .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);
-  throwUsageErrors(program, io);
+  speakThrough(program, io);
   return program;
 }
 
@@ -79,13 +79,13 @@ function operatorsHelp(registry: Registry): string {
   return `\nOperators (\`bowline <operator> --help\` shows the commands that one brings):\n${lines.join('\n')}\n`;
 }
 
-/** Commands that are added do not inherit how errors are shown. */
-function throwUsageErrors(command: Command, io: Io): void {
+/** Commands that are added do not inherit how help and errors are shown. */
+function speakThrough(command: Command, io: Io): void {
   command
     .exitOverride()
     .showHelpAfterError(`(\`${fullName(command)} --help\` shows what is possible)`)
     .configureOutput({ writeOut: io.out, writeErr: io.err });
-  for (const each of command.commands) throwUsageErrors(each, io);
+  for (const each of command.commands) speakThrough(each, io);
 }
 
 function fullName(command: Command): string {

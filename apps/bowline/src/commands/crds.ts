@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { SettingsContext } from '../config/settings-options.ts';
+import type { CommandInput } from '../command-input.ts';
 import { crdObjects } from '../manifests/install-manifests.ts';
 import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
 import { loadOperators } from '../registry.ts';
 
 /** crdsCommand is `bowline crds`. */
-export function crdsCommand({ registry, io }: SettingsContext): Command {
+export function crdsCommand({ registry, io }: CommandInput): Command {
   return new Command('crds')
     .description('Prints the CustomResourceDefinitions of operators, for kubectl apply.')
     .option('--operators <a,b>', `of these operators (default: all): ${Object.keys(registry).join(', ')}`)

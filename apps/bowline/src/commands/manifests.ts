@@ -1,7 +1,8 @@
 import { BowlineError } from '@bowline/runtime';
 import { Command, Option } from 'commander';
+import type { CommandInput } from '../command-input.ts';
 import type { Settings } from '../config/settings.ts';
-import { addSettings, type SettingsContext } from '../config/settings-options.ts';
+import { addSettings } from '../config/settings-options.ts';
 import { installManifests, type Part } from '../manifests/install-manifests.ts';
 import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
 import { DEFAULT_NAMESPACE } from '../names.ts';
@@ -14,7 +15,7 @@ interface ManifestsOptions {
 }
 
 /** manifestsCommand is `bowline manifests`. */
-export async function manifestsCommand(context: SettingsContext): Promise<Command> {
+export async function manifestsCommand(input: CommandInput): Promise<Command> {
   const command = new Command('manifests')
     .description('Prints what runs operators in a cluster, for kubectl apply.')
     .option('--image <image>', 'the image of the Deployment; its entry point is bowline')
@@ -35,7 +36,7 @@ Examples:
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 | kubectl apply --server-side -f -
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 --namespaces team-a,team-b --part admin`,
     );
-  const settingsOf = await addSettings(command, context);
+  const settingsOf = await addSettings(command, input);
   return command.action((options: ManifestsOptions, parsed: Command) => {
     const settings = securedMetrics(settingsOf(parsed));
     const manifests = installManifests({
@@ -45,7 +46,7 @@ Examples:
       perOperator: options.perOperator,
     });
     const chosen = manifests.filter(({ part }) => options.part === 'all' || part === options.part);
-    context.io.out(
+    input.io.out(
       printObjects(
         chosen.map(({ object }) => object),
         options.output,

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { addSettings, type SettingsContext } from '../config/settings-options.ts';
+import type { CommandInput } from '../command-input.ts';
+import { addSettings } from '../config/settings-options.ts';
 import { addClusterOptions, type ClusterOptions } from '../connect-cluster.ts';
 import { runManager } from '../run-manager.ts';
 
 /** runCommand is `bowline run`. */
-export async function runCommand(context: SettingsContext): Promise<Command> {
+export async function runCommand(input: CommandInput): Promise<Command> {
   const command = addClusterOptions(new Command('run'))
     .description('Runs operators against a cluster until SIGINT or SIGTERM.')
     .addHelpText(
@@ -18,8 +19,8 @@ Examples:
   bowline run --operators configmap-sync --help
   bowline run --config bowline.yaml --log-level debug`,
     );
-  const settingsOf = await addSettings(command, context);
+  const settingsOf = await addSettings(command, input);
   return command.action(async (options: ClusterOptions, parsed: Command) => {
-    await runManager(settingsOf(parsed), options, context.io.env);
+    await runManager(settingsOf(parsed), options, input.io.env);
   });
 }

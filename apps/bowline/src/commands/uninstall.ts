@@ -1,7 +1,7 @@
 import { parseDuration, systemClock } from '@bowline/machinery';
 import { BowlineError, connect, createClient } from '@bowline/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { SettingsContext } from '../config/settings-options.ts';
+import type { CommandInput } from '../command-input.ts';
 import { addClusterOptions, type ClusterOptions, findCluster } from '../connect-cluster.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
@@ -25,7 +25,7 @@ interface UninstallCommandOptions extends ClusterOptions {
 }
 
 /** uninstallCommand is `bowline uninstall`. */
-export function uninstallCommand(context: SettingsContext): Command {
+export function uninstallCommand(input: CommandInput): Command {
   return addClusterOptions(new Command('uninstall'))
     .description('Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.')
     .option('--operators <a,b>', 'only these operators (default: all of the install)')
@@ -55,10 +55,10 @@ Examples:
   bowline uninstall --dry-run
   bowline uninstall --delete-resources --yes`,
     )
-    .action((options: UninstallCommandOptions) => uninstall(options, context));
+    .action((options: UninstallCommandOptions) => uninstall(options, input));
 }
 
-async function uninstall(options: UninstallCommandOptions, { registry, io }: SettingsContext): Promise<void> {
+async function uninstall(options: UninstallCommandOptions, { registry, io }: CommandInput): Promise<void> {
   const { namespace, deleteResources, output } = options;
   const chosen = options.operators?.split(',').map((name) => name.trim());
   if (chosen) await loadOperators(registry, chosen);

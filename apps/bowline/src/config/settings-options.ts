@@ -1,20 +1,12 @@
 import { BowlineError, type Operator } from '@bowline/runtime';
 import { type Command, Option } from 'commander';
-import type { Io } from '../io.ts';
-import { loadOperators, type Registry } from '../registry.ts';
+import type { CommandInput } from '../command-input.ts';
+import { loadOperators } from '../registry.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { type Flag, flagAt, flagsOf, givenFlags, optionOf } from './flags.ts';
 import { managerConfig } from './manager-config.ts';
 import { settingFlags } from './setting-flags.ts';
 import { checkFile, resolveSettings, type Settings } from './settings.ts';
-
-/** SettingsContext is what the options of a command depend on. */
-export interface SettingsContext {
-  readonly registry: Registry;
-  readonly io: Io;
-  /** What follows the command's name. */
-  readonly args: readonly string[];
-}
 
 /**
  * addSettings gives a command an option for every setting: the manager's own, and those of the operators that the command line
@@ -23,7 +15,7 @@ export interface SettingsContext {
  */
 export async function addSettings(
   command: Command,
-  { registry, args }: SettingsContext,
+  { registry, args }: CommandInput,
 ): Promise<(command: Command) => Settings> {
   const path = lastValue(args, '--config');
   const file = path === undefined ? undefined : await readConfigFile(path);

@@ -3,6 +3,7 @@ import { forEachConcurrently } from '@bowline/machinery';
 import {
   type Client,
   hasFinalizer,
+  isConflict,
   isKindNotServed,
   isNotFound,
   type Operator,
@@ -98,6 +99,11 @@ export async function releaseObjects(client: Client, kind: KindInScope, signal: 
   return released;
 }
 
+/** isGone is whether a deletion failed because the object is gone; perhaps another one has its name. */
+export function isGone(error: unknown): boolean {
+  return isNotFound(error) || isConflict(error);
+}
+
 /** deleteObjects asks for the deletion of every object that is not being deleted yet. Answers those that are still there. */
 export async function deleteObjects(
   client: Client,
@@ -115,7 +121,7 @@ export async function deleteObjects(
         await client
           .delete(kind.resource, keyOf(object), { preconditions: uid ? { uid } : undefined, signal })
           .catch((error: unknown) => {
-            if (!isNotFound(error)) throw error;
+            if (!isGone(error)) throw error;
           });
       },
       { signal },

@@ -1,11 +1,12 @@
 import { CustomResourceDefinition, Deployment, type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
-import { BowlineError, type Client, isNotFound, type Operator } from '@bowline/runtime';
+import { BowlineError, type Client, type Operator } from '@bowline/runtime';
 import { PART_OF } from '../manifests/install-labels.ts';
 import type { Found } from './install-state.ts';
 import {
   deleteObjects,
   hasOurFinalizer,
+  isGone,
   type KindInScope,
   kindsOf,
   objectsOf,
@@ -66,7 +67,7 @@ async function remove({ client, progress, ...options }: UninstallOptions, found:
       signal: options.signal,
     });
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isGone(error)) throw error;
   }
   // A pod that still runs would put finalizers back.
   if (isWorkload) await untilGone({ client, ...options }, found);
