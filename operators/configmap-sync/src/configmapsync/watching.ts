@@ -84,7 +84,9 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
       const selecting = cache.list(ConfigMapSync, { by: { selecting: YES } });
       // Whether the authors in it are reviewed may follow from its labels.
       const inside = cache.list(ConfigMapSync, { namespace: name });
-      return [...naming, ...inside, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
+      // A cycle by way of a selector may end with them, for every ConfigMapSync in it.
+      const cyclic = cache.list(ConfigMapSync, { by: { cyclic: YES } });
+      return [...naming, ...inside, ...cyclic, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
     },
   })
   .watches(ValidatingWebhookConfiguration, {

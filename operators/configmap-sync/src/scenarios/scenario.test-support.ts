@@ -2,7 +2,7 @@ import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } f
 import { ConfigMap, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
-import { type ApiRequest, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { ApiError, type ApiRequest, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
@@ -129,4 +129,14 @@ export async function startScenario(options: Partial<OperatorsOptions> = {}): Pr
 /** describeRequest is a request as `verb resource namespace/name`. */
 export function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
   return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
+}
+
+/** refusalOf is the error of a request that the API server must refuse. */
+export async function refusalOf(attempt: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await attempt.then(
+    () => new Error('the request was accepted'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw error;
+  return error;
 }
