@@ -1,0 +1,34 @@
+import type { Client } from '@bowline/runtime';
+
+/** InFlight is how many calls are under way, and what was the most. */
+export interface InFlight {
+  now: number;
+  most: number;
+}
+
+/** countingWrites is a client that counts its creations and deletions while they are under way. */
+export function countingWrites(client: Client, inFlight: InFlight): Client {
+  const counted = async <T>(call: Promise<T>): Promise<T> => {
+    inFlight.most = Math.max(inFlight.most, ++inFlight.now);
+    try {
+      return await call;
+    } finally {
+      inFlight.now--;
+    }
+  };
+  const replaced: Pick<Client, 'create' | 'delete' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+    create: (kind, object, options) => counted(client.create(kind, object, options)),
+    delete: (kind, key, options) => counted(client.delete(kind, key, options)),
+    guarded: (guard) => countingWrites(client.guarded(guard), inFlight),
+    checked: (check) => countingWrites(client.checked(check), inFlight),
+    onLeaseLane: () => client.onLeaseLane(),
+  };
+  return new Proxy(client, {
+    get(target, name) {
+      if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
+      const member: unknown = Reflect.get(target, name, target);
+      // A method reaches its private state through the client itself, not through this proxy.
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
