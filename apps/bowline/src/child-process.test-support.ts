@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,15 +8,6 @@ import { createInterface } from 'node:readline';
 import { ensureBinaries } from '@bowline/control-plane';
 import type { Cluster } from '@bowline/control-plane/testing';
 import { bundle } from '../../../scripts/bundle.mjs';
-
-/** As it is shipped, except for the operators: in one file with chunks, so that what is missing from those is found. */
-let bundled: Promise<string> | undefined;
-
-async function bundledProgram(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return await bundle({ entry: 'apps/bowline/src/main.test-support.ts', folder: join(folder, 'dist') });
-}
 
 /** Child is the command line as a process of its own, with the test operators. */
 export interface Child extends AsyncDisposable {
@@ -36,10 +26,14 @@ export interface Ending {
   readonly output: string;
 }
 
-/** startBowline starts the command line as a process. Disposing of it kills it. */
+/**
+ * startBowline starts the command line as a process, as it is shipped except for the operators: one file with chunks, so that what
+ * is missing from those is found. Disposing of it kills it.
+ */
 export async function startBowline(args: readonly string[]): Promise<Child> {
-  bundled ??= bundledProgram();
-  const child = spawn(process.execPath, ['--enable-source-maps', await bundled, ...args], {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
+  const main = await bundle({ entry: 'apps/bowline/src/main.test-support.ts', folder });
+  const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     env: { ...process.env, NO_COLOR: '1', KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -51,8 +45,9 @@ export async function startBowline(args: readonly string[]): Promise<Child> {
       for (const look of waiting) look();
     });
   }
-  const ended = once(child, 'close').then(([code, signal]): Ending => {
+  const ended = once(child, 'close').then(async ([code, signal]): Promise<Ending> => {
     for (const look of waiting) look();
+    await rm(folder, { recursive: true, force: true });
     return { code: code as number | null, signal: signal as NodeJS.Signals | null, output: lines.join('\n') };
   });
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> => {
