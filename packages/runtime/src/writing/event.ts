@@ -34,7 +34,7 @@ function cut(note: string): string {
   if (bytes.length <= LONGEST_NOTE) return note;
   const ellipsis = '…';
   const kept = bytes.subarray(0, LONGEST_NOTE - Buffer.byteLength(ellipsis)).toString('utf8');
-  return `${kept.replace(/�+$/, '')}${ellipsis}`;
+  return `${kept.replace(/\uFFFD+$/, '')}${ellipsis}`;
 }
 
 /** signatureOf is the same for messages that say the same. */
