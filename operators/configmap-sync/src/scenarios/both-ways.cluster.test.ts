@@ -1,0 +1,139 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import { findCondition } from '@bowline/runtime';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { REQUESTS } from '../api/names.ts';
+import { type Place, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';
+
+let c: Scenario;
+beforeAll(async () => {
+  c = await startScenario();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+type Policy = NonNullable<SpecChange['conflictPolicy']>;
+
+/** start makes a source and a ConfigMapSync that keeps both sides the same. */
+async function start(name: string, conflictPolicy: Policy = 'SourceWins', data = { color: 'red', size: 'l' }) {
+  await c.source(name, { data });
+  await c.sync(name, { direction: 'Bidirectional', conflictPolicy });
+  await c.untilReady(name);
+  await c.idle();
+}
+
+const dataOf = async (key: Place) => (await c.admin.get(ConfigMap, key)).data;
+const untilData = (key: Place, data: Readonly<Record<string, string>>) =>
+  c.until(ConfigMap, key, (found) => JSON.stringify(sorted(found.data)) === JSON.stringify(sorted(data)));
+const sorted = (data: Readonly<Record<string, string>> = {}) =>
+  Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** atOnce edits both sides before the operator sees either: it stands still meanwhile. */
+async function atOnce(
+  name: string,
+  left: Readonly<Record<string, string | null>>,
+  right: Readonly<Record<string, string | null>>,
+  first: 'left' | 'right' = 'left',
+): Promise<void> {
+  await c.stop();
+  const edits = [() => c.edit(c.from(name), left), () => c.edit(c.to(name), right)];
+  for (const edit of first === 'left' ? edits : edits.toReversed()) await edit();
+  await c.restart();
+}
+
+it('scenario 16 brings edits of the left to the right, and of the right to the left', async () => {
+  await start('sides');
+  await c.edit(c.from('sides'), { color: 'blue', size: null, shape: 'round' });
+  await untilData(c.to('sides'), { color: 'blue', shape: 'round' });
+  await c.untilReady('sides');
+  await c.idle();
+  await c.edit(c.to('sides'), { color: 'green', shape: null, weight: '1' });
+  await untilData(c.from('sides'), { color: 'green', weight: '1' });
+  await c.untilReady('sides');
+  await c.idle();
+  expect(await dataOf(c.to('sides'))).toEqual({ color: 'green', weight: '1' });
+  const { labels, annotations } = (await c.admin.get(ConfigMap, c.from('sides'))).metadata ?? {};
+  expect({ labels, annotations }).toEqual({ labels: undefined, annotations: undefined });
+});
+
+it('scenario 16 merges edits of different keys that were made at the same time', async () => {
+  await start('merge');
+  await atOnce('merge', { color: 'left', gone: null, new: '1' }, { size: 'right', other: '2' });
+  const merged = { color: 'left', size: 'right', new: '1', other: '2' };
+  await untilData(c.from('merge'), merged);
+  await untilData(c.to('merge'), merged);
+  const sync = await c.untilReady('merge');
+  expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'False', reason: 'None' });
+});
+
+it.each<readonly [string, Policy, 'left' | 'right', string]>([
+  ['source-wins', 'SourceWins', 'left', 'left'],
+  ['newest-right', 'NewestWins', 'left', 'right'],
+  ['newest-left', 'NewestWins', 'right', 'left'],
+])('scenario 16 decides edits of the same key by policy: %s', async (name, policy, first, winner) => {
+  await start(name, policy);
+  await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' }, first);
+  const decided = { color: winner, new: '1', size: 'xl' };
+  await untilData(c.from(name), decided);
+  await untilData(c.to(name), decided);
+  await c.untilReady(name);
+});
+
+it.each<readonly [Policy, 'Source' | 'Destination']>([
+  ['Manual', 'Source'],
+  ['Manual', 'Destination'],
+  ['SkipIfModified', 'Source'],
+])(
+  'scenario 16 leaves a key that both sides changed to a person with %s, who decides for the %s',
+  async (policy, side) => {
+    const name = `${policy}-${side}`.toLowerCase();
+    await start(name, policy);
+    await atOnce(name, { color: 'left', new: '1' }, { color: 'right', size: 'xl' });
+    const waiting = await c.untilReady(name, 'KeyConflict');
+    expect(findCondition(waiting, 'Conflict')).toMatchObject({ status: 'True', reason: 'KeyConflict' });
+    expect(findCondition(waiting, 'Conflict')?.message).toContain('both sides changed color; set the annotation');
+    await c.untilEvent(name, 'ConflictDetected');
+    // What is in no conflict goes on.
+    expect(await dataOf(c.from(name))).toEqual({ color: 'left', new: '1', size: 'xl' });
+    expect(await dataOf(c.to(name))).toEqual({ color: 'right', new: '1', size: 'xl' });
+
+    const annotations = { [REQUESTS.resolve]: side };
+    await c.admin.patch(ConfigMapSync, c.from(name), { type: 'merge', body: { metadata: { annotations } } });
+    const resolved = { color: side === 'Source' ? 'left' : 'right', new: '1', size: 'xl' };
+    await untilData(c.from(name), resolved);
+    await untilData(c.to(name), resolved);
+    const done = await c.until(ConfigMapSync, c.from(name), ({ metadata }) => metadata?.annotations === undefined);
+    expect(done.metadata?.name).toBe(name);
+    await c.untilReady(name);
+  },
+);
+
+it('scenario 16 ends a conflict when somebody makes both sides the same', async () => {
+  await start('same', 'Manual');
+  await atOnce('same', { color: 'left' }, { color: 'right' });
+  await c.untilReady('same', 'KeyConflict');
+  await c.edit(c.to('same'), { color: 'left' });
+  const sync = await c.untilReady('same');
+  expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'False' });
+});
+
+it('scenario 16 creates either side again from the other', async () => {
+  await start('again');
+  await c.admin.delete(ConfigMap, c.to('again'));
+  await untilData(c.to('again'), { color: 'red', size: 'l' });
+  await c.untilReady('again');
+  await c.idle();
+  await c.admin.delete(ConfigMap, c.from('again'));
+  await untilData(c.from('again'), { color: 'red', size: 'l' });
+  await c.untilReady('again');
+});
+
+it('scenario 16 deletes the copy with its source when sourceDeletionPolicy says so', async () => {
+  await c.source('gone');
+  await c.sync('gone', { direction: 'Bidirectional', sourceDeletionPolicy: 'Delete' });
+  await c.untilReady('gone');
+  await c.idle();
+  await c.admin.delete(ConfigMap, c.from('gone'));
+  await c.untilGone(ConfigMap, c.to('gone'));
+  await c.untilReady('gone', 'SourceNotFound');
+  expect(await c.admin.find(ConfigMap, c.from('gone'))).toBeUndefined();
+});

@@ -1,0 +1,120 @@
+import { ConfigMap, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
+import { findCondition } from '@bowline/runtime';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+
+/** How long what is known of an account's rights is believed. */
+const BELIEVED_MS = 30_000;
+
+let c: Scenario;
+beforeAll(async () => {
+  c = await startScenario();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+async function account(name: string) {
+  await c.admin.create(ServiceAccount, { metadata: c.from(name) });
+  return { serviceAccountName: name };
+}
+
+/** grant lets an account do something with the ConfigMaps of a namespace, and waits until the API server honours it. */
+async function grant(name: string, namespace: string, verbs: readonly string[]): Promise<void> {
+  const metadata = { namespace, name: c.uniqueName('grant') };
+  await c.admin.create(Role, { metadata, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: [...verbs] }] });
+  await c.admin.create(RoleBinding, {
+    metadata,
+    subjects: [{ kind: 'ServiceAccount', ...c.from(name) }],
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name },
+  });
+  const client = await c.clientFor({ serviceAccount: c.from(name) });
+  for (const verb of verbs) {
+    while (!(await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
+  }
+}
+
+it('scenario 14 writes nothing for an account without rights, holds up no other, and goes on when they are granted', async () => {
+  await c.source('poor');
+  await c.source('rich');
+  await c.sync('poor', await account('poor'));
+  const refused = await c.untilReady('poor', 'InsufficientPermissions');
+  const authorized = findCondition(refused, 'Authorized');
+  expect(authorized).toMatchObject({ status: 'False', reason: 'InsufficientPermissions' });
+  expect(authorized?.message).toContain(`the ServiceAccount ${c.namespace}/poor may not: `);
+  for (const right of [
+    `get configmap poor in namespace ${c.namespace}`,
+    `create configmaps in namespace ${c.target}`,
+    `update configmap poor in namespace ${c.target}`,
+    `delete configmap poor in namespace ${c.target}`,
+  ]) {
+    expect(authorized?.message).toContain(right);
+  }
+  expect(authorized?.message).toContain('grant it a Role with these rights');
+  await c.untilEvent('poor', 'SyncFailed');
+  expect(await c.admin.find(ConfigMap, c.to('poor'))).toBeUndefined();
+  expect(c.requests).not.toContain(`get configmaps ${c.namespace}/poor`);
+
+  await c.sync('rich');
+  const rich = await c.untilReady('rich');
+  expect(findCondition(rich, 'Authorized')).toBeUndefined();
+
+  await grant('poor', c.namespace, ['get']);
+  await grant('poor', c.target, ['create', 'update', 'delete']);
+  await c.clock.advance(BELIEVED_MS);
+  const healed = await c.untilReady('poor');
+  expect(findCondition(healed, 'Authorized')).toMatchObject({ status: 'True', reason: 'Granted' });
+  expect((await c.admin.get(ConfigMap, c.to('poor'))).data).toEqual({ color: 'red' });
+});
+
+it('scenario 14 stops when a right is taken away, and leaves the copy as it is', async () => {
+  await c.source('robbed');
+  const spec = await account('robbed');
+  await grant('robbed', c.namespace, ['get']);
+  await grant('robbed', c.target, ['create', 'update', 'delete']);
+  await c.sync('robbed', spec);
+  await c.untilReady('robbed');
+  const copy = await c.admin.get(ConfigMap, c.to('robbed'));
+  const { items } = await c.admin.list(RoleBinding, { namespace: c.namespace });
+  const bindings = items.filter(({ subjects }) => subjects?.some(({ name }) => name === 'robbed'));
+  const client = await c.clientFor({ serviceAccount: c.from('robbed') });
+  for (const { metadata } of bindings) {
+    await c.admin.delete(RoleBinding, { namespace: c.namespace, name: metadata?.name ?? '' });
+  }
+  while ((await client.mayI({ verb: 'get', resource: 'configmaps', namespace: c.namespace })).allowed);
+  await c.clock.advance(BELIEVED_MS);
+  await c.edit(c.from('robbed'), { color: 'secret' });
+  const refused = await c.untilReady('robbed', 'InsufficientPermissions');
+  expect(findCondition(refused, 'Authorized')?.message).toContain(`get configmap robbed in namespace ${c.namespace}`);
+  expect(await c.admin.get(ConfigMap, c.to('robbed'))).toEqual(copy);
+});
+
+it('scenario 14 says when the account does not exist, and goes on when it does', async () => {
+  await c.source('nobody');
+  await c.sync('nobody', { serviceAccountName: 'nobody' });
+  const refused = await c.untilReady('nobody', 'ServiceAccountNotFound');
+  expect(findCondition(refused, 'Authorized')).toMatchObject({ status: 'False', reason: 'ServiceAccountNotFound' });
+  expect(findCondition(refused, 'Authorized')?.message).toContain(
+    `the ServiceAccount ${c.namespace}/nobody does not exist; create it, or correct spec.serviceAccountName`,
+  );
+  await account('nobody');
+  await grant('nobody', c.namespace, ['get']);
+  await grant('nobody', c.target, ['create', 'update', 'delete']);
+  await c.clock.advance(BELIEVED_MS);
+  await c.untilReady('nobody');
+});
+
+it('scenario 14 asks again about rights every 30 s, and writes nothing meanwhile', async () => {
+  await c.source('waiting');
+  await c.sync('waiting', await account('waiting'));
+  const { metadata } = await c.untilReady('waiting', 'InsufficientPermissions');
+  await c.untilEvent('waiting', 'SyncFailed');
+  await c.idle();
+  const since = Date.now();
+  const before = c.requests.length;
+  await c.pass(300_000);
+  const isQuestion = (request: string) => request === `get serviceaccounts ${c.namespace}/waiting`;
+  expect(c.requests.slice(before).filter(isQuestion)).toHaveLength(10);
+  expect((await c.writes(since)).filter((write) => write.includes('waiting'))).toEqual([]);
+  const after = await c.admin.get(ConfigMapSync, c.from('waiting'));
+  expect(after.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+});
