@@ -1,7 +1,9 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { Admission, type AdmissionPlugin } from './admission/admission.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
+import { impersonated } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import { refusal } from './authorization/refusal.ts';
 import type { FieldTracking } from './fields/field-tracking.ts';
 import type { RequestContext, ServerParts } from './handlers/context.ts';
 import { type BodyDecoder, bodyDecoders } from './handlers/decode-body.ts';
@@ -9,7 +11,7 @@ import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
 import { type RequestInfo, requestInfo } from './http/request-info.ts';
 import { Registry } from './registry/registry.ts';
-import { forbidden, internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
+import { internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
 import { Storage } from './storage/storage.ts';
 
 /** Route answers requests that are about the server and not about objects; undefined for those that it does not know. */
@@ -65,10 +67,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const answer = async (request: ApiRequest, warnings: string[]): Promise<ApiResponse> => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://localhost');
     const info = requestInfo(request.method, pathname, query);
-    const user = await authenticator.authenticate(request);
-    if (!user) throw unauthorized();
+    const caller = await authenticator.authenticate(request);
+    if (!caller) throw unauthorized();
+    const user = await impersonated(request, caller, authorizer);
     const decision = await authorizer.authorize(user, info);
-    if (!decision.allowed) throw refusal(info, decision.reason);
+    if (!decision.allowed) throw refusal(user, info, decision.reason);
     for (const route of routes) {
       const response = await route(info, request, query);
       if (response) return response;
@@ -106,12 +109,6 @@ export function statusResponse(error: StatusError): ApiResponse {
     headers: { 'content-type': 'application/json', ...(retry === undefined ? {} : { 'retry-after': String(retry) }) },
     body: JSON.stringify(error.toStatus()),
   };
-}
-
-function refusal(info: RequestInfo, reason: string): StatusError {
-  if (!info.isResource) return new StatusError(403, 'Forbidden', `forbidden: ${reason}`, {});
-  const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`;
-  return forbidden({ group: info.group, resource }, info.name, reason);
 }
 
 /** withWarnings adds what the client should know, as RFC 7234 headers that kubectl prints. */

@@ -2,9 +2,10 @@ import type { ApiResponse } from '../http/api-request.ts';
 import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
-import type { Strategy } from '../registry/api-resource.ts';
+import type { ApiResource, Strategy } from '../registry/api-resource.ts';
 import { methodNotAllowed, noSuchResource } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
+import { computeObject } from './compute.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
@@ -41,8 +42,14 @@ export async function serveResource(
       };
     case 'create': {
       const options = writeOptions(context, 'CreateOptions');
-      const object = receivedObject(context, await bodyOf(context, decoders), strategy, options.fieldValidation);
-      return written(context, await createObject(context, object, options));
+      const kind = createdKind(context);
+      const created = { ...context, resource: kind };
+      const body = await bodyOf(context, decoders);
+      const object = receivedObject(created, body, kind.strategy, options.fieldValidation);
+      const result = kind.answer
+        ? computeObject(context, kind, kind.answer, object, options)
+        : createObject(context, object, options);
+      return written(created, await result);
     }
     case 'update': {
       const options = writeOptions(context, 'UpdateOptions');
@@ -64,6 +71,15 @@ export async function serveResource(
     default:
       throw methodNotAllowed(resourceName(context), info.verb);
   }
+}
+
+/** createdKind is what is created at the path: below an object that is another kind, or nothing. */
+function createdKind(context: RequestContext): ApiResource {
+  const { resource, info } = context;
+  if (info.subresource === '') return resource;
+  const kind = resource.subresources.get(info.subresource)?.creates;
+  if (!kind?.answer) throw methodNotAllowed(resourceName(context), info.verb);
+  return kind;
 }
 
 /** strategyFor is what decides about the part of the object that the path names. */

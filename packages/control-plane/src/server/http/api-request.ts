@@ -5,6 +5,8 @@ export interface ApiRequest {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** headerLines are the headers as they came: one that stood twice is there twice. Defaults to `headers`. */
+  readonly headerLines?: (() => (readonly [name: string, value: string])[]) | undefined;
   /** body reads at most `limit` bytes; rejects with a StatusError when there are more. */
   readonly body: (limit: number) => Promise<Uint8Array>;
   /** Aborted when the client goes away. */
@@ -18,8 +20,18 @@ export interface ApiConnection {
   readonly remoteAddress: string;
   /** Whether what is said cannot be read or changed on the way. */
   readonly isSecure: boolean;
-  /** The verified client certificate's subject. */
-  readonly certificate?: { readonly commonName: string; readonly organizations: readonly string[] } | undefined;
+  /** The client certificate, if one was shown and verified. */
+  readonly certificate?: ClientCertificate | undefined;
+  /** Whether a certificate was shown that nobody trusted vouches for. Defaults to false. */
+  readonly hasInvalidCertificate?: boolean | undefined;
+}
+
+/** ClientCertificate is what a verified certificate says of its holder. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** The SHA-256 of the certificate, in hexadecimal digits. */
+  readonly fingerprint?: string | undefined;
 }
 
 /** ApiResponse is an answer. */

@@ -1,3 +1,5 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { get } from 'node:http';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
@@ -20,6 +22,25 @@ describe('listen', () => {
     await listener.close();
     await using again = await listen({ handle, port: listener.port });
     expect(again.port).toBe(listener.port);
+  });
+
+  it('gives headers that stand twice as one, and as the lines that they were', async () => {
+    let seen: ApiRequest | undefined;
+    await using listener = await listen({
+      handle: (request) => {
+        seen = request;
+        return Promise.resolve({ status: 200, headers: json, body: '' });
+      },
+    });
+    await new Promise<void>((resolve) => {
+      const headers = { 'X-A': ['one, two', 'three'] };
+      get({ host: '127.0.0.1', port: listener.port, headers }, (answer) => answer.resume().on('end', resolve));
+    });
+    expect(seen?.headers['x-a']).toBe('one, two, three');
+    expect(seen?.headerLines?.().filter(([name]) => name === 'x-a')).toEqual([
+      ['x-a', 'one, two'],
+      ['x-a', 'three'],
+    ]);
   });
 
   it('refuses a body that is larger than the reader allows', async () => {
@@ -70,7 +91,11 @@ describe('listen', () => {
     });
     await using listener = await listen({
       handle: ({ connection }) =>
-        Promise.resolve({ status: 200, headers: json, body: JSON.stringify(connection.certificate ?? null) }),
+        Promise.resolve({
+          status: 200,
+          headers: json,
+          body: JSON.stringify({ ...connection, remoteAddress: undefined }),
+        }),
       tls: { certificate: server.certificatePem, key: server.keyPem, clientAuthority: authority.certificatePem },
     });
     const ask = async (options: object): Promise<unknown> => {
@@ -85,14 +110,21 @@ describe('listen', () => {
       session.close();
       return JSON.parse(text) as unknown;
     };
-    expect(await ask({})).toBeNull();
-    expect(await ask({ cert: user.certificatePem, key: user.keyPem })).toMatchObject({
-      commonName: 'ann',
-      organizations: ['a', 'b'],
+    expect(await ask({})).toEqual({ isSecure: true });
+    expect(await ask({ cert: user.certificatePem, key: user.keyPem })).toEqual({
+      isSecure: true,
+      certificate: {
+        commonName: 'ann',
+        organizations: ['a', 'b'],
+        fingerprint: createHash('sha256').update(new X509Certificate(user.certificatePem).raw).digest('hex'),
+      },
     });
     const stranger = await createCertificateAuthority({ commonName: 'stranger' });
     const other = await issueCertificate({ authority: stranger, commonName: 'eve', usages: ['client'] });
-    expect(await ask({ cert: other.certificatePem, key: other.keyPem })).toBeNull();
+    expect(await ask({ cert: other.certificatePem, key: other.keyPem })).toEqual({
+      isSecure: true,
+      hasInvalidCertificate: true,
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { tooLarge } from '../status/api-status.ts';
 import type { ApiConnection, ApiRequest, ApiResponse } from './api-request.ts';
 
@@ -85,6 +85,7 @@ async function answer(
     method: incoming.method ?? 'GET',
     url: incoming.url ?? '/',
     headers,
+    headerLines: () => linesOf(incoming.rawHeaders),
     body: (limit) => readBody(incoming, limit),
     signal: gone.signal,
     connection: connectionOf(incoming),
@@ -105,6 +106,14 @@ async function answer(
     if (!outgoing.write(chunk)) await drained(outgoing, gone.signal);
   }
   outgoing.end();
+}
+
+/** Node gives names and values in turns, and joins the values of a name that stands twice unless they are asked for like this. */
+function linesOf(raw: readonly string[]): (readonly [string, string])[] {
+  const lines: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2)
+    lines.push([(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']);
+  return lines;
 }
 
 function drained(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
@@ -130,13 +139,29 @@ async function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
+/** Reading a certificate takes longer than most answers, and a connection has the same one for all of its requests. */
+const connections = new WeakMap<object, ApiConnection>();
+
 function connectionOf(incoming: IncomingMessage): ApiConnection {
-  const { socket } = incoming;
+  // With HTTP/2 every request has a socket object of its own; the session is what they share.
+  const key = (incoming as { stream?: { session?: object } }).stream?.session ?? incoming.socket;
+  const known = connections.get(key);
+  if (known) return known;
+  const connection = readConnection(incoming);
+  connections.set(key, connection);
+  return connection;
+}
+
+function readConnection({ socket }: IncomingMessage): ApiConnection {
   const remoteAddress = socket.remoteAddress ?? '';
   if (!('encrypted' in socket)) return { remoteAddress, isSecure: false };
   const secure = socket as unknown as TLSSocket;
-  if (!secure.authorized) return { remoteAddress, isSecure: true };
-  const { subject } = secure.getPeerCertificate();
+  // Empty, whatever the types say, when none was shown.
+  const { subject, fingerprint256 } = secure.getPeerCertificate() as Partial<PeerCertificate>;
+  if (!subject) return { remoteAddress, isSecure: true };
+  if (!secure.authorized) return { remoteAddress, isSecure: true, hasInvalidCertificate: true };
   const organizations = [subject.O ?? []].flat();
-  return { remoteAddress, isSecure: true, certificate: { commonName: [subject.CN].flat()[0] ?? '', organizations } };
+  const fingerprint = fingerprint256?.replaceAll(':', '').toLowerCase();
+  const commonName = [subject.CN].flat()[0] ?? '';
+  return { remoteAddress, isSecure: true, certificate: { commonName, organizations, fingerprint } };
 }

@@ -28,6 +28,17 @@ export interface WriteContext {
   readonly dryRun: boolean;
 }
 
+/** AnswerContext is what a computed answer may depend on besides what was sent. */
+export interface AnswerContext extends WriteContext {
+  /** Of the path; empty for cluster-wide kinds. */
+  readonly namespace: string;
+  /** Of the path; empty unless the kind is sent to a part of an object. */
+  readonly name: string;
+}
+
+/** Answer computes what is told of a kind that is not stored, such as a review or a token: the draft, completed, or another. */
+export type Answer = (draft: Draft, context: AnswerContext) => Promise<Draft> | Draft;
+
 /** Decoded is a request's body as a kind understands it. */
 export interface Decoded {
   readonly object: Draft;
@@ -66,6 +77,8 @@ export interface Subresource {
   readonly kind?: string | undefined;
   /** What update and patch of it may change. Absent for those that the server answers in a way of their own. */
   readonly strategy?: Strategy | undefined;
+  /** What is created below it, where that is computed: a TokenRequest. */
+  readonly creates?: ApiResource | undefined;
 }
 
 /** ApiResource is one resource in one version, as it is served. */
@@ -87,6 +100,8 @@ export interface ApiResource {
   /** Whether the items of a list say what they are; those of built-in kinds do not. */
   readonly listsTypedItems: boolean;
   readonly strategy: Strategy;
+  /** A kind with an answer is computed and never stored; all that can be done with it is to create it. */
+  readonly answer?: Answer | undefined;
   readonly nameRule: NameRule;
   /** Whether an update must say which version it replaces. */
   readonly needsVersion: boolean;

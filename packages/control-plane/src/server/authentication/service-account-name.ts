@@ -1,0 +1,26 @@
+import { nameProblems } from '../objects/names.ts';
+
+const PREFIX = 'system:serviceaccount:';
+/** Every ServiceAccount is in this group. */
+const ALL_ACCOUNTS = 'system:serviceaccounts';
+
+/** serviceAccountName is the username of a ServiceAccount. */
+export function serviceAccountName(namespace: string, name: string): string {
+  return `${PREFIX}${namespace}:${name}`;
+}
+
+/** serviceAccountGroups are the groups of the ServiceAccounts of a namespace. */
+export function serviceAccountGroups(namespace: string): string[] {
+  return [ALL_ACCOUNTS, `${ALL_ACCOUNTS}:${namespace}`];
+}
+
+/** splitServiceAccountName is the inverse of `serviceAccountName`; undefined for the name of anybody else. */
+export function splitServiceAccountName(
+  username: string,
+): { readonly namespace: string; readonly name: string } | undefined {
+  if (!username.startsWith(PREFIX)) return undefined;
+  const [namespace = '', name = '', ...more] = username.slice(PREFIX.length).split(':');
+  if (more.length > 0 || nameProblems(namespace, 'label').length > 0 || nameProblems(name, 'subdomain').length > 0)
+    return undefined;
+  return { namespace, name };
+}

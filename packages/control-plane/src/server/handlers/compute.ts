@@ -1,0 +1,43 @@
+import type { Answer, ApiResource, Draft } from '../registry/api-resource.ts';
+import type { RequestContext } from './context.ts';
+import type { WriteResult } from './create.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** computeObject answers a create of what is not stored: admitted and tracked like any other object, and then computed. */
+export async function computeObject(
+  context: RequestContext,
+  kind: ApiResource,
+  answer: Answer,
+  object: Draft,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { resource, info, clock, admission, fields, user, warnings, request } = context;
+  const { namespace, name, subresource } = info;
+  const { metadata } = object;
+  const now = clock.now();
+  // Said by the server alone.
+  metadata.uid = undefined;
+  metadata.selfLink = undefined;
+  metadata.creationTimestamp = undefined;
+  metadata.deletionTimestamp = undefined;
+  metadata.deletionGracePeriodSeconds = undefined;
+  kind.strategy.applyDefaults?.(object);
+  const review = {
+    operation: 'CREATE' as const,
+    resource,
+    subresource,
+    namespace,
+    name,
+    object,
+    old: undefined,
+    user,
+    dryRun: options.dryRun,
+    options: options.raw,
+    warnings,
+    signal: request.signal,
+  };
+  await admission.mutate(review);
+  fields.created(kind, object, { manager: options.fieldManager, subresource, now });
+  await admission.validate(review);
+  return { isNew: true, draft: await answer(object, { user, now, dryRun: options.dryRun, namespace, name }) };
+}
