@@ -13,6 +13,7 @@ async function loadProof(name: string): Promise<Proof> {
 }
 
 const { values, positionals } = parseArgs({
+  args: joined(process.argv.slice(2)),
   allowPositionals: true,
   strict: false,
   options: {
@@ -22,6 +23,16 @@ const { values, positionals } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
+
+/** A proof's own flags are not known here, and parseArgs takes what follows such a flag for its value only behind a `=`. */
+function joined(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const isNamed = (flag = ''): boolean => /^--[^=]+$/.test(flag) && flag !== '--keep';
+    if (isNamed(args[index - 1]) && !arg.startsWith('-')) return [];
+    const value = args[index + 1];
+    return isNamed(arg) && value !== undefined && !value.startsWith('-') ? [`${arg}=${value}`] : [arg];
+  });
+}
 
 function wholeNumber(flag: string, text: unknown): number {
   const value = Number(text);

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { constants, createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, createCertificateAuthority, issueCertificate, systemClock } from '@bowline/machinery';
@@ -57,6 +57,8 @@ export class FaultProxy implements AsyncDisposable {
     this.#inner = inner;
     this.#upstream = new Upstream(options.upstream);
     this.#wire = options.wire ?? systemClock;
+    // One for each request under way, which connections bound.
+    setMaxListeners(0, this.#closing.signal);
     inner.on('request', (request: Request, response: Response) => this.#track(this.#handle(request, response)));
     inner.on('sessionError', () => {});
     inner.on('session', (session) => session.once('close', () => this.#track(this.#upstream.forget(session))));

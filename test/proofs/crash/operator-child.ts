@@ -1,0 +1,36 @@
+// An operator in a process of its own, for the crash proof. It is killed without warning.
+import { connect, createClient, createLog, Manager, runUntilSignal } from '@bowline/runtime';
+import { loadScenario } from './scenarios.ts';
+
+/** ChildSettings is what the proof hands to the process. */
+export interface ChildSettings {
+  /** The scenario whose operator runs. */
+  readonly scenario: string;
+  readonly server: string;
+  readonly ca: string;
+  /** The manager's namespace. */
+  readonly namespace: string;
+}
+
+// The proof has gone: nothing is left to prove.
+process.on('disconnect', () => process.exit(1));
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
+const { operator, config } = await loadScenario(settings.scenario);
+const log = createLog({ level: 'warn', destination: process.stderr });
+const client = createClient({ transport: connect({ server: settings.server, ca: settings.ca }), log });
+const manager = new Manager({
+  operators: [operator],
+  clientFor: () => client,
+  config: config === undefined ? {} : { [operator.name]: config },
+  namespace: settings.namespace,
+  // The Lease of a killed process would have to run out first. That nobody writes out of turn is proved by the election proof;
+  // here the next process begins while requests of the one before may still be under way.
+  leaderElection: false,
+  healthAddress: '0',
+  metricsAddress: '0',
+  webhooksFor: () => ({ address: '127.0.0.1:0' }),
+  log,
+});
+await runUntilSignal((signal) => manager.run(signal));
+await client.close();

@@ -1,0 +1,129 @@
+import { startControlPlane } from '@bowline/control-plane';
+import { type Cluster, cluster, until } from '@bowline/control-plane/testing';
+import { Secret } from '@bowline/kubernetes';
+import type { Operator } from '@bowline/runtime';
+import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import { installOperator } from './install.ts';
+import { OperatorProcess } from './operator-process.ts';
+import { type Outcome, playCase } from './play.ts';
+import { loadScenario, scenarioNames } from './scenarios.ts';
+
+/** With less time than this, cases are made smaller rather than few. */
+const ENOUGH_SECONDS = 300;
+
+/**
+ * The crash proof: an operator in a process of its own, on a real API server and under exactly its own rights, is killed in the
+ * middle of its work, and started again. `--operator NAME` chooses one; by default each operator with a scenario plays all seeds.
+ */
+export const proof: Proof = {
+  name: 'crash',
+  summary:
+    'operators killed at any point of their work and restarted: they finish it, lose nothing, touch nothing else',
+  defaultRuns: 15,
+  run,
+};
+
+interface Played {
+  readonly outcomes: readonly Outcome[];
+  readonly violations: ProofResult['violations'];
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+async function run(options: ProofOptions): Promise<ProofResult> {
+  const operators = chosen(options.flags?.operator);
+  const played: [string, Played][] = [];
+  for (const name of operators) played.push([name, await playAll(name, share(options, operators.length))]);
+  return {
+    name: 'crash',
+    runs: played.reduce((sum, [, { outcomes }]) => sum + outcomes.length, 0),
+    seed: options.seed,
+    violations: played.flatMap(([, { violations }]) => violations),
+    facts: Object.fromEntries(played.map(([name, { outcomes, facts }]) => [name, { ...facts, ...summary(outcomes) }])),
+  };
+}
+
+function chosen(operator: string | undefined): readonly string[] {
+  const known = scenarioNames();
+  if (operator === undefined) return known;
+  if (known.includes(operator)) return [operator];
+  throw new Error(`the operator ${operator} has no crash scenario; known: ${known.join(', ')}`);
+}
+
+function share(options: ProofOptions, operators: number): ProofOptions {
+  return options.seconds === undefined ? options : { ...options, seconds: options.seconds / operators };
+}
+
+/** playAll plays one operator's cases, on a control plane of its own: nothing else may move on it. */
+async function playAll(name: string, options: ProofOptions): Promise<Played> {
+  const startedAt = performance.now();
+  const { runs, seed: first, seconds = Number.POSITIVE_INFINITY, log } = options;
+  const scenario = await loadScenario(name);
+  await using controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    scheduler: false,
+    workloads: false,
+    nodes: 0,
+    onProgress: log,
+  });
+  log(`${name}: kube-apiserver ${controlPlane.version} is ready`);
+  await using c = await cluster({ controlPlane, prefix: 'crash' });
+  const upstream = await installOperator(c, scenario.operator);
+  const world = await scenario.open({ cluster: c, isShort: seconds < ENOUGH_SECONDS, log });
+  await using process = await OperatorProcess.open(upstream, { scenario: name, namespace: c.namespace });
+  process.start();
+  await Promise.race([Promise.all([world.settled(), hasCertificate(c, scenario.operator)]), process.died]);
+
+  const outcomes: Outcome[] = [];
+  const violations: { seed: number; message: string }[] = [];
+  const players = { scenario, world, process, admin: c.admin };
+  for (let seed = first; seed < first + runs && performance.now() - startedAt < seconds * 1000; seed++) {
+    const fail = (message: string): void => void violations.push({ seed, message: `${name}: ${message}` });
+    try {
+      const outcome = await playCase(players, seed);
+      outcomes.push(outcome);
+      log(`${name} ${seed}: ${describe(outcome)}`);
+      for (const problem of outcome.problems) fail(`${outcome.deed}: ${problem}`);
+    } catch (error) {
+      fail(error instanceof Error ? error.message : String(error));
+    }
+    if (violations.length > 0) {
+      log(`${name} said: ${process.said}`);
+      // What follows would start from a state that nobody meant.
+      break;
+    }
+  }
+  return { outcomes, violations, facts: { kubernetes: controlPlane.version, ...world.facts } };
+}
+
+/** The certificate of webhooks is the one thing that a manager makes for itself. */
+async function hasCertificate({ namespace, admin }: Cluster, { name, webhooks }: Operator): Promise<void> {
+  if (webhooks.length === 0) return;
+  const secret = { namespace, name: `${name}-webhook-tls` };
+  await until(admin, Secret, secret, ({ data }) => data?.['tls.crt'] !== undefined, { timeoutMs: 60_000 });
+}
+
+function describe({ deed, kills, recoveryMs, problems }: Outcome): string {
+  const deaths = kills.map(
+    ({ requests, laterMs, progress }) => `${requests} requests + ${laterMs} ms (${percent(progress)} done)`,
+  );
+  const end = problems.length === 0 ? 'all is well' : `VIOLATED: ${problems[0]}`;
+  return `${deed}, killed after ${deaths.join(', then ')}; done ${recoveryMs} ms after the last start, ${end}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function summary(outcomes: readonly Outcome[]) {
+  const kills = outcomes.flatMap((outcome) => outcome.kills);
+  const deeds: Record<string, number> = {};
+  for (const { deed } of outcomes) deeds[deed] = (deeds[deed] ?? 0) + 1;
+  return {
+    cases: deeds,
+    kills: kills.length,
+    killedBefore: kills.filter(({ progress }) => progress === 0).length,
+    killedMidway: kills.filter(({ progress }) => progress > 0 && progress < 1).length,
+    killedAfter: kills.filter(({ progress }) => progress === 1).length,
+    longestRecoveryMs: Math.max(0, ...outcomes.map(({ recoveryMs }) => recoveryMs)),
+  };
+}

@@ -1,0 +1,246 @@
+import { ConfigMapSync } from '@bowline/configmap-sync';
+import { until, untilGone } from '@bowline/control-plane/testing';
+import { ConfigMap } from '@bowline/kubernetes';
+import { pick, type Random } from '@bowline/machinery';
+import { type Client, findCondition, isInvalid, isNotFound } from '@bowline/runtime';
+import type { Identified } from '../../fingerprint.ts';
+import type { CrashCase } from '../../scenario.ts';
+import { backupName, type Content, type CopyState, judge } from './judge.ts';
+import { COPIES, HALF, inParallel, SOURCES } from './world.ts';
+
+/** Every so many namespaces have a ConfigMap already where the copy should be. */
+const ADOPTED_EVERY = 10;
+/** Some of those have one of somebody else's where its backup should be. */
+const OCCUPIED_EVERY = 30;
+/** Every so many copies are made immutable, and have to be made anew to be changed. */
+const IMMUTABLE_EVERY = 15;
+/** Adopting takes a look, a backup and a write. */
+const REQUESTS_TO_ADOPT = 3;
+const PATIENCE_MS = 180_000;
+
+/** DeedRules is what is done, and what must be there afterwards. */
+interface DeedRules {
+  /** Whether the copies are there before. */
+  readonly isSynced: boolean;
+  /** Defaults to Delete. */
+  readonly deletionPolicy?: 'Orphan';
+  /** What becomes of the copies: in every other namespace, and in the others. */
+  readonly leaves: readonly [CopyState, CopyState];
+  act(one: Acting): Promise<unknown>;
+}
+
+/** Acting is what deeds are done with. */
+interface Acting {
+  create(): Promise<unknown>;
+  edit(): Promise<unknown>;
+  select(label: string): Promise<unknown>;
+  delete(): Promise<unknown>;
+}
+
+const DEEDS: Readonly<Record<string, DeedRules>> = {
+  'fan-out': { isSynced: false, leaves: ['synced', 'synced'], act: (one) => one.create() },
+  change: { isSynced: true, leaves: ['synced', 'synced'], act: (one) => one.edit() },
+  deletion: { isSynced: true, leaves: ['gone', 'gone'], act: (one) => one.delete() },
+  deselection: { isSynced: true, leaves: ['synced', 'gone'], act: (one) => one.select(HALF) },
+  orphaning: { isSynced: true, deletionPolicy: 'Orphan', leaves: ['released', 'released'], act: (one) => one.delete() },
+};
+
+/** deeds are what the operator is killed at. */
+export const deeds: readonly string[] = Object.keys(DEEDS);
+
+/** SyncCaseOptions says where a case plays. */
+export interface SyncCaseOptions {
+  readonly admin: Client;
+  /** The namespaces of the copies. */
+  readonly namespaces: readonly string[];
+  readonly deed: string;
+  /** The name of everything that the case makes. */
+  readonly name: string;
+}
+
+/** SyncCase is one source, its ConfigMapSync and their copies, from the first to the last. */
+export class SyncCase implements CrashCase, Acting {
+  readonly requests: number;
+  readonly #admin: Client;
+  readonly #namespaces: readonly string[];
+  readonly #name: string;
+  readonly #rules: DeedRules;
+  readonly #states: ReadonlyMap<string, CopyState>;
+  /** Those namespaces that keep a copy. */
+  readonly #staying: readonly string[];
+  readonly #before = new Map<string, ConfigMap>();
+  readonly #occupied = new Map<string, ConfigMap>();
+  #revision = 0;
+  #source: ConfigMap = {};
+
+  private constructor({ admin, namespaces, deed, name }: SyncCaseOptions) {
+    const rules = DEEDS[deed];
+    if (!rules) throw new TypeError(`there is no deed ${deed}`);
+    this.#admin = admin;
+    this.#namespaces = namespaces;
+    this.#name = name;
+    this.#rules = rules;
+    this.#states = new Map(namespaces.map((namespace, index) => [namespace, rules.leaves[index % 2 === 0 ? 0 : 1]]));
+    this.#staying = namespaces.filter((namespace) => this.#states.get(namespace) === 'synced');
+    const adopted = rules.isSynced ? 0 : this.#every(ADOPTED_EVERY).length;
+    this.requests = namespaces.length + REQUESTS_TO_ADOPT * adopted;
+  }
+
+  /** begin makes the source, things that are in the way of its copies, and what else has to be there before the deed. */
+  static async begin(options: SyncCaseOptions): Promise<SyncCase> {
+    const one = new SyncCase(options);
+    await one.#prepare();
+    return one;
+  }
+
+  async #prepare(): Promise<void> {
+    const admin = this.#admin;
+    const name = this.#name;
+    this.#source = await admin.create(ConfigMap, { metadata: this.#key, ...this.#content });
+    await inParallel(this.#every(ADOPTED_EVERY), async (namespace) => {
+      const mine = { metadata: { namespace, name }, data: { mine: `of ${namespace}` } };
+      this.#before.set(namespace, await admin.create(ConfigMap, mine));
+    });
+    await inParallel(this.#every(OCCUPIED_EVERY), async (namespace) => {
+      const theirs = { metadata: { namespace, name: backupName(name) }, data: { theirs: 'x' } };
+      this.#occupied.set(namespace, await admin.create(ConfigMap, theirs));
+    });
+    if (!this.#rules.isSynced) return;
+    await this.create();
+    await this.#untilReady(this.#namespaces.length);
+    const immutable = this.#every(IMMUTABLE_EVERY).filter((namespace) => !this.#before.has(namespace));
+    await inParallel(immutable, (namespace) =>
+      admin.patch(ConfigMap, { namespace, name }, { type: 'merge', body: { immutable: true } }),
+    );
+  }
+
+  isOwn({ resource, name }: Identified): boolean {
+    if (resource === 'configmaps') return this.#isNamed(name);
+    return resource === `${ConfigMapSync.plural}.${ConfigMapSync.group}` && name === this.#name;
+  }
+
+  async act(): Promise<void> {
+    await this.#rules.act(this);
+  }
+
+  create(): Promise<unknown> {
+    const sync = ConfigMapSync.withDefaults({
+      metadata: this.#key,
+      spec: {
+        sourceNamespace: SOURCES,
+        configMapName: this.#name,
+        destinationSelector: { matchLabels: { [COPIES]: 'true' } },
+        deletionPolicy: this.#rules.deletionPolicy,
+      },
+    });
+    return this.#admin.create(ConfigMapSync, sync);
+  }
+
+  async edit(): Promise<void> {
+    this.#revision++;
+    this.#source = await this.#admin.patch(ConfigMap, this.#key, { type: 'merge', body: this.#content });
+  }
+
+  select(label: string): Promise<unknown> {
+    const body = { spec: { destinationSelector: { matchLabels: { [label]: 'true' } } } };
+    return this.#admin.patch(ConfigMapSync, this.#key, { type: 'merge', body });
+  }
+
+  delete(): Promise<unknown> {
+    return this.#admin.delete(ConfigMapSync, this.#key);
+  }
+
+  async progress(): Promise<number> {
+    const failing = new Set((await this.problems()).map((problem) => problem.split(':')[0]));
+    // A deed that leaves some copies as they are is about the others.
+    const others = this.#namespaces.length - this.#staying.length;
+    return Math.max(0, 1 - failing.size / (others === 0 ? this.#namespaces.length : others));
+  }
+
+  async meanwhile(random: Random): Promise<void> {
+    // What is let go is not repaired: others may do with it what they like, and nothing could be said of it here.
+    if (this.#staying.length === 0) return;
+    const admin = this.#admin;
+    const created = this.#staying.filter((namespace) => !this.#before.has(namespace));
+    const copy = { namespace: pick(random, created), name: this.#name };
+    const mischief: readonly (() => Promise<unknown>)[] = [
+      () => Promise.resolve(),
+      () => admin.delete(ConfigMap, copy),
+      () => admin.patch(ConfigMap, copy, { type: 'merge', body: { data: { drift: 'yes' } } }),
+    ];
+    // Not every copy is there, and immutable ones cannot be edited.
+    await pick(random, mischief)().catch((error: unknown) => {
+      if (!isNotFound(error) && !isInvalid(error)) throw error;
+    });
+    // Last, so that whoever has dealt with it has seen the rest too.
+    await this.edit();
+  }
+
+  async done(signal: AbortSignal): Promise<void> {
+    if (this.#staying.length > 0) await this.#untilReady(this.#staying.length, signal);
+    else await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: PATIENCE_MS, signal });
+  }
+
+  async problems(): Promise<readonly string[]> {
+    return judge(await this.#found(), {
+      name: this.#name,
+      content: this.#content,
+      copies: this.#states,
+      before: this.#before,
+      occupied: this.#occupied,
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.#staying.length > 0) {
+      await this.delete();
+      await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: PATIENCE_MS });
+    }
+    await this.#admin.delete(ConfigMap, this.#key);
+    await inParallel(await this.#found(), ({ metadata: { namespace, name = '' } = {} }) =>
+      this.#admin.delete(ConfigMap, { namespace, name }),
+    );
+  }
+
+  /** Of the source and of its ConfigMapSync. */
+  get #key(): { readonly namespace: string; readonly name: string } {
+    return { namespace: SOURCES, name: this.#name };
+  }
+
+  /** About as large as ConfigMaps are. */
+  get #content(): Required<Content> {
+    const blob = Buffer.from(`blob ${this.#revision}`).toString('base64');
+    return {
+      data: { revision: `r${this.#revision}`, text: `${this.#revision} `.repeat(200) },
+      binaryData: { blob },
+    };
+  }
+
+  #every(count: number): readonly string[] {
+    return this.#namespaces.filter((_, index) => index % count === 0);
+  }
+
+  #isNamed(name: string): boolean {
+    return name === this.#name || name.startsWith(backupName(this.#name));
+  }
+
+  /** Everything of this case in the namespaces of the copies. */
+  async #found(): Promise<readonly ConfigMap[]> {
+    const { items } = await this.#admin.list(ConfigMap);
+    return items.filter(({ metadata }) => this.#isNamed(metadata?.name ?? '') && metadata?.namespace !== SOURCES);
+  }
+
+  /** The operator says that all copies are what the source is now. */
+  async #untilReady(copies: number, signal?: AbortSignal): Promise<void> {
+    const isReady = (sync: ConfigMapSync): boolean => {
+      const ready = findCondition(sync, 'Ready');
+      return (
+        ready?.status === 'True' &&
+        ready.observedGeneration === sync.metadata?.generation &&
+        sync.status?.sourceResourceVersion === this.#source.metadata?.resourceVersion &&
+        sync.status?.syncedCount === copies
+      );
+    };
+    await until(this.#admin, ConfigMapSync, this.#key, isReady, { timeoutMs: PATIENCE_MS, signal });
+  }
+}
