@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { differingInputs, type FetchDocument, fetchInputs, readInputs, writeInputs } from './generate/inputs.ts';
+import { kindPages } from './generate/kind-pages.ts';
 import { compareGenerated, writeGenerated } from './generate/outputs.ts';
 
 const USAGE = `usage: npm run generate -- [options]
 
-Without options: writes the generated files of packages/kubernetes from its committed openapi/ folder.
+Without options: writes the generated files of packages/kubernetes from its committed openapi/ folder, and the
+reference page of every operator's kinds from their schemas.
   --check            compare only; exit 1 when a generated file is not what its input gives
   --fetch            first read the openapi/ folder anew from a running API server, through kubectl
   --kubeconfig FILE  with --fetch: the kubeconfig to use (default: kubectl's own)
@@ -36,7 +38,7 @@ async function main(): Promise<number> {
       return 1;
     }
   }
-  for (const { file, problem } of await writeGenerated(root)) {
+  for (const { file, problem } of await writeGenerated(root, await kindPages())) {
     console.log(`${problem === 'left over' ? 'removed' : 'wrote'} ${file}`);
   }
   return 0;
@@ -66,7 +68,7 @@ function readOptions() {
 }
 
 async function check(): Promise<number> {
-  const differences = await compareGenerated(root);
+  const differences = await compareGenerated(root, await kindPages());
   for (const { file, problem } of differences) console.error(`${file}: ${problem}`);
   if (differences.length === 0) return 0;
   console.error('generated files are not what their inputs give: run npm run generate and commit the result');

@@ -82,6 +82,17 @@ describe('generated files', () => {
     await writeGenerated(root);
     expect(await compareGenerated(root)).toEqual([]);
   });
+
+  it('include the pages of kinds, of which none outlives its operator', async () => {
+    await writeInputs(root, await fetchInputs(scriptedServer()));
+    const file = 'docs/operators/demo/reference.md';
+    await writeGenerated(root, new Map([[file, '# Demo\n']]));
+    expect(await compareGenerated(root, new Map([[file, '# Demo, changed\n']]))).toEqual([
+      { file, problem: 'differs' },
+    ]);
+    expect(await writeGenerated(root)).toEqual([{ file, problem: 'left over' }]);
+    expect(await compareGenerated(root)).toEqual([]);
+  });
 });
 
 /** scriptedServer answers the synthetic documents, and empty ones for the other group-versions. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { emitSchemaModules, emitSchemas } from './emit-schemas.ts';
 import { emitEntry, emitTypes } from './emit-types.ts';
 import { readInputs } from './inputs.ts';
+import { KIND_PAGE, OPERATOR_PAGES } from './kind-pages.ts';
 import { createModel } from './model.ts';
 import type { Inputs } from './open-api.ts';
 
@@ -17,6 +18,9 @@ export interface Difference {
   readonly problem: 'differs' | 'left over' | 'missing';
 }
 
+/** Pages are generated pages by their path, seen from the repository's root. */
+type Pages = ReadonlyMap<string, string>;
+
 /** outputsOf is every generated file's text by its path, seen from the repository's root. */
 export function outputsOf(inputs: Inputs): ReadonlyMap<string, string> {
   const model = createModel(inputs);
@@ -30,9 +34,12 @@ export function outputsOf(inputs: Inputs): ReadonlyMap<string, string> {
   return outputs;
 }
 
-/** compareGenerated says which generated files are not what the committed inputs give. Node alone; writes nothing. */
-export async function compareGenerated(root: string): Promise<readonly Difference[]> {
-  const outputs = outputsOf(await readInputs(root));
+/**
+ * compareGenerated says which generated files are not what the committed inputs give. `pages` are those of operators' kinds,
+ * which need no input but the source. Node alone; writes nothing.
+ */
+export async function compareGenerated(root: string, pages: Pages = new Map()): Promise<readonly Difference[]> {
+  const outputs = new Map([...outputsOf(await readInputs(root)), ...pages]);
   const present = await presentFiles(root);
   const differences: Difference[] = [];
   for (const [file, text] of outputs) {
@@ -44,9 +51,9 @@ export async function compareGenerated(root: string): Promise<readonly Differenc
 }
 
 /** writeGenerated brings the generated files up to date and answers what it changed. */
-export async function writeGenerated(root: string): Promise<readonly Difference[]> {
-  const outputs = outputsOf(await readInputs(root));
-  const differences = await compareGenerated(root);
+export async function writeGenerated(root: string, pages: Pages = new Map()): Promise<readonly Difference[]> {
+  const outputs = new Map([...outputsOf(await readInputs(root)), ...pages]);
+  const differences = await compareGenerated(root, pages);
   for (const { file } of differences) {
     const text = outputs.get(file);
     if (text === undefined) {
@@ -63,6 +70,10 @@ async function presentFiles(root: string): Promise<ReadonlySet<string>> {
   const files = new Set<string>();
   for (const folder of [TYPES, SCHEMAS]) {
     for (const file of await readdir(join(root, folder)).catch(absent)) files.add(`${folder}/${file}`);
+  }
+  for (const operator of await readdir(join(root, OPERATOR_PAGES)).catch(absent)) {
+    const pages = await readdir(join(root, OPERATOR_PAGES, operator));
+    if (pages.includes(KIND_PAGE)) files.add(`${OPERATOR_PAGES}/${operator}/${KIND_PAGE}`);
   }
   return files;
 }
