@@ -33,13 +33,23 @@ import { waitFor } from './wait-for.ts';
 export interface OperatorsOptions
   extends Pick<
     ManagerOptions,
-    'config' | 'clock' | 'random' | 'log' | 'metrics' | 'leaderElection' | 'drainTimeoutMs'
+    | 'config'
+    | 'clock'
+    | 'wire'
+    | 'random'
+    | 'log'
+    | 'metrics'
+    | 'leaderElection'
+    | 'drainTimeoutMs'
+    | 'deadWatchAfterMs'
   > {
   readonly operators: readonly Operator[];
   /** Changes what an operator's account may do, to see what becomes of it without. Defaults to exactly what it declares. */
   readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
   /** What stands between the operators and their clients, to watch or disturb their calls. Defaults to nothing. */
   readonly through?: ((client: Client) => Client) | undefined;
+  /** Where probes are served; `manager.ports` says the port. Defaults to nowhere. */
+  readonly healthAddress?: string | undefined;
   /** How webhooks are reached and certified. Defaults to a port of its own on the loopback for every operator. */
   readonly webhooks?: TestWebhooks | undefined;
   /** Ends every wait for the operators; one that is aborted before they are there ends everything. */
@@ -113,7 +123,7 @@ export async function runOperators(
         configurationName: configurationNames.get(name),
       }),
       namespace: managerNamespace,
-      healthAddress: '0',
+      healthAddress: others.healthAddress ?? '0',
       metricsAddress: '0',
     });
     const end = new AbortController();
