@@ -1,4 +1,10 @@
-import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } from '@bowline/control-plane/testing';
+import {
+  type Cluster,
+  type ClusterOptions,
+  cluster,
+  type OperatorsOptions,
+  type RunningOperators,
+} from '@bowline/control-plane/testing';
 import { ConfigMap, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
@@ -50,7 +56,7 @@ export interface Scenario extends Cluster, RunningOperators {
 }
 
 /** startScenario starts the operator, as it is installed unless the options say otherwise. */
-export async function startScenario(options: Partial<OperatorsOptions> = {}): Promise<Scenario> {
+export async function startScenario(options: Partial<OperatorsOptions & ClusterOptions> = {}): Promise<Scenario> {
   const clock = new VirtualClock();
   const requests: string[] = [];
   const { through = (client) => client } = options;

@@ -1,0 +1,141 @@
+import { sharedControlPlane } from '@bowline/control-plane/testing';
+import { ConfigMap } from '@bowline/kubernetes';
+import { type Client, connect, connectionFrom, createClient, parseKubeconfig } from '@bowline/runtime';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { acceleratedClock } from '../../../../test/support/fault-proxy/accelerated-clock.ts';
+import type { Endpoint } from '../../../../test/support/fault-proxy/endpoint.ts';
+import { FaultProxy } from '../../../../test/support/fault-proxy/fault-proxy.ts';
+import { MANAGED_BY, MANAGER } from '../api/names.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+
+/** A minute passes in three seconds. */
+const SPEED = 20;
+const wire = acceleratedClock(SPEED);
+/** In real time: a PING every 200 ms that may take 750. */
+const limits = { pingIntervalMs: 200 * SPEED, pingTimeoutMs: 750 * SPEED, connectTimeoutMs: 2_000 * SPEED };
+const DEAD_AFTER_MS = 60_000;
+
+let proxy: FaultProxy;
+let endpoint: Endpoint;
+let client: Client;
+let c: Scenario;
+
+beforeAll(async () => {
+  const direct = await sharedControlPlane();
+  const kubeconfig = await parseKubeconfig(JSON.stringify(await direct.kubeconfig('admin')), 'admin');
+  proxy = await FaultProxy.start({ upstream: connectionFrom(kubeconfig), wire });
+  endpoint = await proxy.endpoint('operator');
+  const connection = await proxy.connection('operator');
+  let authorization = '';
+  c = await startScenario({
+    // Only the operator goes through the proxy; what it bears is seen where it is handed out.
+    controlPlane: {
+      kind: direct.kind,
+      url: direct.url,
+      version: direct.version,
+      audit: (since) => direct.audit(since),
+      kubeconfig: async (identity) => {
+        const document = await direct.kubeconfig(identity);
+        const [{ user }] = document.users;
+        if ('token' in user) authorization = `Bearer ${user.token}`;
+        return document;
+      },
+    },
+    through: () => {
+      const credentials = { headers: () => ({ authorization }), refresh: () => Promise.resolve(false) };
+      const transport = connect({ ...connection, credentials }, { wire, timeoutMs: 3_000 * SPEED, ...limits });
+      client = createClient({ transport, clock: wire, wire });
+      return client;
+    },
+    clock: wire,
+    wire,
+    // A Lease would be lost, and the process end; what is looked at here is how watches come back.
+    leaderElection: false,
+    deadWatchAfterMs: DEAD_AFTER_MS,
+    healthAddress: '127.0.0.1:0',
+  });
+});
+afterAll(async () => {
+  await c[Symbol.asyncDispose]();
+  await client.close();
+  await proxy.close();
+});
+
+async function liveness(): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(`http://127.0.0.1:${c.manager.ports.health}/livez?verbose`);
+  return { status: response.status, text: await response.text() };
+}
+
+const untilLive = (status: number) =>
+  expect.poll(async () => (await liveness()).status, { timeout: 20_000, interval: 50 }).toBe(status);
+
+/** Events alone can bring anything about. */
+const events = { syncInterval: '0s' };
+
+/** changeEverything does to all that a ConfigMapSync depends on what it does not see at the moment. */
+async function changeEverything(name: string): Promise<void> {
+  await c.edit(c.from(name), { color: 'blue' });
+  await c.admin.delete(ConfigMap, c.to(`${name}-2`));
+  await c.edit(c.to(`${name}-3`), { color: 'drifted' });
+}
+
+async function prepare(name: string): Promise<void> {
+  await c.source(name);
+  const destinations = [name, `${name}-2`, `${name}-3`].map((each) => ({ namespace: c.target, name: each }));
+  await c.sync(name, { ...events, destinations });
+  await c.untilReady(name);
+  await c.idle();
+}
+
+async function untilCaughtUp(name: string): Promise<void> {
+  for (const each of [name, `${name}-2`, `${name}-3`]) {
+    const copy = await c.until(ConfigMap, c.to(each), ({ data }) => data?.color === 'blue');
+    expect(copy.data).toEqual({ color: 'blue' });
+  }
+  await c.untilReady(name);
+}
+
+it.each<readonly [string, () => void | Promise<void>, () => void | Promise<void>]>([
+  ['refused', () => endpoint.down(), () => endpoint.up()],
+  ['silent', () => endpoint.partition(), () => endpoint.heal()],
+])(
+  'scenario 12 fails liveness when connections are %s for a minute, and catches up afterwards',
+  async (name, cut, mend) => {
+    await prepare(name);
+    await untilLive(200);
+    await cut();
+    await changeEverything(name);
+    await untilLive(503);
+    expect((await liveness()).text).toMatch(/no sign of life of .*ConfigMap.* for \d{2,} s/);
+    expect((await c.admin.get(ConfigMap, c.to(name))).data).toEqual({ color: 'red' });
+    await mend();
+    await untilCaughtUp(name);
+    await untilLive(200);
+  },
+);
+
+it('scenario 12 catches up when every watch is closed with 410', async () => {
+  await prepare('expired');
+  const expired = new Set<string>();
+  proxy.schedule = ({ isWatch, path }) => {
+    const { pathname, searchParams } = new URL(path, 'https://api');
+    const watch = [pathname, searchParams.get('labelSelector')].filter(Boolean).join(' ');
+    // A watch that goes on from where it was is told once that this is too long ago; one that begins anew is not.
+    if (!isWatch || expired.has(watch) || searchParams.has('sendInitialEvents')) return undefined;
+    expired.add(watch);
+    return { kind: 'watch-error', code: 410 };
+  };
+  await endpoint.down();
+  await changeEverything('expired');
+  await endpoint.up();
+  await untilCaughtUp('expired');
+  const every = [
+    '/api/v1/configmaps',
+    `/api/v1/configmaps ${MANAGED_BY}=${MANAGER}`,
+    '/api/v1/namespaces',
+    '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+    '/apis/sync.bowline.dev/v1/configmapsyncs',
+  ];
+  await expect.poll(() => every.filter((watch) => !expired.has(watch)), { timeout: 20_000, interval: 50 }).toEqual([]);
+  await untilLive(200);
+});
