@@ -31,6 +31,7 @@ it('scenario 01 gives a copy that equals its source, and says so in every field 
   expect(copy.metadata?.annotations).toEqual({
     [ANNOTATIONS.source]: `${c.namespace}/first`,
     [ANNOTATIONS.sourceUid]: source.metadata?.uid,
+    [ANNOTATIONS.syncUid]: sync.metadata?.uid,
     [ANNOTATIONS.sourceHash]: hash,
     [ANNOTATIONS.appliedHash]: hash,
     [ANNOTATIONS.managedKeys]: 'blob,color,empty',
