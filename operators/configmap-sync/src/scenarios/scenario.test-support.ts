@@ -133,7 +133,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
 }
 
 /** describeRequest is a request as `verb resource namespace/name`. */
-export function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
+function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
   return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
 }
 
