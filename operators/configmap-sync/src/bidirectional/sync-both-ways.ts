@@ -165,7 +165,7 @@ async function saveBoth(
 async function writeSource(context: SyncContext, source: Source, target: Target, content: Content): Promise<Source> {
   const { live, event } = context;
   const key = sourceKey(context);
-  const patch = { type: 'strategic', body: contentPatch(source.metadata, content) } as const;
+  const patch = { type: 'strategic', body: contentPatch(source.metadata, source.content, content) } as const;
   const written = await live.patch(ConfigMap, key, patch, { fieldManager: FIELD_MANAGER });
   event('Normal', 'Updated', `updated the source ${keyString(key)} with what changed in ${keyString(target)}`);
   return sourceOf(written);

@@ -56,8 +56,16 @@ describe('patchOf', () => {
         annotations: { [ANNOTATIONS.syncedAt]: later, [ANNOTATIONS.managedMetadata]: null, [ANNOTATIONS.base]: null },
       },
       data: null,
-      binaryData: { $patch: 'replace', blob: 'AA==' },
+      binaryData: { blob: 'AA==' },
     });
+  });
+
+  it('replaces only a map that is there: the API server drops a replacement of nothing', () => {
+    const options = { at: later, withContent: true };
+    expect(patchOf(view, before, before, options)).toMatchObject({ data: { $patch: 'replace', color: 'red' } });
+    const empty = viewOf({ metadata: place });
+    const { data } = patchOf(empty, before, before, options) as { data: object };
+    expect(data).toEqual({ color: 'red' });
   });
 
   it('leaves the time alone together with the content', () => {

@@ -71,7 +71,7 @@ export function patchOf(copy: CopyView, desired: DesiredCopy, applied: Applied, 
         ...(adopts ? adoptionOf(copy) : {}),
       },
     },
-    ...(withContent ? { data: replaced(applied.content.data), binaryData: replaced(applied.content.binaryData) } : {}),
+    ...(withContent ? replacing(applied.content, copy) : {}),
   };
 }
 
@@ -89,8 +89,9 @@ export function stripPatch(copy: CopyView): object {
 }
 
 /** contentPatch replaces the content of a ConfigMap, if it is still what `metadata` says, and nothing else in it. */
-export function contentPatch({ uid, resourceVersion }: ObjectMeta, { data, binaryData }: Content): object {
-  return { metadata: { uid, resourceVersion }, data: replaced(data), binaryData: replaced(binaryData) };
+export function contentPatch({ uid, resourceVersion }: ObjectMeta, before: Content, after: Content): object {
+  const there = { hasData: !isEmpty(before.data), hasBinaryData: !isEmpty(before.binaryData) };
+  return { metadata: { uid, resourceVersion }, ...replacing(after, there) };
 }
 
 function annotationsOf(desired: DesiredCopy, applied: Applied): Changes {
@@ -126,9 +127,20 @@ export function keptMetadata(
   };
 }
 
-/** A strategic merge patch merges maps unless it says that one is replaced. No key of a ConfigMap can have that name. */
-function replaced(values: Texts): object | null {
-  return isEmpty(values) ? null : { $patch: 'replace', ...values };
+function replacing(
+  { data, binaryData }: Content,
+  { hasData, hasBinaryData }: Pick<CopyView, 'hasData' | 'hasBinaryData'>,
+): object {
+  return { data: replaced(data, hasData), binaryData: replaced(binaryData, hasBinaryData) };
+}
+
+/**
+ * A strategic merge patch merges maps unless it says that one is replaced. No key of a ConfigMap can have that name. Where there
+ * is no map to replace, the API server would drop the whole of such a patch without a word.
+ */
+function replaced(values: Texts, isThere: boolean): object | null {
+  if (isEmpty(values)) return null;
+  return isThere ? { $patch: 'replace', ...values } : values;
 }
 
 function nulls(names: readonly string[]): Readonly<Record<string, null>> {

@@ -17,6 +17,9 @@ export interface CopyView {
   readonly labels: Readonly<Record<string, string>>;
   /** Who controls it by an owner reference, as `kind name`. Copies of ours have no owner. */
   readonly controller: string | undefined;
+  /** Whether it holds any text, and any bytes. */
+  readonly hasData: boolean;
+  readonly hasBinaryData: boolean;
   /** The hash of all that it holds. */
   readonly hash: string;
   /** The hash of those of its keys that are ours. */
@@ -57,6 +60,8 @@ export function viewOf(configMap: ConfigMap): CopyView {
     isImmutable: configMap.immutable === true,
     labels,
     controller: controllerOf(metadata),
+    hasData: Object.keys(configMap.data ?? {}).length > 0,
+    hasBinaryData: Object.keys(configMap.binaryData ?? {}).length > 0,
     ...hashesOf(configMap, managedKeysOf(metadata)),
     marks: {
       syncUid: annotations[ANNOTATIONS.syncUid],

@@ -55,6 +55,24 @@ it('scenario 16 brings edits of the left to the right, and of the right to the l
   expect({ labels, annotations }).toEqual({ labels: undefined, annotations: undefined });
 });
 
+it('scenario 16 brings the first bytes and the first text of a side to the other', async () => {
+  await start('bytes');
+  const { data } = await c.admin.patch(ConfigMap, c.to('bytes'), {
+    type: 'merge',
+    body: { binaryData: { blob: 'AAEC' } },
+  });
+  await c.until(ConfigMap, c.from('bytes'), ({ binaryData }) => binaryData?.blob === 'AAEC');
+  await c.untilReady('bytes');
+  await c.idle();
+  await c.admin.patch(ConfigMap, c.from('bytes'), { type: 'merge', body: { data: null } });
+  const bytes = await c.until(ConfigMap, c.to('bytes'), (copy) => copy.data === undefined);
+  expect(bytes.binaryData).toEqual({ blob: 'AAEC' });
+  await c.untilReady('bytes');
+  await c.idle();
+  await c.admin.patch(ConfigMap, c.to('bytes'), { type: 'merge', body: { data } });
+  await untilData(c.from('bytes'), data ?? {});
+});
+
 it('scenario 16 merges edits of different keys that were made at the same time', async () => {
   await start('merge');
   await atOnce('merge', { color: 'left', gone: null, new: '1' }, { size: 'right', other: '2' });

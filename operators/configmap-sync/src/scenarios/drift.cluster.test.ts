@@ -16,6 +16,7 @@ const untilConflict = (name: string, status: 'True' | 'False') =>
 
 it.each([
   ['changed', { data: { color: 'blue', size: null, extra: '1' } }],
+  ['emptied', { data: null }],
   ['turned to bytes', { data: { color: null }, binaryData: { color: 'AAEC' } }],
 ])('scenario 03 repairs a copy that was %s', async (how, body) => {
   const name = how.replaceAll(' ', '-');

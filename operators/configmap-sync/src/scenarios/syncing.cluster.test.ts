@@ -87,6 +87,18 @@ it('scenario 02 brings changed, new and removed keys to the copy at once', async
   await c.untilEvent('edited', 'Updated');
 });
 
+it('scenario 02 brings the first text and the first bytes of a source to the copy', async () => {
+  await c.source('growing', {});
+  await c.sync('growing');
+  await c.untilReady('growing');
+  for (const body of [{ data: { color: 'red' } }, { binaryData: { blob: 'AAEC' } }]) {
+    const source = await c.admin.patch(ConfigMap, c.from('growing'), { type: 'merge', body });
+    const hash = contentHash(contentOf(source));
+    await c.until(ConfigMap, c.to('growing'), (copy) => contentHash(contentOf(copy)) === hash);
+  }
+  await c.untilReady('growing');
+});
+
 it('scenario 02 writes nothing when only metadata of the source changes', async () => {
   await c.source('labelled');
   await c.sync('labelled');
