@@ -67,7 +67,7 @@ export function admit(options: AnswerOptions = {}): Admitted {
 }
 
 /**
- * deny refuses the request. The user sees the message behind the webhook's name.
+ * deny refuses the request. The user sees the message behind the webhook's name; of a refusal with causes, kubectl shows those alone.
  *
  * @example
  * return deny('the source namespace does not exist; create it first');
