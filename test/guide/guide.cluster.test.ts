@@ -1,26 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { ensureBinaries, startControlPlane, writeKubeconfig } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { repositoryRoot } from '../../scripts/repository.ts';
 import { npm, packPackages } from '../support/packed-packages.ts';
-import { normalised, sameOutput, stepsOf, withOutputs } from './console-blocks.ts';
+import { Reader } from './reader.ts';
 
 const guide = join(repositoryRoot, 'docs/guide');
 const pages = readdirSync(guide)
   .filter((name) => /^\d+-.*\.md$/.test(name))
   .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-
-/** The command that goes on while the others run: what it prints need only hold the lines that its page shows. */
-const BACKGROUND = 'npm run -s dev';
-
-const isRead = (command: string): boolean => /^kubectl (get|describe|explain|auth) /.test(command);
 
 describe('a reader of the guide', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-guide-'));
@@ -34,11 +25,13 @@ describe('a reader of the guide', () => {
     NO_COLOR: '1',
     NODE_OPTIONS: '',
   };
-  /** Not synchronously: this process plays the nodes. */
-  const run = async (command: string): Promise<string> => {
-    const { stdout } = await promisify(execFile)('bash', ['-c', `{ ${command}\n} 2>&1`], { cwd: project, env });
-    return stdout;
-  };
+  const reader = new Reader({
+    cwd: project,
+    env,
+    background: 'npm run -s dev',
+    ready: (started) =>
+      expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('wrote the webhook configuration'),
+  });
   let isMade = false;
   const made = async (): Promise<void> => {
     await sharedControlPlane(); // Skips the test where there is no control plane.
@@ -49,9 +42,9 @@ describe('a reader of the guide', () => {
 
   it('has a project that compiles and passes its own tests', async () => {
     await made();
-    await run('npm run build');
-    expect(await run('npm test')).toMatch(/Tests +\d+ passed/);
-    expect(await run("npm run test:cluster -- -t 'runs a preview'")).toMatch(/Tests +1 passed/);
+    await reader.run('npm run build');
+    expect(await reader.run('npm test')).toMatch(/Tests +\d+ passed/);
+    expect(await reader.run("npm run test:cluster -- -t 'runs a preview'")).toMatch(/Tests +1 passed/);
   }, 300_000);
 
   it('sees what the guide shows', async () => {
@@ -61,35 +54,10 @@ describe('a reader of the guide', () => {
     symlinkSync(paths.kubectl, join(folder, 'bin/kubectl'));
     await using controlPlane = await startControlPlane({ kind: 'kubernetes' });
     await writeKubeconfig(join(project, 'kubeconfig'), await controlPlane.kubeconfig('admin'));
-    await using background = inBackground(project, env);
-
-    const print = async (command: string, shown: string): Promise<string> => {
-      if (command === BACKGROUND) {
-        background.start();
-        await expect.poll(background.printed, { timeout: 60_000 }).toContain('wrote the webhook configuration');
-        return shown;
-      }
-      let printed = await run(`${command} || true`);
-      // What only looks may look again: schemas are published, and events are sent, a moment later.
-      for (let left = 10; left > 0 && isRead(command) && !sameOutput(printed, shown); left--) {
-        await pause(500);
-        printed = await run(`${command} || true`);
-      }
-      return sameOutput(printed, shown) ? shown : printed;
-    };
-    const claimed: string[] = [];
-    for (const name of pages) {
-      const page = readFileSync(join(guide, name), 'utf8');
-      const outputs: string[] = [];
-      for (const { command, output } of stepsOf(page)) {
-        outputs.push(await print(command, output));
-        if (command === BACKGROUND) claimed.push(...normalised(output).split('\n'));
-      }
-      // Write the pages anew with: npm run test:kubernetes -- test/guide -u
-      await expect.soft(withOutputs(page, outputs)).toMatchFileSnapshot(join(guide, name));
-    }
-    const logged = normalised(background.printed());
-    for (const line of claimed) expect.soft(logged).toContain(line);
+    await using reading = reader;
+    // Write the pages anew with: npm run test:kubernetes -- test/guide -u
+    for (const name of pages) await reading.read(join(guide, name));
+    reading.finish();
   }, 300_000);
 });
 
@@ -112,29 +80,4 @@ function makeProject(project: string): void {
   for (const name of ['.bin', ...Object.keys(tools)]) {
     symlinkSync(join(repositoryRoot, 'node_modules', name), join(project, 'node_modules', name));
   }
-}
-
-/** Runs the long command in a process group of its own, because npm starts others. */
-function inBackground(cwd: string, env: NodeJS.ProcessEnv) {
-  let printed = '';
-  let stop = (): Promise<unknown> => Promise.resolve();
-  return {
-    printed: () => printed,
-    start(): void {
-      const child = spawn('bash', ['-c', BACKGROUND], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-      const ended = once(child, 'close');
-      const collect = (chunk: Buffer): void => {
-        printed += chunk.toString();
-      };
-      child.stdout.on('data', collect);
-      child.stderr.on('data', collect);
-      stop = () => {
-        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
-        return ended;
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      await stop();
-    },
-  };
 }

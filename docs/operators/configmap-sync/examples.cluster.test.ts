@@ -1,0 +1,61 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureBinaries, startControlPlane, writeKubeconfig } from '@bowline/control-plane';
+import { sharedControlPlane } from '@bowline/control-plane/testing';
+import { afterAll, expect, it } from 'vitest';
+import { repositoryRoot } from '../../../scripts/repository.ts';
+import { Reader } from '../../../test/guide/reader.ts';
+
+/** In the order of reading: later pages need what the first one starts. */
+const pages = ['README.md', 'registry-ca.md', 'one-key.md', 'two-way.md', 'rights.md', 'troubleshooting.md'];
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'bowline-pages-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('a reader of the pages sees what they show', async () => {
+  await sharedControlPlane(); // Skips the test where there is no control plane.
+  const { paths } = await ensureBinaries(['kubectl']);
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(paths.kubectl, join(folder, 'bin/kubectl'));
+  writeFileSync(join(folder, 'bin/bowline'), bowline);
+  chmodSync(join(folder, 'bin/bowline'), 0o755);
+  await using controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    scheduler: false,
+    workloads: false,
+    nodes: 0,
+  });
+  await writeKubeconfig(join(folder, 'kubeconfig'), await controlPlane.kubeconfig('admin'));
+  await using reader = new Reader({
+    cwd: here,
+    env: {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      NODE_OPTIONS: '',
+    },
+    background: 'bowline run --operators configmap-sync',
+    // Until the API server asks the webhook, and is answered.
+    ready: (started) =>
+      expect
+        .poll(() => started.run(`${inDefault} | kubectl create --dry-run=server -f -`).catch(String), LIMITS)
+        .toContain('created (server dry run)'),
+  });
+  // Write the pages anew with: npm run test:kubernetes -- docs/operators/configmap-sync -u
+  for (const page of pages) await reader.read(join(here, page));
+  reader.finish();
+}, 300_000);
+
+const LIMITS = { timeout: 60_000, interval: 500 };
+const inDefault = "sed 's/namespace: shop$/namespace: default/' examples/missing-source.yaml";
+
+/** The command line from source, on ports that nobody else has. */
+const bowline = `#!/usr/bin/env bash
+ports=()
+if [ "$1" = run ]; then ports=(--health-address 127.0.0.1:0 --metrics-address 0 --webhook-address 127.0.0.1:0); fi
+cd ${JSON.stringify(repositoryRoot)}
+exec node --conditions=@bowline/source --import tsx apps/bowline/src/main.ts "$@" "\${ports[@]}"
+`;

@@ -1,0 +1,95 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { normalised, sameOutput, stepsOf, withOutputs } from './console-blocks.ts';
+
+/** ReaderOptions says where somebody reads pages and does what they say. */
+export interface ReaderOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The command that goes on while the others run: what it prints need only hold the lines that its page shows. */
+  readonly background: string;
+  /** ready resolves when the command in the background has got so far that the page can go on. */
+  readonly ready: (reader: Reader) => Promise<void>;
+}
+
+const isRead = (command: string): boolean => /^kubectl (get|describe|explain|auth|events) /.test(command);
+
+/** Reader runs the commands of pages in their order, and compares what they print with what the pages show. */
+export class Reader implements AsyncDisposable {
+  readonly #options: ReaderOptions;
+  readonly #claimed: string[] = [];
+  #logged = '';
+  #stop = (): Promise<unknown> => Promise.resolve();
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** run answers what a command prints, and throws when it fails. Not synchronously: this process may play the nodes. */
+  async run(command: string): Promise<string> {
+    const { cwd, env } = this.#options;
+    const { stdout } = await promisify(execFile)('bash', ['-c', `{ ${command}\n} 2>&1`], { cwd, env });
+    return stdout;
+  }
+
+  /** logged is what the command in the background has printed so far. */
+  logged(): string {
+    return this.#logged;
+  }
+
+  /** read runs the commands of a page, which must print what it shows. `-u` writes the page anew. */
+  async read(file: string): Promise<void> {
+    const page = readFileSync(file, 'utf8');
+    const outputs: string[] = [];
+    for (const { command, output } of stepsOf(page)) outputs.push(await this.#print(command, output));
+    await expect.soft(withOutputs(page, outputs)).toMatchFileSnapshot(file);
+  }
+
+  /** finish checks that the command in the background has printed all that pages show of it. */
+  finish(): void {
+    const logged = normalised(this.#logged);
+    for (const line of this.#claimed) expect.soft(logged).toContain(line);
+  }
+
+  async #print(command: string, shown: string): Promise<string> {
+    const { background, ready } = this.#options;
+    if (command === background) {
+      this.#start();
+      await ready(this);
+      this.#claimed.push(...normalised(shown).split('\n'));
+      return shown;
+    }
+    const run = (): Promise<string> => this.run(`${command} || true`);
+    let printed = await run();
+    // What only looks may look again: schemas are published, and events are sent, a moment later.
+    for (let left = 10; left > 0 && isRead(command) && !sameOutput(printed, shown); left--) {
+      await pause(500);
+      printed = await run();
+    }
+    return sameOutput(printed, shown) ? shown : printed;
+  }
+
+  /** In a process group of its own, because npm starts others. */
+  #start(): void {
+    const { cwd, env, background } = this.#options;
+    const child = spawn('bash', ['-c', background], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'close');
+    const collect = (chunk: Buffer): void => {
+      this.#logged += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    this.#stop = () => {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+      return ended;
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+}
