@@ -101,7 +101,7 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
   return new StatusError(422, 'Invalid', `${what} is invalid: ${describeProblems(problems)}`, {
     name: name || undefined,
     group: kind.group || undefined,
-    kind: kind.kind,
+    kind: kind.kind || undefined,
     causes: problems.map(({ field, reason, message }) => ({ reason, message, field })),
   });
 }

@@ -1,0 +1,62 @@
+import type { ApiRequest, ClientCertificate } from '../http/api-request.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { ServiceAccountTokens } from './service-account-tokens.ts';
+import { authenticated, type StaticToken, StaticTokens } from './static-tokens.ts';
+import type { TokenOutcome } from './token-outcome.ts';
+import { ANONYMOUS, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
+
+/** Longer ones are nobody's: no token of ours is half as long. */
+const LONGEST_TOKEN = 16 * 1024;
+
+/** AuthenticatorOptions says who is known. */
+export interface AuthenticatorOptions {
+  readonly serviceAccounts: ServiceAccountTokens;
+  /** Defaults to none. */
+  readonly tokens?: readonly StaticToken[] | undefined;
+}
+
+/** TokenAuthenticator finds out who asks, and whose token somebody else was shown. */
+export interface TokenAuthenticator extends Authenticator {
+  authenticate(request: ApiRequest): UserInfo | undefined;
+  /** authenticateToken is for tokens that are not the request's own. Without audiences they must be for this server. */
+  authenticateToken(token: string, audiences?: readonly string[]): TokenOutcome;
+}
+
+/**
+ * createAuthenticator knows client certificates and bearer tokens, in this order. Who shows something that is no good is
+ * nobody; who shows nothing is anonymous, and over plain HTTP everybody is: what is shown there, others may have seen.
+ */
+export function createAuthenticator({ serviceAccounts, tokens = [] }: AuthenticatorOptions): TokenAuthenticator {
+  const known = new StaticTokens(tokens);
+  const authenticateToken = (token: string, audiences: readonly string[] = serviceAccounts.audiences): TokenOutcome => {
+    if (token.length > LONGEST_TOKEN) return { problem: undefined };
+    const user = known.find(token);
+    if (!user) return serviceAccounts.authenticate(token, audiences);
+    const meant = audiences.filter((audience) => serviceAccounts.audiences.includes(audience));
+    return meant.length === 0 ? { problem: undefined } : { user, audiences: meant };
+  };
+  return {
+    authenticateToken,
+    authenticate({ connection, headers }) {
+      if (!connection.isSecure) return ANONYMOUS;
+      const shown = connection.certificate && certificateUser(connection.certificate);
+      if (shown) return shown;
+      const token = bearerToken(headers.authorization);
+      if (token === undefined) return connection.hasInvalidCertificate ? undefined : ANONYMOUS;
+      const outcome = authenticateToken(token);
+      return 'user' in outcome ? outcome.user : undefined;
+    },
+  };
+}
+
+function certificateUser({ commonName, organizations, fingerprint }: ClientCertificate): UserInfo | undefined {
+  if (commonName === '') return undefined;
+  const extra = fingerprint === undefined ? undefined : { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] };
+  return authenticated({ username: commonName, groups: organizations, extra });
+}
+
+/** bearerToken is the token of an Authorization header; undefined for other schemes and for none. */
+export function bearerToken(header: string | undefined): string | undefined {
+  const [scheme, token] = (header ?? '').trim().split(' ', 3);
+  return scheme?.toLowerCase() === 'bearer' && token ? token : undefined;
+}

@@ -1,0 +1,95 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { BowlineError } from '@bowline/machinery';
+
+/** JwtAlgorithm names how tokens are signed: with RSA or on the curve P-256. */
+export type JwtAlgorithm = 'RS256' | 'ES256';
+
+/** JwtKey verifies tokens and, with its private part, signs them. */
+export interface JwtKey {
+  /** Derived from the public key, as the API server does: the same key has the same id everywhere. */
+  readonly id: string;
+  readonly algorithm: JwtAlgorithm;
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject | undefined;
+}
+
+/** jwtKey reads a key in PEM, private or public. */
+export function jwtKey(pem: string): JwtKey {
+  let publicKey: KeyObject;
+  let privateKey: KeyObject | undefined;
+  try {
+    if (pem.includes('PRIVATE KEY')) privateKey = createPrivateKey(pem);
+    publicKey = createPublicKey(privateKey ?? pem);
+  } catch (error) {
+    throw unusable('it is no key in PEM', error);
+  }
+  const id = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
+  return { id, algorithm: algorithmOf(publicKey), publicKey, privateKey };
+}
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): JwtAlgorithm {
+  if (asymmetricKeyType === 'rsa') return 'RS256';
+  if (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1') return 'ES256';
+  throw unusable('it is neither RSA nor on the curve P-256');
+}
+
+function unusable(why: string, cause?: unknown): BowlineError {
+  const message = `cannot use a key for ServiceAccount tokens: ${why}; give one in PEM, RSA or P-256`;
+  return new BowlineError('BOWLINE_TOKEN_KEY', message, cause === undefined ? {} : { cause });
+}
+
+/** signJwt makes a token. */
+export function signJwt({ id, algorithm, privateKey }: JwtKey, claims: Readonly<Record<string, unknown>>): string {
+  if (!privateKey) throw unusable('its private part is missing');
+  const text = `${encoded({ alg: algorithm, kid: id })}.${encoded(claims)}`;
+  return `${text}.${sign('sha256', Buffer.from(text), signatureOf(privateKey)).toString('base64url')}`;
+}
+
+/** Jwt is a token that was read and not verified yet. */
+export interface Jwt {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** isSignedBy says whether the key, in the key's own algorithm and no other, made this signature. */
+  isSignedBy(key: JwtKey): boolean;
+}
+
+const BASE64URL = /^[\w-]+$/;
+
+/** readJwt takes a token apart; undefined for what is none. */
+export function readJwt(token: string): Jwt | undefined {
+  const parts = token.split('.');
+  const [head = '', body = '', signature = ''] = parts;
+  if (parts.length !== 3 || !parts.every((part) => BASE64URL.test(part))) return undefined;
+  const header = decoded(head);
+  const claims = decoded(body);
+  if (!header || !claims) return undefined;
+  return {
+    header,
+    claims,
+    isSignedBy: ({ algorithm, publicKey }) =>
+      header.alg === algorithm &&
+      // Extensions that a reader must understand; we know none.
+      header.crit === undefined &&
+      verify('sha256', Buffer.from(`${head}.${body}`), signatureOf(publicKey), Buffer.from(signature, 'base64url')),
+  };
+}
+
+/** Tokens carry elliptic signatures as two numbers side by side, which Node does not do unless told. */
+function signatureOf(key: KeyObject): { key: KeyObject; dsaEncoding: 'ieee-p1363' } {
+  return { key, dsaEncoding: 'ieee-p1363' };
+}
+
+function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function decoded(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { type Clock, parseTime } from '@bowline/machinery';
+import type { Storage } from '../storage/storage.ts';
+import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
+import { type JwtKey, readJwt, signJwt } from './jwt.ts';
+import { serviceAccountGroups, serviceAccountName } from './service-account-name.ts';
+import { type ObjectClaim, readClaims, type TokenClaims, writeClaims } from './token-claims.ts';
+import type { TokenOutcome } from './token-outcome.ts';
+import { ALL_AUTHENTICATED, CREDENTIAL_ID } from './user-info.ts';
+
+/** Clocks of others may be wrong by this much, as with the API server. */
+const LEEWAY_MS = 60_000;
+/** Verified signatures that are remembered. A signature costs a hundred times what the other checks cost. */
+const MOST_REMEMBERED = 1_000;
+
+const EXTRA_PREFIX = 'authentication.kubernetes.io/';
+
+/** ServiceAccountTokensOptions configures tokens of ServiceAccounts. */
+export interface ServiceAccountTokensOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** Signs new tokens. */
+  readonly key: JwtKey;
+  /** Keys whose tokens are still good. Defaults to none but `key`. */
+  readonly olderKeys?: readonly JwtKey[] | undefined;
+  /** Defaults to `https://kubernetes.default.svc`. */
+  readonly issuer?: string | undefined;
+  /** Audiences that mean this server; the first stands in tokens that ask for none. Defaults to the issuer. */
+  readonly audiences?: readonly string[] | undefined;
+}
+
+/**
+ * ServiceAccountTokens issues the tokens of ServiceAccounts and knows them again. A token is good as long as its account, and
+ * the object that it is bound to, are there: deleting them takes effect at once.
+ */
+export class ServiceAccountTokens {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #keys: readonly [JwtKey, ...JwtKey[]];
+  /** Claims whose signature was right, by the hash of the token. */
+  readonly #verified = new Map<string, TokenClaims>();
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#keys = [options.key, ...(options.olderKeys ?? [])];
+    this.issuer = options.issuer ?? 'https://kubernetes.default.svc';
+    this.audiences = options.audiences ?? [this.issuer];
+  }
+
+  /** The keys whose tokens are good, the newest first. */
+  get keys(): readonly JwtKey[] {
+    return this.#keys;
+  }
+
+  /** issue makes a token. */
+  issue(claims: Omit<TokenClaims, 'issuer'>): string {
+    const { namespace, serviceAccount } = claims;
+    const subject = serviceAccountName(namespace, serviceAccount.name);
+    return signJwt(this.#keys[0], writeClaims({ ...claims, issuer: this.issuer }, subject));
+  }
+
+  /** authenticate finds out whose token it is, and for which of the audiences. */
+  authenticate(token: string, audiences: readonly string[] = this.audiences): TokenOutcome {
+    const known = this.#verify(token);
+    if ('problem' in known) return known;
+    const { claims } = known;
+    const meant = audiences.filter((audience) => claims.audiences.includes(audience));
+    if (meant.length === 0) {
+      const [said, asked] = [claims.audiences, audiences].map((each) =>
+        each.map((one) => JSON.stringify(one)).join(' '),
+      );
+      return { problem: `token audiences [${said}] is invalid for the target audiences [${asked}]` };
+    }
+    const problem = this.#timeProblem(claims) ?? this.#objectProblem(claims);
+    if (problem !== undefined) return { problem };
+    const { namespace, serviceAccount, pod, node, id } = claims;
+    const user = {
+      username: serviceAccountName(namespace, serviceAccount.name),
+      uid: serviceAccount.uid,
+      groups: [...serviceAccountGroups(namespace), ALL_AUTHENTICATED],
+      extra: { [CREDENTIAL_ID]: [`JTI=${id}`], ...extraOf('node', node), ...extraOf('pod', pod) },
+    };
+    return { user, audiences: meant };
+  }
+
+  #verify(token: string): { readonly claims: TokenClaims } | { readonly problem: string | undefined } {
+    const hash = createHash('sha256').update(token).digest('base64');
+    const remembered = this.#verified.get(hash);
+    if (remembered) {
+      // Last used, last forgotten.
+      this.#verified.delete(hash);
+      this.#verified.set(hash, remembered);
+      return { claims: remembered };
+    }
+    const jwt = readJwt(token);
+    // Somebody else's: others may know it.
+    if (jwt?.claims.iss !== this.issuer) return { problem: undefined };
+    const { kid } = jwt.header;
+    const keys = this.#keys.filter(({ id }) => kid === undefined || kid === id);
+    if (keys.length === 0) return { problem: 'invalid signature, no keys found' };
+    if (!keys.some((key) => jwt.isSignedBy(key)))
+      return { problem: 'go-jose/go-jose: error in cryptographic primitive' };
+    const claims = readClaims(jwt.claims);
+    if (!claims) return { problem: 'service account token claims are incomplete' };
+    this.#verified.set(hash, claims);
+    if (this.#verified.size > MOST_REMEMBERED) {
+      const [oldest] = this.#verified.keys();
+      if (oldest !== undefined) this.#verified.delete(oldest);
+    }
+    return { claims };
+  }
+
+  #timeProblem({ expiresAt, notBefore, issuedAt }: TokenClaims): string | undefined {
+    const now = this.#clock.now();
+    if (now - LEEWAY_MS > expiresAt * 1000) return 'service account token has expired';
+    if (now + LEEWAY_MS < notBefore * 1000) return 'service account token is not valid yet';
+    if (now + LEEWAY_MS < issuedAt * 1000) return 'service account token is issued in the future';
+    return undefined;
+  }
+
+  #objectProblem({ namespace, serviceAccount, secret, pod, node }: TokenClaims): string | undefined {
+    const account = this.#storage.get('serviceaccounts', keyIn(namespace, serviceAccount.name));
+    if (!account) return `serviceaccounts ${JSON.stringify(serviceAccount.name)} not found`;
+    if (account.uid !== serviceAccount.uid)
+      return `service account UID (${account.uid}) does not match claim (${serviceAccount.uid})`;
+    if (this.#isDeleted(account)) return `service account ${namespace}/${serviceAccount.name} has been deleted`;
+    return (
+      this.#boundProblem('secret', 'secrets', namespace, secret) ??
+      this.#boundProblem('pod', 'pods', namespace, pod) ??
+      // That of a Pod's token only says where the Pod was.
+      (pod ? undefined : this.#boundProblem('node', 'nodes', '', node))
+    );
+  }
+
+  #boundProblem(what: string, collection: string, namespace: string, claim?: ObjectClaim): string | undefined {
+    if (!claim) return undefined;
+    const stored = this.#storage.get(collection, keyIn(namespace, claim.name));
+    if (!stored || this.#isDeleted(stored)) return 'service account token has been invalidated';
+    if (stored.uid === claim.uid) return undefined;
+    return `${what} UID (${stored.uid}) does not match service account ${what} ref claim (${claim.uid})`;
+  }
+
+  /** What is being deleted counts as gone a minute later: until then it may want to say goodbye. */
+  #isDeleted(stored: Stored): boolean {
+    if (!stored.json.includes('"deletionTimestamp"')) return false;
+    const { deletionTimestamp } = objectOf(stored).metadata ?? {};
+    const time = deletionTimestamp === undefined ? undefined : parseTime(deletionTimestamp);
+    return time !== undefined && time < this.#clock.now() - LEEWAY_MS;
+  }
+}
+
+function extraOf(what: string, claim: ObjectClaim | undefined): Record<string, string[]> {
+  if (!claim) return {};
+  return { [`${EXTRA_PREFIX}${what}-name`]: [claim.name], [`${EXTRA_PREFIX}${what}-uid`]: [claim.uid] };
+}

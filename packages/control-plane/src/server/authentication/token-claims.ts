@@ -1,0 +1,78 @@
+/** ObjectClaim names an object that a token is bound to. */
+export interface ObjectClaim {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** TokenClaims are what a ServiceAccount's token says. Times are in seconds. */
+export interface TokenClaims {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly expiresAt: number;
+  readonly issuedAt: number;
+  readonly notBefore: number;
+  readonly id: string;
+  readonly namespace: string;
+  readonly serviceAccount: ObjectClaim;
+  readonly pod?: ObjectClaim | undefined;
+  readonly secret?: ObjectClaim | undefined;
+  readonly node?: ObjectClaim | undefined;
+  /** When to warn that a token is used which should have been renewed. */
+  readonly warnAfter?: number | undefined;
+}
+
+/** KUBERNETES_CLAIM is the claim that holds what only Kubernetes knows. */
+const KUBERNETES_CLAIM = 'kubernetes.io';
+
+/** writeClaims is the body of a token. */
+export function writeClaims(claims: TokenClaims, subject: string): Readonly<Record<string, unknown>> {
+  const { namespace, serviceAccount, pod, secret, node, warnAfter } = claims;
+  return {
+    aud: claims.audiences,
+    exp: claims.expiresAt,
+    iat: claims.issuedAt,
+    iss: claims.issuer,
+    jti: claims.id,
+    [KUBERNETES_CLAIM]: { namespace, node, pod, secret, serviceaccount: serviceAccount, warnafter: warnAfter },
+    nbf: claims.notBefore,
+    sub: subject,
+  };
+}
+
+/** readClaims takes what `writeClaims` writes; undefined for anything else. Nothing is made up for what is missing. */
+export function readClaims(body: Readonly<Record<string, unknown>>): TokenClaims | undefined {
+  const { aud, exp, iat, iss, jti, nbf } = body;
+  const own = recordOf(body[KUBERNETES_CLAIM]);
+  const serviceAccount = objectClaim(own?.serviceaccount);
+  const audiences = typeof aud === 'string' ? [aud] : aud;
+  if (!own || !serviceAccount || !isWords(audiences)) return undefined;
+  if (typeof exp !== 'number' || typeof iat !== 'number' || typeof nbf !== 'number') return undefined;
+  if (typeof iss !== 'string' || typeof jti !== 'string' || typeof own.namespace !== 'string') return undefined;
+  const bound = { pod: objectClaim(own.pod), secret: objectClaim(own.secret), node: objectClaim(own.node) };
+  // A bond that cannot be read must not become none.
+  if ((own.pod && !bound.pod) || (own.secret && !bound.secret) || (own.node && !bound.node)) return undefined;
+  return {
+    issuer: iss,
+    audiences,
+    expiresAt: exp,
+    issuedAt: iat,
+    notBefore: nbf,
+    id: jti,
+    namespace: own.namespace,
+    serviceAccount,
+    ...bound,
+  };
+}
+
+function objectClaim(value: unknown): ObjectClaim | undefined {
+  const { name, uid } = recordOf(value) ?? {};
+  return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? { ...value } : undefined;
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

@@ -1,0 +1,95 @@
+import { apiVersionOf, type ClusterRole, type LabelSelector, type PolicyRule } from '@bowline/kubernetes';
+import { type Clock, labelSelector, validateLabelSelector } from '@bowline/machinery';
+import type { FieldTracking } from '../fields/field-tracking.ts';
+import { draftOf } from '../handlers/render.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import type { Storage } from '../storage/storage.ts';
+import { objectOf, splitKey } from '../storage/stored.ts';
+import { RBAC_COLLECTIONS, rulesIn } from './rbac-index.ts';
+
+const MANAGER = 'clusterrole-aggregation-controller';
+
+/** What aggregates may be aggregated in turn, this deep. Roles that select each other in a circle might never settle. */
+const MOST_ROUNDS = 10;
+
+/** AggregationOptions are what the aggregation of ClusterRoles needs. */
+export interface AggregationOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly fields: FieldTracking;
+  /** How ClusterRoles are served. */
+  readonly resource: ApiResource;
+  /** Told of errors that are bugs. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * aggregateClusterRoles keeps the rules of ClusterRoles with an aggregationRule: all rules of those that its selectors select.
+ * It begins at once, follows the storage, and writes right after the write that made it necessary.
+ */
+export function aggregateClusterRoles(options: AggregationOptions): Disposable {
+  const { storage, onError } = options;
+  let isPlanned = false;
+  let isStopped = false;
+  let isWriting = false;
+  const settle = (): void => {
+    isWriting = true;
+    try {
+      for (let round = 0; round < MOST_ROUNDS; round++) if (!aggregateOnce(options)) return;
+    } catch (error) {
+      onError(error);
+    } finally {
+      isWriting = false;
+    }
+  };
+  const watch = storage.watch(RBAC_COLLECTIONS.clusterRoles, () => {
+    if (isPlanned || isWriting) return;
+    isPlanned = true;
+    // Not at once: all watchers must hear of this write before they hear of ours.
+    queueMicrotask(() => {
+      isPlanned = false;
+      if (!isStopped) settle();
+    });
+  });
+  settle();
+  return {
+    [Symbol.dispose]() {
+      isStopped = true;
+      watch[Symbol.dispose]();
+    },
+  };
+}
+
+/** aggregateOnce writes the rules of every ClusterRole that aggregates, and says whether any had changed. */
+function aggregateOnce({ storage, clock, fields, resource }: AggregationOptions): boolean {
+  let hasChanged = false;
+  for (const stored of [...storage.select(RBAC_COLLECTIONS.clusterRoles)]) {
+    // Most do not aggregate: a look at the text spares reading them.
+    if (!stored.json.includes('"aggregationRule"')) continue;
+    const { aggregationRule, rules: current = [] } = objectOf(stored) as ClusterRole;
+    if (!aggregationRule) continue;
+    const rules = selectedRules(storage, stored.key, aggregationRule.clusterRoleSelectors ?? []);
+    if (canonicalJson(rules) === canonicalJson(current)) continue;
+    const { name } = splitKey(stored.key);
+    const applied = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, rules };
+    const writer = { manager: MANAGER, subresource: '', now: clock.now(), force: true };
+    const object = fields.apply(resource, draftOf(stored), applied, writer);
+    storage.update(RBAC_COLLECTIONS.clusterRoles, stored.key, stored.revision, object);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
+
+function selectedRules(storage: Storage, own: string, selectors: readonly LabelSelector[]): readonly PolicyRule[] {
+  const rules = new Map<string, PolicyRule>();
+  for (const selector of selectors) {
+    if (validateLabelSelector(selector, '').length > 0) continue;
+    const selected = labelSelector(selector);
+    for (const stored of storage.select(RBAC_COLLECTIONS.clusterRoles)) {
+      if (stored.key === own || !selected.matches(stored.labels)) continue;
+      for (const rule of rulesIn(objectOf(stored))) rules.set(canonicalJson(rule), rule);
+    }
+  }
+  return [...rules.values()];
+}

@@ -1,0 +1,171 @@
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from '@bowline/kubernetes';
+import type { Clock, Random } from '@bowline/machinery';
+import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, MASTERS } from '../authentication/user-info.ts';
+import type { FieldTracking } from '../fields/field-tracking.ts';
+import { draftOf } from '../handlers/render.ts';
+import { prepareNewMeta } from '../objects/object-meta.ts';
+import type { ApiResource, Draft } from '../registry/api-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Storage } from '../storage/storage.ts';
+import { keyIn, type Stored } from '../storage/stored.ts';
+import { bootstrapRules } from './bootstrap-rules.ts';
+import { compileRule } from './policy-rule.ts';
+import { RBAC_GROUP } from './rbac-index.ts';
+import { missingRights } from './rule-coverage.ts';
+
+/** Whoever sets this annotation to false has taken an object over. */
+const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
+const MANAGER = 'kube-apiserver';
+const CONTROLLER = 'system:controller:';
+
+/** The roles of people grow by what carries their label, and each has what the lesser one has. */
+const AGGREGATED = [
+  { name: 'admin', label: undefined },
+  { name: 'edit', label: 'admin' },
+  { name: 'view', label: 'edit' },
+] as const;
+
+/** BootstrapParts is what writing the first roles needs. */
+export interface BootstrapParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly fields: FieldTracking;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * ensureBootstrapPolicy creates the roles and bindings that every cluster has. Those that are there get back what they lack and
+ * keep what they have besides, unless their annotation says that they are somebody's own.
+ */
+export function ensureBootstrapPolicy(parts: BootstrapParts): void {
+  for (const role of clusterRoles()) ensure(parts, 'clusterroles', role);
+  for (const binding of clusterRoleBindings()) ensure(parts, 'clusterrolebindings', binding);
+  ensure(parts, 'roles', AUTHENTICATION_READER);
+  ensure(parts, 'rolebindings', AUTHENTICATION_READERS);
+}
+
+function clusterRoles(): ClusterRole[] {
+  const aggregated = AGGREGATED.map(({ name, label }): ClusterRole => {
+    const matchLabels = { [aggregateTo(name)]: 'true' };
+    const labels = label ? { [aggregateTo(label)]: 'true' } : {};
+    return { metadata: { name, labels }, aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } };
+  });
+  const plain = [...bootstrapRules()].map(([name, rules]): ClusterRole => {
+    const of = /^system:aggregate-to-(\w+)$/.exec(name)?.[1];
+    return { metadata: { name, labels: of ? { [aggregateTo(of)]: 'true' } : {} }, rules };
+  });
+  return [...aggregated, ...plain];
+}
+
+function clusterRoleBindings(): ClusterRoleBinding[] {
+  const controllers = [...bootstrapRules().keys()]
+    .filter((name) => name.startsWith(CONTROLLER))
+    .map((name) => binding(name, account(name.slice(CONTROLLER.length))));
+  return [
+    binding('cluster-admin', group(MASTERS)),
+    binding('system:discovery', group(ALL_AUTHENTICATED)),
+    binding('system:basic-user', group(ALL_AUTHENTICATED)),
+    binding('system:public-info-viewer', group(ALL_AUTHENTICATED), group(ALL_UNAUTHENTICATED)),
+    binding('system:service-account-issuer-discovery', group('system:serviceaccounts')),
+    binding('system:monitoring', group('system:monitoring')),
+    binding('system:kube-controller-manager', user('system:kube-controller-manager')),
+    binding('system:kube-scheduler', user('system:kube-scheduler')),
+    binding('system:volume-scheduler', user('system:kube-scheduler')),
+    ...controllers,
+  ];
+}
+
+const READER = 'extension-apiserver-authentication-reader';
+
+/** Servers behind this one are told to bind themselves to this role. */
+const AUTHENTICATION_READER: Role = {
+  metadata: { name: READER, namespace: 'kube-system' },
+  rules: [
+    {
+      verbs: ['get', 'list', 'watch'],
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: ['extension-apiserver-authentication'],
+    },
+  ],
+};
+
+const AUTHENTICATION_READERS: RoleBinding = {
+  metadata: { name: `system::${READER}`, namespace: 'kube-system' },
+  roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: READER },
+  subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],
+};
+
+type Policy = ClusterRole | ClusterRoleBinding | Role | RoleBinding;
+
+function ensure(parts: BootstrapParts, plural: string, policy: Policy): void {
+  const { storage, registry, fields, clock, random } = parts;
+  const resource = registry.find(RBAC_GROUP, 'v1', plural);
+  if (!resource) return;
+  const { name = '', namespace } = policy.metadata ?? {};
+  const stored = storage.get(resource.collection, keyIn(namespace, name));
+  if (stored) {
+    complete(parts, resource, stored, policy);
+    return;
+  }
+  const now = clock.now();
+  const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...policy.metadata?.labels };
+  const draft: Draft = { ...policy, metadata: { name, namespace, labels, annotations: { [AUTO_UPDATE]: 'true' } } };
+  prepareNewMeta(draft, random, now);
+  fields.created(resource, draft, { manager: MANAGER, subresource: '', now });
+  storage.create(resource.collection, keyIn(namespace, name), draft);
+}
+
+/** complete adds what a stored role or binding lacks. */
+function complete(
+  { storage, fields, clock }: BootstrapParts,
+  resource: ApiResource,
+  stored: Stored,
+  policy: Policy,
+): void {
+  const old = draftOf(stored);
+  if (old.metadata.annotations?.[AUTO_UPDATE] === 'false') return;
+  const object = draftOf(stored);
+  if ('roleRef' in policy) {
+    const { roleRef, subjects: had = [] } = old as Partial<RoleBinding>;
+    // Our name on something else: its subjects are not ours to add.
+    if (roleRef?.kind !== policy.roleRef.kind || roleRef.name !== policy.roleRef.name) return;
+    const isThere = (subject: Subject): boolean =>
+      had.some(
+        ({ kind, name, namespace }) =>
+          kind === subject.kind && name === subject.name && namespace === subject.namespace,
+      );
+    const lacking = (policy.subjects ?? []).filter((subject) => !isThere(subject));
+    if (lacking.length === 0) return;
+    object.subjects = [...had, ...lacking];
+  } else {
+    const had = (old as ClusterRole).rules ?? [];
+    const held = had.map(compileRule);
+    const lacking = (policy.rules ?? []).filter((rule) => missingRights(held, [rule])?.length !== 0);
+    if (lacking.length === 0) return;
+    object.rules = [...had, ...lacking];
+  }
+  fields.updated(resource, object, old, { manager: MANAGER, subresource: '', now: clock.now() });
+  storage.update(resource.collection, stored.key, stored.revision, object);
+}
+
+function aggregateTo(role: string): string {
+  return `${RBAC_GROUP}/aggregate-to-${role}`;
+}
+
+function binding(role: string, ...subjects: Subject[]): ClusterRoleBinding {
+  return { metadata: { name: role }, roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: role }, subjects };
+}
+
+function group(name: string): Subject {
+  return { apiGroup: RBAC_GROUP, kind: 'Group', name };
+}
+
+function user(name: string): Subject {
+  return { apiGroup: RBAC_GROUP, kind: 'User', name };
+}
+
+function account(name: string): Subject {
+  return { kind: 'ServiceAccount', name, namespace: 'kube-system' };
+}

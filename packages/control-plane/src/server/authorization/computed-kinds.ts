@@ -1,0 +1,51 @@
+import { schemaFor } from '@bowline/kubernetes/schemas';
+import { builtInShape } from '@bowline/machinery';
+import type { Answer, ApiResource } from '../registry/api-resource.ts';
+import { builtInStrategy } from '../registry/built-in-strategy.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** serveComputedKinds makes the registry answer kinds, by group and plural: without it they would be stored like others. */
+export function serveComputedKinds(
+  registry: Registry,
+  kinds: Readonly<Record<string, Readonly<Record<string, Answer>>>>,
+): void {
+  const resources = Object.entries(kinds).flatMap(([group, answers]) =>
+    Object.entries(answers).map(([plural, answer]) => ({ ...served(registry, group, plural), answer })),
+  );
+  registry.set(...resources);
+}
+
+/** serveTokenRequests makes the registry answer requests for tokens of ServiceAccounts. */
+export function serveTokenRequests(
+  registry: Registry,
+  answer: Answer,
+  applyDefaults: ApiResource['strategy']['applyDefaults'],
+): void {
+  const accounts = served(registry, '', 'serviceaccounts');
+  const part = accounts.subresources.get('token');
+  const [group, version, kind] = ['authentication.k8s.io', 'v1', 'TokenRequest'];
+  const schema = schemaFor(`${group}/${version}`, kind);
+  if (!part || !schema) throw new TypeError('there is no TokenRequest among the built-in kinds');
+  const creates: ApiResource = {
+    ...accounts,
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    verbs: ['create'],
+    subresources: new Map(),
+    strategy: { ...builtInStrategy(kind, version, schema), applyDefaults },
+    answer,
+    shape: builtInShape(`${group}/${version}`, kind),
+    schema,
+    columns: undefined,
+    selectableFields: new Map(),
+  };
+  registry.set({ ...accounts, subresources: new Map([...accounts.subresources, ['token', { ...part, creates }]]) });
+}
+
+function served(registry: Registry, group: string, plural: string): ApiResource {
+  const resource = registry.find(group, 'v1', plural);
+  if (!resource) throw new TypeError(`there is no resource ${plural} of the group ${JSON.stringify(group)} yet`);
+  return resource;
+}

@@ -1,0 +1,166 @@
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  KubernetesObject,
+  PolicyRule,
+  RoleBinding,
+  Subject,
+} from '@bowline/kubernetes';
+import { serviceAccountName } from '../authentication/service-account-name.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { Storage } from '../storage/storage.ts';
+import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
+import { type CompiledRule, compileRule } from './policy-rule.ts';
+
+/** RBAC_GROUP is the API group of roles and bindings. */
+export const RBAC_GROUP = 'rbac.authorization.k8s.io';
+
+/** RBAC_COLLECTIONS is where roles and bindings are stored. */
+export const RBAC_COLLECTIONS = {
+  roles: `roles.${RBAC_GROUP}`,
+  clusterRoles: `clusterroles.${RBAC_GROUP}`,
+  roleBindings: `rolebindings.${RBAC_GROUP}`,
+  clusterRoleBindings: `clusterrolebindings.${RBAC_GROUP}`,
+} as const;
+
+/** Binding gives a role to subjects, in its namespace or, where that is empty, everywhere. */
+export interface Binding {
+  readonly namespace: string;
+  readonly name: string;
+  readonly role: { readonly kind: string; readonly name: string };
+  readonly subjects: readonly Subject[];
+}
+
+/** Scope holds the bindings of one namespace, or those that hold everywhere, by whom they are for. */
+interface Scope {
+  /** ServiceAccounts are here too, by their usernames. */
+  readonly users: Map<string, Set<Binding>>;
+  readonly groups: Map<string, Set<Binding>>;
+}
+
+/**
+ * RbacIndex knows the stored roles and bindings by whom they are for. It follows the storage: a write counts for the next
+ * question, before its writer has an answer.
+ */
+export class RbacIndex implements Disposable {
+  readonly #roles = new Map<string, readonly CompiledRule[]>();
+  readonly #clusterRoles = new Map<string, readonly CompiledRule[]>();
+  readonly #bindings = new Map<string, Binding>();
+  /** By namespace; the empty one holds everywhere. */
+  readonly #scopes = new Map<string, Scope>();
+  readonly #watches: Disposable[] = [];
+
+  constructor(storage: Storage) {
+    const follow = (collection: string, put: (key: string, stored: Stored | undefined) => void): void => {
+      for (const stored of storage.select(collection)) put(stored.key, stored);
+      this.#watches.push(storage.watch(collection, ({ key, current }) => put(key, current)));
+    };
+    const { roles, clusterRoles, roleBindings, clusterRoleBindings } = RBAC_COLLECTIONS;
+    follow(roles, (key, stored) => putRole(this.#roles, key, stored));
+    follow(clusterRoles, (key, stored) => putRole(this.#clusterRoles, key, stored));
+    for (const collection of [roleBindings, clusterRoleBindings])
+      follow(collection, (key, stored) => this.#putBinding(key, stored));
+  }
+
+  /** find looks through the bindings of a user in a namespace, those that hold everywhere first. One may come twice. */
+  find(user: UserInfo, namespace: string, isIt: (binding: Binding) => boolean): Binding | undefined {
+    const everywhere = findIn(this.#scopes.get(''), user, isIt);
+    if (everywhere || namespace === '') return everywhere;
+    return findIn(this.#scopes.get(namespace), user, isIt);
+  }
+
+  /** rulesOf are the rules that a binding gives; undefined when the role is not there. */
+  rulesOf({ namespace, role }: Pick<Binding, 'namespace' | 'role'>): readonly CompiledRule[] | undefined {
+    switch (role.kind) {
+      case 'ClusterRole':
+        return this.#clusterRoles.get(`/${role.name}`);
+      case 'Role':
+        return this.#roles.get(`${namespace}/${role.name}`);
+      default:
+        return undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const watch of this.#watches.splice(0)) watch[Symbol.dispose]();
+  }
+
+  #putBinding(key: string, stored: Stored | undefined): void {
+    const old = this.#bindings.get(key);
+    if (old) this.#index(old, (bindings) => bindings.delete(old));
+    this.#bindings.delete(key);
+    const binding = stored && bindingOf(stored);
+    if (!binding) return;
+    this.#bindings.set(key, binding);
+    this.#index(binding, (bindings) => bindings.add(binding));
+  }
+
+  /** Applies a change to the set of every subject of a binding, and forgets sets that are empty then. */
+  #index(binding: Binding, change: (bindings: Set<Binding>) => void): void {
+    const { namespace, subjects } = binding;
+    const scope = this.#scopes.get(namespace) ?? { users: new Map(), groups: new Map() };
+    for (const subject of subjects) {
+      const by = subject.kind === 'Group' ? scope.groups : scope.users;
+      const name = subject.kind === 'Group' ? subject.name : usernameOf(subject, namespace);
+      if (name === undefined) continue;
+      const bindings = by.get(name) ?? new Set();
+      change(bindings);
+      if (bindings.size === 0) by.delete(name);
+      else by.set(name, bindings);
+    }
+    if (scope.users.size + scope.groups.size === 0) this.#scopes.delete(namespace);
+    else this.#scopes.set(namespace, scope);
+  }
+}
+
+/** subjectFor is the subject of a binding that a user is. */
+export function subjectFor({ subjects, namespace }: Binding, { username, groups }: UserInfo): Subject | undefined {
+  return subjects.find((subject) =>
+    subject.kind === 'Group' ? groups.includes(subject.name) : usernameOf(subject, namespace) === username,
+  );
+}
+
+/** accountNamespace is where a ServiceAccount that a binding names is: in the binding's own namespace unless said. */
+export function accountNamespace(subject: Subject, namespace: string): string {
+  return subject.namespace || namespace;
+}
+
+function usernameOf(subject: Subject, namespace: string): string | undefined {
+  if (subject.kind === 'User') return subject.name;
+  const own = accountNamespace(subject, namespace);
+  return subject.kind === 'ServiceAccount' && own !== '' ? serviceAccountName(own, subject.name) : undefined;
+}
+
+function findIn(scope: Scope | undefined, user: UserInfo, isIt: (binding: Binding) => boolean): Binding | undefined {
+  if (!scope) return undefined;
+  const own = findOf(scope.users.get(user.username), isIt);
+  if (own) return own;
+  for (const group of user.groups) {
+    const found = findOf(scope.groups.get(group), isIt);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function findOf(bindings: ReadonlySet<Binding> | undefined, isIt: (binding: Binding) => boolean): Binding | undefined {
+  if (bindings) for (const binding of bindings) if (isIt(binding)) return binding;
+  return undefined;
+}
+
+function putRole(roles: Map<string, readonly CompiledRule[]>, key: string, stored: Stored | undefined): void {
+  if (stored) roles.set(key, rulesIn(objectOf(stored)).map(compileRule));
+  else roles.delete(key);
+}
+
+/** rulesIn are the rules of a stored Role or ClusterRole. */
+export function rulesIn(object: KubernetesObject): readonly PolicyRule[] {
+  // Nothing else is in its collection: kinds are validated before they are stored.
+  return (object as ClusterRole).rules ?? [];
+}
+
+function bindingOf(stored: Stored): Binding | undefined {
+  const { namespace, name } = splitKey(stored.key);
+  const { roleRef, subjects = [] } = objectOf(stored) as Partial<RoleBinding | ClusterRoleBinding>;
+  if (!roleRef) return undefined;
+  return { namespace, name, role: { kind: roleRef.kind, name: roleRef.name }, subjects };
+}

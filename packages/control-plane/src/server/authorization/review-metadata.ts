@@ -1,0 +1,30 @@
+import type { FieldProblem } from '@bowline/machinery';
+import type { Draft } from '../registry/api-resource.ts';
+
+/** The order in which the API server writes metadata. */
+const MEMBERS = [
+  'name',
+  'generateName',
+  'namespace',
+  'resourceVersion',
+  'generation',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const;
+
+/** metadataProblems finds metadata in a review: it is no object, and has none but its namespace. */
+export function metadataProblems({ metadata }: Draft, namespace = ''): FieldProblem[] {
+  const said = MEMBERS.filter((member) => {
+    const value = metadata[member];
+    return typeof value === 'object' ? Object.keys(value).length > 0 : Boolean(value);
+  });
+  const isExpected = (member: (typeof MEMBERS)[number]): boolean =>
+    member === 'managedFields' || (member === 'namespace' && metadata.namespace === namespace);
+  if (said.every(isExpected)) return [];
+  const value = Object.fromEntries(said.map((member) => [member, metadata[member]]));
+  const message = `Invalid value: ${JSON.stringify(value)}: must be empty${namespace === '' ? '' : ' except for namespace'}`;
+  return [{ field: 'metadata', reason: 'FieldValueInvalid', message }];
+}
