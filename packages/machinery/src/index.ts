@@ -27,12 +27,29 @@ export {
 } from './duration/duration.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
 export { InputError } from './errors/input-error.ts';
+export { canonicalFields } from './field-set/canonical-fields.ts';
+export { compareFields, type FieldChange } from './field-set/compare-fields.ts';
 export { type FieldDifference, findDifference } from './field-set/field-difference.ts';
-export { builtInShape, customShape, type FieldShape } from './field-set/field-shape.ts';
+export { fieldPaths } from './field-set/field-paths.ts';
+export { ANY_SHAPE, builtInShape, customShape, type FieldShape } from './field-set/field-shape.ts';
+export { appliedSet } from './field-set/fields-of.ts';
 export { type FieldsV1, fieldBelow, hasField, parseFieldsV1 } from './field-set/fields-v1.ts';
 export { appliedFields, type FieldManager, fieldManagers, managersOf } from './field-set/managed-fields.ts';
+export { mergeFields } from './field-set/merge-fields.ts';
+export { withoutParts } from './field-set/narrow-fields.ts';
 export { ownedValues } from './field-set/owned-values.ts';
+export { pruneFields } from './field-set/prune-fields.ts';
+export {
+  excludeFields,
+  intersectFields,
+  isEmptySet,
+  NO_FIELDS,
+  subtractFields,
+  uniteFields,
+} from './field-set/set-operations.ts';
+export { shapeProblems } from './field-set/shape-problems.ts';
 export { anyGlob, type Glob, glob } from './glob/glob.ts';
+export { isSameJson, type JsonObject } from './patch/json.ts';
 export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
 export { diffJsonPatch } from './patch/json-patch-diff.ts';
 export { formatPointer, parsePointer } from './patch/json-pointer.ts';
@@ -50,6 +67,7 @@ export {
 } from './quantity/quantity.ts';
 export { between, integerBelow, pick, type Random, seededRandom, systemRandom } from './random/random.ts';
 export { compareResourceVersions, isResourceVersion } from './resource-version/resource-version.ts';
+export { quoteText } from './schema/go-text.ts';
 export { escapeFieldValue, type FieldRequirement, parseFieldSelector } from './selectors/field-selector.ts';
 export type { LabelOperator, LabelRequirement } from './selectors/label-requirement.ts';
 export { labelSelector, validateLabelSelector } from './selectors/label-selector.ts';

@@ -1,7 +1,8 @@
 import { VirtualClock } from '@bowline/machinery';
 import { type ApiServer, createApiServer } from './api-server.ts';
-import type { FieldTracking } from './fields/field-tracking.ts';
+import { trackFields } from './fields/track-fields.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
+import { Registry } from './registry/registry.ts';
 import { Storage } from './storage/storage.ts';
 
 /** Answer is a response whose body was read as JSON. */
@@ -24,20 +25,15 @@ export interface TestServer {
   stream(url: string, signal?: AbortSignal): Promise<AsyncGenerator<Record<string, unknown>>>;
 }
 
-/** Field tracking has tests of its own; here nothing depends on it. */
-const untracked: FieldTracking = {
-  created: () => undefined,
-  updated: () => undefined,
-  apply: (_resource, _old, applied) => applied,
-};
-
 /** startTestServer makes one with the built-in kinds. */
 export function startTestServer(): TestServer {
   const clock = new VirtualClock();
+  const registry = new Registry();
   const server = createApiServer({
     authenticator: { authenticate: () => ({ username: 'admin', groups: ['system:masters'] }) },
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
-    fields: untracked,
+    registry,
+    fields: trackFields(registry),
     strategicMerge: (document) => document,
     admission: [],
     routes: [],

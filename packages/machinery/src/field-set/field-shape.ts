@@ -1,5 +1,5 @@
 import { resolveSchema, type Schema, schemaFor } from '@bowline/kubernetes/schemas';
-import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
+import { additionalSchema, ownSchema, type SchemaType, type StructuralSchema } from '../schema/structural-schema.ts';
 import { SERVER_DEFAULTS } from './server-defaults.ts';
 
 /**
@@ -11,17 +11,59 @@ export interface FieldShape {
   readonly format: 'byte' | 'date-time' | 'quantity' | undefined;
   /** Whether server-side apply is known to own the members of the map or list one by one. */
   readonly granular: boolean;
+  /** The type of the values; undefined where they may be of any. */
+  readonly type: SchemaType | undefined;
+  /** Whether a value that is an object is owned as a whole. */
+  readonly mapType: 'granular' | 'atomic';
+  /** What tells the elements of a value that is a list apart: their keys, their value, or nothing. */
+  readonly listType: 'map' | 'set' | 'atomic';
+  /** The members that tell the elements of a list of type `map` apart, in order of their names. */
+  readonly keys: readonly string[];
   /** What stands for an absent value. */
   readonly default: unknown;
   /** What the API server is known to fill in, by member. */
   readonly serverDefaults: Readonly<Record<string, unknown>> | undefined;
   /** member is the shape of a member of an object or a map. */
   member(name: string): FieldShape | undefined;
+  /** declares says whether a member is a field with a name of its own, and not one of many keys of a map. */
+  declares(name: string): boolean;
   /** element is the shape of a list's elements. */
   element(): FieldShape | undefined;
 }
 
-const shapes = new WeakMap<object, FieldShape>();
+const compactShapes = new WeakMap<object, FieldShape>();
+const structuralShapes = new WeakMap<object, FieldShape>();
+const customShapes = new WeakMap<object, FieldShape>();
+
+/** What all shapes have that a schema says nothing of. */
+const UNKNOWN = {
+  format: undefined,
+  granular: false,
+  type: undefined,
+  listType: 'atomic',
+  keys: [],
+  default: undefined,
+  serverDefaults: undefined,
+  declares: () => false,
+} as const;
+
+/** ANY_SHAPE is that of values which nobody described: objects are owned by member, at every depth, and lists as a whole. */
+export const ANY_SHAPE: FieldShape = {
+  ...UNKNOWN,
+  mapType: 'granular',
+  member: () => ANY_SHAPE,
+  element: () => OPAQUE_SHAPE,
+};
+
+/** OPAQUE_SHAPE is that of values which may be anything and are owned as a whole. */
+const OPAQUE_SHAPE: FieldShape = {
+  ...UNKNOWN,
+  mapType: 'atomic',
+  member: () => OPAQUE_SHAPE,
+  element: () => OPAQUE_SHAPE,
+};
+
+const STRING_SHAPE: FieldShape = { ...OPAQUE_SHAPE, type: 'string' };
 
 /** builtInShape is the shape of a built-in kind, or undefined for any other. */
 export function builtInShape(apiVersion: string, kind: string): FieldShape | undefined {
@@ -31,56 +73,81 @@ export function builtInShape(apiVersion: string, kind: string): FieldShape | und
 
 /** customShape is the shape of a custom resource with this schema. */
 export function customShape(schema: StructuralSchema): FieldShape {
-  return cached(schema, () => {
-    const shape = structuralShape(schema);
-    // A custom resource's metadata is not in its schema: it is that of every kind.
-    const metadata = builtInShape('v1', 'ConfigMap')?.member('metadata');
-    return { ...shape, member: (name) => (name === 'metadata' ? metadata : shape.member(name)) };
-  });
+  return cached(customShapes, schema, () => asResource(structuralShape(schema)));
+}
+
+/** asResource adds what the schema of a resource leaves out, because it is the same for every kind. */
+function asResource(shape: FieldShape): FieldShape {
+  const metadata = builtInShape('v1', 'ConfigMap')?.member('metadata');
+  const common = (name: string): FieldShape | undefined =>
+    name === 'metadata' ? metadata : name === 'apiVersion' || name === 'kind' ? STRING_SHAPE : undefined;
+  return {
+    ...shape,
+    member: (name) => common(name) ?? shape.member(name),
+    declares: (name) => common(name) !== undefined || shape.declares(name),
+  };
 }
 
 function compactShape(schema: Schema): FieldShape {
-  return cached(schema, () => {
+  return cached(compactShapes, schema, () => {
     const whole = resolveSchema(schema);
     const { format, type, items, properties, additionalProperties } = whole;
+    if (whole.preserveUnknown) return type === 'object' ? { ...ANY_SHAPE, type } : OPAQUE_SHAPE;
+    const listType = (type === 'array' && whole.listType) || 'atomic';
+    const mapType = type === 'object' && whole.mapType !== 'atomic' ? 'granular' : 'atomic';
     return {
       format: format === 'byte' || format === 'date-time' || format === 'quantity' ? format : undefined,
-      granular:
-        type === 'array'
-          ? whole.listType === 'map' || whole.listType === 'set'
-          : type === 'object' && whole.mapType !== 'atomic' && !whole.preserveUnknown,
+      granular: listType !== 'atomic' || mapType === 'granular',
+      type,
+      mapType,
+      listType,
+      keys: (whole.listMapKeys ?? []).toSorted(),
       default: whole.default,
       serverDefaults: schema.ref === undefined ? undefined : SERVER_DEFAULTS[schema.ref],
       member(name) {
         const below = ownSchema(properties, name) ?? additionalProperties;
         return below && compactShape(below);
       },
+      declares: (name) => ownSchema(properties, name) !== undefined,
       element: () => items && compactShape(items),
     };
   });
 }
 
 function structuralShape(schema: StructuralSchema): FieldShape {
-  const { type, items } = schema;
-  const listType = schema['x-kubernetes-list-type'];
-  return {
-    // The server keeps what a custom resource says as it was written, quantities and times too.
-    format: undefined,
-    granular:
-      type === 'array'
-        ? listType === 'map' || listType === 'set'
-        : type === 'object' && schema['x-kubernetes-map-type'] !== 'atomic',
-    default: schema.default,
-    serverDefaults: undefined,
-    member(name) {
-      const below = ownSchema(schema.properties, name) ?? additionalSchema(schema);
-      return below && structuralShape(below);
-    },
-    element: () => items && structuralShape(items),
-  };
+  return cached(structuralShapes, schema, () => {
+    const { type, items, properties, additionalProperties } = schema;
+    if (type === undefined) return schema['x-kubernetes-preserve-unknown-fields'] ? ANY_SHAPE : OPAQUE_SHAPE;
+    const listType = (type === 'array' && schema['x-kubernetes-list-type']) || 'atomic';
+    const mapType = type === 'object' && schema['x-kubernetes-map-type'] !== 'atomic' ? 'granular' : 'atomic';
+    const others = additionalSchema(schema);
+    const isOpen =
+      schema['x-kubernetes-preserve-unknown-fields'] === true ||
+      additionalProperties === true ||
+      (additionalProperties === undefined && Object.keys(properties ?? {}).length === 0);
+    const shape: FieldShape = {
+      // The server keeps what a custom resource says as it was written, quantities and times too.
+      format: undefined,
+      granular: listType !== 'atomic' || mapType === 'granular',
+      type,
+      mapType,
+      listType,
+      keys: (schema['x-kubernetes-list-map-keys'] ?? []).toSorted(),
+      default: schema.default,
+      serverDefaults: undefined,
+      member(name) {
+        const below = ownSchema(properties, name) ?? others;
+        if (below) return structuralShape(below);
+        return isOpen ? ANY_SHAPE : undefined;
+      },
+      declares: (name) => ownSchema(properties, name) !== undefined,
+      element: () => items && structuralShape(items),
+    };
+    return schema['x-kubernetes-embedded-resource'] ? asResource(shape) : shape;
+  });
 }
 
-function cached(schema: object, make: () => FieldShape): FieldShape {
+function cached(shapes: WeakMap<object, FieldShape>, schema: object, make: () => FieldShape): FieldShape {
   let shape = shapes.get(schema);
   if (shape === undefined) {
     shape = make();

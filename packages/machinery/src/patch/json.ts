@@ -33,14 +33,21 @@ export function withMember(object: JsonObject, key: string, value: unknown): Jso
 /** isSameJson compares two values as JSON: order of members and undefined members do not matter. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
-  if (!isObject(a) || !isObject(b)) return false;
-  const hasAll = (one: JsonObject, other: JsonObject, alsoCompare: boolean): boolean =>
-    Object.keys(one).every((key) => {
-      if (one[key] === undefined) return true;
-      const counterpart = member(other, key);
-      return counterpart !== undefined && (!alsoCompare || isSameJson(one[key], counterpart));
-    });
-  return hasAll(a, b, true) && hasAll(b, a, false);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    for (let index = 0; index < a.length; index++) if (!isSameJson(a[index], b[index])) return false;
+    return true;
+  }
+  const [one, other] = [a as JsonObject, b as JsonObject];
+  for (const key of Object.keys(one)) {
+    const value = one[key];
+    if (value === undefined) continue;
+    const counterpart = member(other, key);
+    if (counterpart === undefined || !isSameJson(value, counterpart)) return false;
+  }
+  for (const key of Object.keys(other)) {
+    if (other[key] !== undefined && member(one, key) === undefined) return false;
+  }
+  return true;
 }

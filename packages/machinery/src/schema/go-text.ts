@@ -67,8 +67,11 @@ export function formatJson(value: unknown): string {
       .map((key) => `${formatJson(key)}:${formatJson(value[key])}`);
     return `{${members.join(',')}}`;
   }
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'number') return isInt64(value) ? BigInt(value).toString() : JSON.stringify(value);
-  return JSON.stringify(value ?? null).replace(/[<>&\u2028\u2029]/g, (character) => {
+  const text = JSON.stringify(value ?? null);
+  if (!/[<>&\u2028\u2029]/.test(text)) return text;
+  return text.replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@bowline/machinery';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 
 /** FieldWriter is who writes, for `metadata.managedFields`. */
@@ -18,12 +19,13 @@ export interface FieldTracking {
   /**
    * apply merges what a writer wants into what is there. What the writer applied before and leaves out now goes, unless
    * others own it too. Throws a StatusError (409, with a cause per field) when others own a field with another value, unless
-   * `force`. Answers the merged draft; `old` is undefined when nothing is there yet.
+   * `force`; also when what was sent does not have the shape of its kind. Answers the merged draft, which may hold parts of
+   * both objects; `old` is undefined when nothing is there yet. `applied` is as the client sent it: what it leaves out counts.
    */
   apply(
     resource: ApiResource,
     old: Draft | undefined,
-    applied: Draft,
+    applied: JsonObject,
     writer: FieldWriter & { readonly force: boolean },
   ): Draft;
 }

@@ -32,10 +32,12 @@ export async function createObject(
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
   const isGenerated = !metadata.name && !!metadata.generateName;
-  prepareNewMeta(object, random, now);
   const strategy = resource.strategy;
-  strategy.prepareForCreate?.(object, write);
   strategy.applyDefaults?.(object);
+  // Nobody owns what the server or a webhook adds from here on.
+  if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });
+  prepareNewMeta(object, random, now);
+  strategy.prepareForCreate?.(object, write);
   const review = {
     operation: 'CREATE' as const,
     resource,
@@ -53,7 +55,6 @@ export async function createObject(
   await admission.mutate(review);
   strategy.applyDefaults?.(object);
   if (countsGenerations(resource)) metadata.generation = 1;
-  if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
   await admission.validate(review);
 

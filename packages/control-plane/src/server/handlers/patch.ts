@@ -1,14 +1,14 @@
 import { applyJsonPatch, applyMergePatch, BowlineError, type JsonPatchOperation } from '@bowline/machinery';
 import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
-import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from '../status/api-status.ts';
-import { keyIn } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
-import { createObject, type WriteResult } from './create.ts';
-import { type Body, decodeYaml, MOST_BODY_BYTES, mediaTypeOf } from './decode-body.ts';
-import { receivedObject, sayUnknown } from './received.ts';
+import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status/api-status.ts';
+import { applyObject } from './apply.ts';
+import type { RequestContext } from './context.ts';
+import type { WriteResult } from './create.ts';
+import { type Body, MOST_BODY_BYTES, mediaTypeOf } from './decode-body.ts';
+import { sayUnknown } from './received.ts';
 import { updateObject } from './update.ts';
-import { type WriteOptions, writeOptions } from './write-options.ts';
+import { writeOptions } from './write-options.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -28,7 +28,7 @@ export async function patchObject(context: RequestContext, strategy: Strategy): 
     ]);
   }
   const bytes = await request.body(MOST_BODY_BYTES);
-  if (type === APPLY_PATCH) return applyObject(context, strategy, decodeYaml(bytes), options);
+  if (type === APPLY_PATCH) return applyObject(context, strategy, bytes, options);
   const body = decodePatch(bytes);
   const change = patcher(context, type, body);
   return updateObject(
@@ -44,54 +44,6 @@ export async function patchObject(context: RequestContext, strategy: Strategy): 
           object.metadata.resourceVersion = undefined;
         return object;
       },
-    },
-    options,
-  );
-}
-
-/** applyObject is a server-side apply: it creates what is not there. */
-async function applyObject(
-  context: RequestContext,
-  strategy: Strategy,
-  body: Body,
-  options: WriteOptions,
-): Promise<WriteResult> {
-  const { resource, info, storage, fields, clock, query } = context;
-  if (!query.get('fieldManager')) {
-    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-      { field: 'fieldManager', reason: 'FieldValueRequired', message: 'Required value: is required for apply patch' },
-    ]);
-  }
-  const applied = receivedObject(context, body, strategy, options.fieldValidation);
-  if (applied.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
-  const writer = {
-    manager: options.fieldManager,
-    subresource: info.subresource,
-    now: clock.now(),
-    force: options.force,
-  };
-  const isThere = storage.get(resource.collection, keyIn(info.namespace, info.name)) !== undefined;
-  if (!isThere) {
-    if (info.subresource !== '') throw notFound(resourceName(context), info.name);
-    if (applied.metadata.uid) {
-      const why = `uid mismatch: the provided object specified uid ${applied.metadata.uid}, and no existing object was found`;
-      throw new StatusError(
-        409,
-        'Conflict',
-        `Operation cannot be fulfilled on ${resource.resource} ${JSON.stringify(info.name)}: ${why}`,
-      );
-    }
-    applied.metadata.name ??= info.name;
-    const object = fields.apply(resource, undefined, applied, writer);
-    return createObject(context, object, options, { tracksFields: false });
-  }
-  return updateObject(
-    context,
-    {
-      strategy,
-      mayRetry: !applied.metadata.resourceVersion,
-      tracksFields: false,
-      make: (old) => fields.apply(resource, old, structuredClone(applied), writer),
     },
     options,
   );

@@ -1,3 +1,4 @@
+import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
 import type { Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
@@ -62,9 +63,13 @@ async function complete(
   const { resource, info, clock, admission, fields, user } = context;
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
+  strategy.applyDefaults?.(object);
+  // Nobody owns what the server or a webhook changes from here on.
+  if (tracksFields) {
+    fields.updated(resource, object, old, { manager: options.fieldManager, subresource: info.subresource, now });
+  }
   keepMeta(object, old);
   strategy.prepareForUpdate?.(object, old, write);
-  strategy.applyDefaults?.(object);
   const review = {
     operation: 'UPDATE' as const,
     resource,
@@ -84,9 +89,7 @@ async function complete(
   if (countsGenerations(resource) && strategy.countsGeneration?.(object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
-  if (tracksFields) {
-    fields.updated(resource, object, old, { manager: options.fieldManager, subresource: info.subresource, now });
-  }
+  keepTimes(object, old);
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
   await admission.validate(review);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FieldProblem, formatTime, labelKeyProblems, labelValueProblems, type Random } from '@bowline/machinery';
+import { managedFieldsProblems } from '../fields/managed-fields-problems.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { generateName, type NameRule, nameProblems } from './names.ts';
 
@@ -91,6 +92,7 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
       'Only one reference can have Controller set to true',
     );
   }
+  problems.push(...managedFieldsProblems(object.metadata.managedFields));
   if (old?.metadata.deletionTimestamp) {
     const added = (finalizers ?? []).filter((each) => !old.metadata.finalizers?.includes(each));
     if (added.length > 0) {

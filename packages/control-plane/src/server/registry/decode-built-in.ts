@@ -51,20 +51,38 @@ export function decodeBuiltIn(
   };
   const readString = (found: unknown, path: string): unknown =>
     typeof found === 'string' ? found : wrong(path, found, 'string');
-  const readObject = (found: unknown, { properties, additionalProperties }: Schema, path: string): unknown => {
+  const readObject = (
+    found: unknown,
+    { properties, additionalProperties, required }: Schema,
+    path: string,
+  ): unknown => {
     if (typeof found !== 'object' || found === null || Array.isArray(found)) return wrong(path, found, 'struct');
     const result: Record<string, unknown> = {};
     for (const [name, below] of Object.entries(found)) {
       const here = path === '' ? name : `${path}.${name}`;
       const known = properties && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-      if (!known) unknown.push(here);
-      else if (below !== null) define(result, name, read(below, known, here));
+      if (!known) {
+        unknown.push(here);
+      } else if (below !== null && below !== undefined) {
+        const value = read(below, known, here);
+        if (!isLeftOut(value, name, known, required)) define(result, name, value);
+      }
     }
     return result;
   };
   const object = readObject(value, resolveSchema(schema), '') as Draft;
   object.metadata ??= {};
   return { object, unknown: unknown.sort() };
+}
+
+/**
+ * The API server does not keep lists and maps with nothing in them, unless they must be there. That there are no managedFields
+ * is the exception: it says something.
+ */
+function isLeftOut(value: unknown, name: string, schema: Schema, required: readonly string[] | undefined): boolean {
+  if (typeof value !== 'object' || value === null || required?.includes(name) || name === 'managedFields') return false;
+  if (Array.isArray(value)) return schema.type === 'array' && value.length === 0;
+  return schema.type === 'object' && !schema.properties && !schema.preserveUnknown && Object.keys(value).length === 0;
 }
 
 /** An assignment to `__proto__` would change what the object inherits. */

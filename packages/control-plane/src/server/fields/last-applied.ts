@@ -1,0 +1,67 @@
+import {
+  appliedSet,
+  compareFields,
+  type FieldShape,
+  isEmptySet,
+  type JsonObject,
+  shapeProblems,
+  subtractFields,
+} from '@bowline/machinery';
+import { canonicalJson } from '../json/canonical-json.ts';
+import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import type { Draft, DraftMeta } from '../registry/api-resource.ts';
+import type { Conflict } from './apply-fields.ts';
+
+/** Where `kubectl apply` without `--server-side` keeps what it applied. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Only this manager comes after client-side apply; whoever wants none of this takes another name. */
+const KUBECTL = 'kubectl';
+
+/**
+ * conflictsBesides are the conflicts that are left when kubectl takes back what it applied itself, from the client's side, and
+ * nobody changed since.
+ */
+export function conflictsBesides(
+  conflicts: readonly Conflict[],
+  manager: string,
+  live: Draft,
+  apiVersion: string,
+  shape: FieldShape,
+): readonly Conflict[] {
+  if (conflicts.length === 0 || manager !== KUBECTL) return conflicts;
+  const last = readLastApplied(live.metadata.annotations?.[LAST_APPLIED]);
+  if (last?.apiVersion !== apiVersion || shapeProblems(last, shape).length > 0) return conflicts;
+  const { written, removed } = compareFields(last, live, shape);
+  const own = subtractFields(subtractFields(appliedSet(last, shape), written), removed);
+  return conflicts
+    .map(({ owner, fields }) => ({ owner, fields: subtractFields(fields, own) }))
+    .filter(({ fields }) => !isEmptySet(fields));
+}
+
+function readLastApplied(text: string | undefined): JsonObject | undefined {
+  if (!text) return undefined;
+  try {
+    const { value } = parseJson(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** keepLastApplied writes what kubectl applies where it would look for it from the client's side, if it ever did. */
+export function keepLastApplied(object: Draft, applied: JsonObject, manager: string): void {
+  const { annotations } = object.metadata;
+  if (manager !== KUBECTL || !annotations?.[LAST_APPLIED]) return;
+  const metadata = metadataOf(applied);
+  const own = metadata.annotations;
+  const rest = own && Object.fromEntries(Object.entries(own).filter(([name]) => name !== LAST_APPLIED));
+  const text = `${canonicalJson({ ...applied, metadata: { ...metadata, annotations: rest } })}\n`;
+  object.metadata.annotations = { ...annotations, [LAST_APPLIED]: text };
+}
+
+/** metadataOf is the metadata of an object that is known to have the shape of its kind, and may yet have none. */
+export function metadataOf(object: JsonObject): DraftMeta {
+  return (object.metadata ?? {});
+}

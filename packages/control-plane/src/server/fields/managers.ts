@@ -1,0 +1,134 @@
+import { canonicalFields, type FieldsV1, isEmptySet, NO_FIELDS, uniteFields } from '@bowline/machinery';
+import type { DraftMeta } from '../registry/api-resource.ts';
+
+type Entries = NonNullable<DraftMeta['managedFields']>;
+
+/** Manager is who owns fields of an object, and by which operation. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** When it last changed something; undefined when it never did. */
+  readonly time: string | undefined;
+  readonly fields: FieldsV1;
+}
+
+/** Managers are those of one object, by identity. */
+export type Managers = Map<string, Manager>;
+
+/**
+ * identityOf tells managers apart: two entries with the same identity are one. Whoever applies is the same in every version.
+ * It is JSON, because its order is that of messages and of age where times are equal.
+ */
+export function identityOf(entry: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
+  const { manager, operation, apiVersion, subresource } = entry;
+  return JSON.stringify({
+    manager: manager || undefined,
+    operation,
+    apiVersion: operation === 'Apply' ? undefined : apiVersion,
+    subresource: subresource || undefined,
+  });
+}
+
+/** storedManagers reads what we wrote ourselves. */
+export function storedManagers(entries: Entries | undefined): Managers {
+  return readManagers(entries ?? [], (fields) => fields as FieldsV1) ?? new Map<string, Manager>();
+}
+
+/** sentManagers reads what a client sent; undefined when it is not as it should be. */
+export function sentManagers(entries: Entries): Managers | undefined {
+  return readManagers(entries, canonicalFields);
+}
+
+function readManagers(entries: Entries, read: (fields: unknown) => FieldsV1 | undefined): Managers | undefined {
+  const managers: Managers = new Map();
+  for (const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } of entries) {
+    const fields = read(fieldsV1);
+    if (operation !== 'Apply' && operation !== 'Update') return undefined;
+    if (!apiVersion || fieldsType !== 'FieldsV1' || !fields) return undefined;
+    const entry: Manager = { manager, operation, apiVersion, subresource, time: time ?? undefined, fields };
+    managers.set(identityOf(entry), entry);
+  }
+  return managers;
+}
+
+/** asksForReset says that a client wants nobody to own anything. Formats without empty lists say it by an empty entry. */
+export function asksForReset(entries: Entries): boolean {
+  const [first, ...more] = entries;
+  return first === undefined || (more.length === 0 && Object.values(first).every((value) => value === undefined));
+}
+
+/** writtenManagers is what goes into the object, in the API server's order; undefined when nobody owns anything. */
+export function writtenManagers(managers: Managers): Entries | undefined {
+  if (managers.size === 0) return undefined;
+  const entries = [...managers.values()];
+  if (entries.length > 1) entries.sort(inOrder);
+  return entries.map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+    ...(subresource === '' ? {} : { subresource }),
+  }));
+}
+
+function inOrder(a: Manager, b: Manager): number {
+  return (
+    compare(a.operation, b.operation) ||
+    secondsOf(a) - secondsOf(b) ||
+    compare(a.manager, b.manager) ||
+    compare(a.apiVersion, b.apiVersion) ||
+    compare(a.subresource, b.subresource)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function secondsOf({ time }: Manager): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
+}
+
+/** takeFields takes fields from every manager; whoever has none left is no manager any more. */
+export function takeFields(managers: Managers, take: (entry: Manager, identity: string) => FieldsV1): void {
+  for (const [identity, entry] of managers) {
+    const fields = take(entry, identity);
+    if (isEmptySet(fields)) managers.delete(identity);
+    else if (fields !== entry.fields) managers.set(identity, { ...entry, fields });
+  }
+}
+
+/** How many managers that update an object are told apart. */
+const MOST_UPDATERS = 10;
+
+/** Who owns what the oldest of too many updaters owned. */
+const ANCIENT = 'ancient-changes';
+
+/** poolOldest puts the oldest updaters of each version together when there are too many. */
+export function poolOldest(managers: Managers): void {
+  let count = 0;
+  for (const { operation } of managers.values()) if (operation === 'Update') count++;
+  if (count <= MOST_UPDATERS) return;
+  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
+  updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compare(a, b));
+  const firsts = new Map<string, string>();
+  for (const [identity, { apiVersion, fields, time }] of updaters) {
+    if (count <= MOST_UPDATERS) return;
+    const first = firsts.get(apiVersion);
+    if (first === undefined) {
+      firsts.set(apiVersion, identity);
+      continue;
+    }
+    const pool = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '', time, fields } as const;
+    const pooled = managers.get(identityOf(pool)) ?? managers.get(first);
+    managers.delete(identity);
+    if (!managers.has(identityOf(pool))) managers.delete(first);
+    managers.set(identityOf(pool), { ...pool, fields: uniteFields(pooled?.fields ?? NO_FIELDS, fields) });
+    count--;
+  }
+}

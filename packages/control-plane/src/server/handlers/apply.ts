@@ -1,0 +1,113 @@
+import { apiVersionOf } from '@bowline/kubernetes';
+import type { JsonObject } from '@bowline/machinery';
+import type { Draft, Strategy } from '../registry/api-resource.ts';
+import { badRequest, conflict, invalid, notFound, StatusError } from '../status/api-status.ts';
+import { keyIn } from '../storage/stored.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { createObject, type WriteResult } from './create.ts';
+import { decodeYaml } from './decode-body.ts';
+import { updateObject } from './update.ts';
+import type { WriteOptions } from './write-options.ts';
+
+/** applyObject is a server-side apply: it creates what is not there. */
+export async function applyObject(
+  context: RequestContext,
+  strategy: Strategy,
+  bytes: Uint8Array,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { resource, info, storage, fields, clock, query } = context;
+  if (!query.get('fieldManager')) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+      { field: 'fieldManager', reason: 'FieldValueRequired', message: 'Required value: is required for apply patch' },
+    ]);
+  }
+  const applied = appliedObject(context, bytes, options);
+  const metadata = applied.metadata as { resourceVersion?: unknown; uid?: unknown } | null | undefined;
+  const { fieldManager: manager, force } = options;
+  const merge = (old: Draft | undefined): Draft => {
+    const writer = { manager, subresource: info.subresource, now: clock.now(), force };
+    // What is merged holds parts of what was applied, and may be changed.
+    const merged = fields.apply(resource, old, structuredClone(applied), writer);
+    const { object } = strategy.decode(merged);
+    checkIdentity(context, object, old);
+    return object;
+  };
+  if (storage.get(resource.collection, keyIn(info.namespace, info.name))) {
+    return updateObject(
+      context,
+      { strategy, mayRetry: !metadata?.resourceVersion, tracksFields: false, make: (old) => merge(old) },
+      options,
+    );
+  }
+  if (info.subresource !== '') throw notFound(resourceName(context), info.name);
+  if (metadata?.uid) {
+    const why = `uid mismatch: the provided object specified uid ${String(metadata.uid)}, and no existing object was found`;
+    throw conflict(resourceName(context), info.name, why);
+  }
+  const object = merge(undefined);
+  // It says which version it was made for, and any version of nothing is as good.
+  object.metadata.resourceVersion = undefined;
+  return createObject(context, object, options, { tracksFields: false });
+}
+
+/** appliedObject is what was sent, of the right kind and otherwise as it is: what it leaves out counts. */
+function appliedObject({ resource }: RequestContext, bytes: Uint8Array, { fieldValidation }: WriteOptions): JsonObject {
+  const { value, duplicates } = decoded(bytes);
+  if (duplicates.length > 0 && fieldValidation === 'Strict') {
+    const lines = duplicates.map(
+      (path) => `  line 1: key ${JSON.stringify(path.split('.').at(-1))} already set in map`,
+    );
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines.join('\n')}`,
+    );
+  }
+  const applied = value ?? {};
+  if (typeof applied !== 'object' || Array.isArray(applied)) {
+    const type = Array.isArray(applied) ? 'array' : typeof applied === 'boolean' ? 'bool' : typeof applied;
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    );
+  }
+  const { apiVersion, kind, metadata } = applied as { apiVersion?: unknown; kind?: unknown; metadata?: unknown };
+  if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {
+    throw badRequest(`invalid object type: ${groupVersionText(apiVersion)}, Kind=${textOf(kind)}`);
+  }
+  const managed = (metadata as { managedFields?: unknown } | null | undefined)?.managedFields;
+  if (managed !== undefined && managed !== null) throw badRequest('metadata.managedFields must be nil');
+  return applied as JsonObject;
+}
+
+function decoded(bytes: Uint8Array): ReturnType<typeof decodeYaml> {
+  try {
+    return decodeYaml(bytes);
+  } catch (error) {
+    if (error instanceof StatusError) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
+
+function groupVersionText(apiVersion: unknown): string {
+  const text = textOf(apiVersion);
+  return text.includes('/') ? text : `/${text}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** checkIdentity refuses an object that does not say what it is, or says that it is another one. */
+function checkIdentity({ resource, info }: RequestContext, { metadata }: Draft, old: Draft | undefined): void {
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (old && metadata.uid && metadata.uid !== old.metadata.uid) {
+    const message = `Invalid value: ${JSON.stringify(metadata.uid)}: field is immutable`;
+    throw invalid(resource, info.name, [{ field: 'metadata.uid', reason: 'FieldValueInvalid', message }]);
+  }
+  if (resource.scope !== 'Namespaced') metadata.namespace = undefined;
+  else metadata.namespace ||= info.namespace;
+  if (resource.scope === 'Namespaced' && metadata.namespace !== info.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}

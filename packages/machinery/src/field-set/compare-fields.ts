@@ -1,0 +1,138 @@
+import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import type { FieldShape } from './field-shape.ts';
+import { wholeSet } from './fields-of.ts';
+import type { FieldsV1 } from './fields-v1.ts';
+import { type Elements, elementNames, elementsByName, isEmptyObject, isGranularObject } from './list-elements.ts';
+import { NO_FIELDS, withSelf } from './set-operations.ts';
+
+/** FieldChange is what makes one object another. */
+export interface FieldChange {
+  /** What was added, or has another value. */
+  readonly written: FieldsV1;
+  readonly removed: FieldsV1;
+}
+
+/** NO_CHANGE is between two objects that are the same. */
+export const NO_CHANGE: FieldChange = { written: NO_FIELDS, removed: NO_FIELDS };
+
+type MutableFields = { [element: string]: FieldsV1 };
+
+/** Nodes collects what changed in an object or a list, by path element. Empty until something did. */
+interface Nodes {
+  written: MutableFields | undefined;
+  removed: MutableFields | undefined;
+}
+
+/** compareFields is the difference between two objects of a shape. Order of elements makes none. */
+export function compareFields(from: JsonObject, to: JsonObject, shape: FieldShape): FieldChange {
+  const nodes: Nodes = { written: undefined, removed: undefined };
+  compareMembers(from, to, shape, nodes);
+  return nodes.written || nodes.removed
+    ? { written: nodes.written ?? NO_FIELDS, removed: nodes.removed ?? NO_FIELDS }
+    : NO_CHANGE;
+}
+
+function compareMembers(from: JsonObject, to: JsonObject, shape: FieldShape, nodes: Nodes): void {
+  for (const name of Object.keys(to)) {
+    const after = to[name];
+    const before = member(from, name);
+    if (after !== undefined && after !== before) compareAt(`f:${name}`, before, after, shape.member(name), nodes);
+  }
+  for (const name of Object.keys(from)) {
+    const before = from[name];
+    if (before !== undefined && member(to, name) === undefined)
+      compareAt(`f:${name}`, before, undefined, shape.member(name), nodes);
+  }
+}
+
+/** compareAt adds the difference at one path element to that of what holds it. */
+function compareAt(
+  element: string,
+  before: unknown,
+  after: unknown,
+  shape: FieldShape | undefined,
+  nodes: Nodes,
+): void {
+  if (before === undefined) {
+    addNode(nodes, 'written', element, wholeSet(after, shape));
+    return;
+  }
+  if (after === undefined) {
+    addNode(nodes, 'removed', element, wholeSet(before, shape));
+    return;
+  }
+  if (typeof before !== 'object' && typeof after !== 'object') {
+    if (before !== after) addNode(nodes, 'written', element, NO_FIELDS);
+    return;
+  }
+  const below: Nodes = { written: undefined, removed: undefined };
+  const isWritten = compareValues(before, after, shape, below);
+  if (isWritten) addNode(nodes, 'written', element, withSelf(below.written ?? NO_FIELDS));
+  else if (below.written) addNode(nodes, 'written', element, below.written);
+  if (below.removed) addNode(nodes, 'removed', element, below.removed);
+}
+
+/** compareValues adds what differs inside of two values, and says whether the value itself is another one. */
+function compareValues(before: unknown, after: unknown, shape: FieldShape | undefined, below: Nodes): boolean {
+  // To compare is cheaper than to tell the elements of a list apart.
+  if (Array.isArray(before) && isSameJson(before, after)) return false;
+  const old = partsOf(before, shape);
+  const now = partsOf(after, shape);
+  if (shape === undefined || !(old || now)) return !isSameJson(before, after);
+  const isObjects = isObject(before ?? after) && isObject(after ?? before);
+  const isLists = Array.isArray(before ?? after) && Array.isArray(after ?? before);
+  if (old?.object || now?.object) {
+    compareMembers(old?.object ?? NOTHING, now?.object ?? NOTHING, shape, below);
+  }
+  if (old?.elements || now?.elements) {
+    compareElements(old?.elements ?? NO_ELEMENTS, now?.elements ?? NO_ELEMENTS, shape.element(), below);
+  }
+  // Null and nothing in it are the same to what is in the other; but a text and an object have nothing in common.
+  return !isObjects && !isLists;
+}
+
+const NOTHING: JsonObject = {};
+const NO_ELEMENTS: Elements = new Map();
+
+/** Parts are what is in a value that is owned part by part: members or elements. */
+interface Parts {
+  readonly object?: JsonObject;
+  readonly elements?: Elements;
+}
+
+/** partsOf is what is in a value; undefined when it is owned as a whole or nothing is in it. */
+function partsOf(value: unknown, shape: FieldShape | undefined): Parts | undefined {
+  if (shape === undefined) return undefined;
+  if (Array.isArray(value)) {
+    const names = elementNames(value, shape);
+    return names && names.length > 0 ? { elements: elementsByName(value, names) } : undefined;
+  }
+  return isGranularObject(value, shape) && !isEmptyObject(value) ? { object: value } : undefined;
+}
+
+function compareElements(from: Elements, to: Elements, shape: FieldShape | undefined, nodes: Nodes): void {
+  for (const [name, after] of to) {
+    const before = from.get(name);
+    if (after.length === 1 && (before === undefined || before.length === 1)) {
+      compareAt(name, before?.[0], after[0], shape, nodes);
+      continue;
+    }
+    // Elements of the same name are owned together, as a whole.
+    if (before && before.length > 1 && after.length > 1) {
+      if (isSameJson(before, after)) continue;
+    } else if (before) {
+      addNode(nodes, 'removed', name, before.length > 1 ? NO_FIELDS : wholeSet(before[0], shape));
+    }
+    addNode(nodes, 'written', name, after.length > 1 ? NO_FIELDS : wholeSet(after[0], shape));
+  }
+  for (const [name, before] of from) {
+    if (to.has(name)) continue;
+    addNode(nodes, 'removed', name, before.length > 1 ? NO_FIELDS : wholeSet(before[0], shape));
+  }
+}
+
+function addNode(nodes: Nodes, what: keyof Nodes, element: string, node: FieldsV1): void {
+  const fields = nodes[what] ?? {};
+  nodes[what] = fields;
+  fields[element] = node;
+}

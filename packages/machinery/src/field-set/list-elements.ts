@@ -1,0 +1,70 @@
+import { isObject, type JsonObject, member } from '../patch/json.ts';
+import { formatJson } from '../schema/go-text.ts';
+import type { FieldShape } from './field-shape.ts';
+
+/** isGranularObject says that the members of an object are owned one by one. */
+export function isGranularObject(value: unknown, shape: FieldShape): value is JsonObject {
+  return shape.mapType === 'granular' && isObject(value);
+}
+
+/** isEmptyObject says that an object has no members. */
+export function isEmptyObject(object: JsonObject): boolean {
+  for (const name of Object.keys(object)) if (object[name] !== undefined) return false;
+  return true;
+}
+
+/**
+ * elementNames are the path elements of a list whose elements are owned one by one; undefined for a list that is owned as a
+ * whole, by its shape or because its elements cannot be told apart.
+ */
+export function elementNames(list: readonly unknown[], shape: FieldShape): string[] | undefined {
+  if (shape.listType === 'atomic') return undefined;
+  const element = shape.element();
+  const names: string[] = [];
+  for (const item of list) {
+    const name = shape.listType === 'set' ? valueName(item) : keyName(item, shape.keys, element);
+    if (name === undefined) return undefined;
+    names.push(name);
+  }
+  return names;
+}
+
+/** elementProblem says why an element cannot be told apart from others; undefined when it can. */
+export function elementProblem(item: unknown, shape: FieldShape): string | undefined {
+  if (shape.listType === 'set') {
+    if (item === null) return "associative list without keys has an element that's an explicit null";
+    if (Array.isArray(item)) return 'not supporting lists with lists as elements';
+    return isObject(item) ? "associative list without keys has an element that's a map type" : undefined;
+  }
+  if (item === null) return 'associative list with keys may not have a null element';
+  return isObject(item) ? undefined : 'associative list with keys may not have non-map elements';
+}
+
+function valueName(item: unknown): string | undefined {
+  return item === undefined || typeof item === 'object' ? undefined : `v:${formatJson(item)}`;
+}
+
+function keyName(item: unknown, keys: readonly string[], element: FieldShape | undefined): string | undefined {
+  if (!isObject(item)) return undefined;
+  let parts = '';
+  for (const key of keys) {
+    const value = member(item, key) ?? element?.member(key)?.default;
+    // A key that is left out and has no default tells nothing.
+    if (value !== undefined) parts += `${parts === '' ? '' : ','}${formatJson(key)}:${formatJson(value)}`;
+  }
+  return `k:{${parts}}`;
+}
+
+/** Elements are those of a list by name. One that is there more than once has several values. */
+export type Elements = ReadonlyMap<string, readonly [unknown, ...unknown[]]>;
+
+/** elementsByName groups the elements of a list by their names. */
+export function elementsByName(list: readonly unknown[], names: readonly string[]): Elements {
+  const elements = new Map<string, [unknown, ...unknown[]]>();
+  names.forEach((name, place) => {
+    const known = elements.get(name);
+    if (known) known.push(list[place]);
+    else elements.set(name, [list[place]]);
+  });
+  return elements;
+}

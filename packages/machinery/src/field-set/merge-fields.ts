@@ -1,0 +1,90 @@
+import { isObject, type JsonObject, member, setMember } from '../patch/json.ts';
+import type { FieldShape } from './field-shape.ts';
+import { elementNames, isEmptyObject } from './list-elements.ts';
+
+/**
+ * mergeFields is what an object becomes when somebody applies another to it: what is owned as a whole is replaced, all else is
+ * merged member by member and element by element. Neither object is changed; the result may share parts with both.
+ */
+export function mergeFields(live: JsonObject, applied: JsonObject, shape: FieldShape): JsonObject {
+  const merged: { [name: string]: unknown } = {};
+  for (const name of Object.keys(live)) {
+    if (live[name] === undefined) continue;
+    setMember(merged, name, mergeValues(live[name], member(applied, name), shape.member(name)));
+  }
+  for (const name of Object.keys(applied)) {
+    if (applied[name] !== undefined && member(live, name) === undefined) setMember(merged, name, applied[name]);
+  }
+  return merged;
+}
+
+function mergeValues(live: unknown, applied: unknown, shape: FieldShape | undefined): unknown {
+  if (applied === undefined) return live;
+  if (shape === undefined) return applied;
+  if (isObject(live) && shape.mapType === 'granular' && !isEmptyObject(live)) {
+    if (applied === null) return live;
+    return isObject(applied) ? mergeFields(live, applied, shape) : applied;
+  }
+  if (Array.isArray(live) && live.length > 0) {
+    const wanted: unknown = applied ?? [];
+    const names = Array.isArray(wanted) ? elementNames(wanted, shape) : undefined;
+    const liveNames = names && elementNames(live, shape);
+    if (names && liveNames) return mergeLists(live, liveNames, wanted as unknown[], names, shape.element());
+  }
+  return applied;
+}
+
+/**
+ * Applied elements come in the order in which they were applied; those that only the live list has stay where they are
+ * between the ones that both have.
+ */
+function mergeLists(
+  live: readonly unknown[],
+  liveNames: readonly string[],
+  applied: readonly unknown[],
+  names: readonly string[],
+  shape: FieldShape | undefined,
+): unknown[] {
+  const wanted = new Set(names);
+  const places = placesOf(liveNames);
+  const shared = names.filter((name) => places.has(name));
+  const taken = new Set<string>();
+  const merged: unknown[] = [];
+  let next = 0;
+  let mine = 0;
+  let theirs = 0;
+  const takeApplied = (name: string): void => {
+    const place = places.get(name);
+    merged.push(mergeValues(place === undefined ? undefined : live[place], applied[theirs], shape));
+    taken.add(name);
+    if (shared[next] === name) next++;
+    theirs++;
+  };
+  while (mine < liveNames.length || theirs < names.length) {
+    const here = liveNames[mine];
+    const there = names[theirs];
+    if (here !== undefined && !wanted.has(here)) {
+      merged.push(live[mine]);
+      mine++;
+    } else if (here !== undefined && here === there) {
+      takeApplied(here);
+      mine++;
+    } else if (here !== undefined && there !== undefined && next < shared.length && shared[next] !== here) {
+      // Its turn comes later, or has been.
+      mine++;
+    } else {
+      if (here !== undefined && taken.has(here)) mine++;
+      if (there !== undefined) takeApplied(there);
+    }
+  }
+  return merged;
+}
+
+/** Where each name is; one that is there more than once stands for no single element. */
+function placesOf(names: readonly string[]): Map<string, number | undefined> {
+  const places = new Map<string, number | undefined>();
+  names.forEach((name, place) => {
+    places.set(name, places.has(name) ? undefined : place);
+  });
+  return places;
+}

@@ -1,0 +1,46 @@
+import type { FieldShape } from './field-shape.ts';
+import { type FieldsV1, isLeaf } from './fields-v1.ts';
+import { NO_FIELDS, withSelf } from './set-operations.ts';
+
+/**
+ * withNamedFields adds to a set the named fields that hold something of it. They are in no set that somebody applied, but go
+ * together with what is in them.
+ */
+export function withNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
+  return mapNodes(fields, shape, (element, node, below) => {
+    const inside = below ? withNamedFields(node, below) : node;
+    return element.startsWith('f:') && shape.declares(element.slice(2)) ? withSelf(inside) : inside;
+  });
+}
+
+/**
+ * withoutParts is a set without anything in values that are owned as a whole: their owners own all of it. A schema that
+ * changed leaves such sets behind.
+ */
+export function withoutParts(fields: FieldsV1, shape: FieldShape): FieldsV1 {
+  return mapNodes(fields, shape, (_element, node, below) => {
+    if (below === undefined || below === shape) return node;
+    const isWhole =
+      (below.type === 'object' && below.mapType === 'atomic') ||
+      (below.type === 'array' && below.listType === 'atomic');
+    return isWhole ? NO_FIELDS : withoutParts(node, below);
+  });
+}
+
+/** mapNodes makes another set from the nodes that have something in them; the same set when none changes. */
+function mapNodes(
+  fields: FieldsV1,
+  shape: FieldShape,
+  change: (element: string, node: FieldsV1, below: FieldShape | undefined) => FieldsV1,
+): FieldsV1 {
+  let result: { [element: string]: FieldsV1 } | undefined;
+  for (const element in fields) {
+    const node = fields[element];
+    if (element === '.' || node === undefined || isLeaf(node)) continue;
+    const changed = change(element, node, element.startsWith('f:') ? shape.member(element.slice(2)) : shape.element());
+    if (changed === node) continue;
+    result ??= { ...fields };
+    result[element] = changed;
+  }
+  return result ?? fields;
+}

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject } from '../patch/json.ts';
+import { byUtf8, quoteText } from '../schema/go-text.ts';
+import { elementPath } from './field-paths.ts';
+import type { FieldShape } from './field-shape.ts';
+import { elementNames, elementProblem } from './list-elements.ts';
+
+/** More are not listed: nobody reads them, and there may be as many as the document has values. */
+const MOST_PROBLEMS = 100;
+
+/**
+ * shapeProblems are the reasons why a value cannot be applied, in the API server's words: members that its shape does not have,
+ * values of another type, and elements of lists that cannot be told apart.
+ */
+export function shapeProblems(value: unknown, shape: FieldShape): string[] {
+  const problems: string[] = [];
+  findProblems(value, shape, '', problems);
+  return problems;
+}
+
+function findProblems(value: unknown, shape: FieldShape, path: string, problems: string[]): void {
+  if (value === null || value === undefined || problems.length >= MOST_PROBLEMS) return;
+  const wrong = (problem: string): void => {
+    problems.push(`${path}: ${problem}`);
+  };
+  switch (shape.type) {
+    case 'object':
+      if (isObject(value)) findInMembers(value, shape, path, problems);
+      else wrong(`expected map, got &{${goText(value)}}`);
+      break;
+    case 'array':
+      if (Array.isArray(value)) findInElements(value, shape, path, problems);
+      else wrong(`expected list, got &{${goText(value)}}`);
+      break;
+    case 'string':
+      if (typeof value !== 'string') wrong(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      break;
+    case 'boolean':
+      if (typeof value !== 'boolean') wrong(`expected boolean, got &{${goText(value)}}`);
+      break;
+    case 'integer':
+    case 'number':
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        wrong(`expected numeric (int or float), got ${goType(value)}`);
+      break;
+    case undefined:
+  }
+}
+
+function findInMembers(object: JsonObject, shape: FieldShape, path: string, problems: string[]): void {
+  for (const name of Object.keys(object)) {
+    const below = shape.member(name);
+    if (below) {
+      findProblems(object[name], below, `${path}.${name}`, problems);
+    } else if (object[name] !== undefined) {
+      problems.push(`${path}.${name}: field not declared in schema`);
+      return;
+    }
+  }
+}
+
+function findInElements(list: readonly unknown[], shape: FieldShape, path: string, problems: string[]): void {
+  const element = shape.element();
+  const known = new Set<string>();
+  for (const [place, item] of list.entries()) {
+    if (problems.length >= MOST_PROBLEMS) return;
+    let here = `${path}[${place}]`;
+    if (shape.listType !== 'atomic') {
+      const problem = elementProblem(item, shape);
+      const [name = ''] = elementNames([item], shape) ?? [];
+      if (problem !== undefined) {
+        problems.push(`${path}: element ${place}: ${problem}`);
+        return;
+      }
+      if (known.has(name)) problems.push(`${path}: duplicate entries for key ${elementPath(name)}`);
+      known.add(name);
+      here = `${path}${elementPath(name)}`;
+    }
+    if (element) findProblems(item, element, here, problems);
+  }
+}
+
+/** As Go prints a value for people. */
+function goText(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  const names = Object.keys(value).sort(byUtf8);
+  return `map[${names.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
+}
+
+/** As Go prints a value in its own syntax. */
+function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return 'interface {}(nil)';
+  if (typeof value === 'string') return quoteText(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (!isObject(value)) return String(value);
+  const names = Object.keys(value).sort(byUtf8);
+  return `map[string]interface {}{${names.map((name) => `${quoteText(name)}:${goSyntax(value[name])}`).join(', ')}}`;
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  if (isObject(value)) return 'map[string]interface {}';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
