@@ -68,16 +68,19 @@ async function playAll(name: string, options: ProofOptions): Promise<Played> {
   log(`${name}: kube-apiserver ${controlPlane.version} is ready`);
   await using c = await cluster({ controlPlane, prefix: 'crash' });
   const upstream = await installOperator(c, scenario.operator);
-  const world = await scenario.open({ cluster: c, isShort: seconds < ENOUGH_SECONDS, log });
+  const isShort = seconds < ENOUGH_SECONDS;
+  const world = await scenario.open({ cluster: c, isShort, log });
   await using process = await OperatorProcess.open(upstream, { scenario: name, namespace: c.namespace });
   process.start();
   await Promise.race([Promise.all([world.settled(), hasCertificate(c, scenario.operator)]), process.died]);
 
+  // To be repeated with the same flags.
+  const title = `--operator ${name}${isShort ? ` --seconds ${ENOUGH_SECONDS - 1}` : ''}`;
   const outcomes: Outcome[] = [];
   const violations: { seed: number; message: string }[] = [];
   const players = { scenario, world, process, admin: c.admin };
   for (let seed = first; seed < first + runs && performance.now() - startedAt < seconds * 1000; seed++) {
-    const fail = (message: string): void => void violations.push({ seed, message: `${name}: ${message}` });
+    const fail = (message: string): void => void violations.push({ seed, message: `${title}: ${message}` });
     try {
       const outcome = await playCase(players, seed);
       outcomes.push(outcome);

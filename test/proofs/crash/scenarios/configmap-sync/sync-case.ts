@@ -83,7 +83,7 @@ export class SyncCase implements CrashCase, Acting {
     this.#states = new Map(namespaces.map((namespace, index) => [namespace, rules.leaves[index % 2 === 0 ? 0 : 1]]));
     this.#staying = namespaces.filter((namespace) => this.#states.get(namespace) === 'synced');
     const adopted = rules.isSynced ? 0 : this.#every(ADOPTED_EVERY).length;
-    this.requests = namespaces.length + REQUESTS_TO_ADOPT * adopted;
+    this.requests = this.#concerned + REQUESTS_TO_ADOPT * adopted;
   }
 
   /** begin makes the source, things that are in the way of its copies, and what else has to be there before the deed. */
@@ -152,9 +152,7 @@ export class SyncCase implements CrashCase, Acting {
 
   async progress(): Promise<number> {
     const failing = new Set((await this.problems()).map((problem) => problem.split(':')[0]));
-    // A deed that leaves some copies as they are is about the others.
-    const others = this.#namespaces.length - this.#staying.length;
-    return Math.max(0, 1 - failing.size / (others === 0 ? this.#namespaces.length : others));
+    return Math.max(0, 1 - failing.size / this.#concerned);
   }
 
   async meanwhile(random: Random): Promise<void> {
@@ -214,6 +212,12 @@ export class SyncCase implements CrashCase, Acting {
       data: { revision: `r${this.#revision}`, text: `${this.#revision} `.repeat(200) },
       binaryData: { blob },
     };
+  }
+
+  /** How many copies the deed is about: one that leaves some as they are is about the others. */
+  get #concerned(): number {
+    const others = this.#namespaces.length - this.#staying.length;
+    return others === 0 ? this.#namespaces.length : others;
   }
 
   #every(count: number): readonly string[] {
