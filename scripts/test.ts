@@ -33,7 +33,7 @@ const counts = readCounts();
 rmSync(scratch, { recursive: true, force: true });
 
 if (suite === 'node') {
-  const behaviour = ['packages', 'apps', 'scripts', 'test', 'bench', 'docs'].flatMap((folder) =>
+  const behaviour = ['packages', 'operators', 'apps', 'scripts', 'test', 'bench', 'docs'].flatMap((folder) =>
     sourceFiles(folder, '.cluster.test.ts'),
   );
   if (behaviour.length > 0 && more.length === 0) {
