@@ -22,6 +22,7 @@ export async function computeObject(
   metadata.deletionTimestamp = undefined;
   metadata.deletionGracePeriodSeconds = undefined;
   kind.strategy.applyDefaults?.(object);
+  fields.created(kind, object, { manager: options.fieldManager, subresource, now });
   const review = {
     operation: 'CREATE' as const,
     resource,
@@ -37,7 +38,6 @@ export async function computeObject(
     signal: request.signal,
   };
   await admission.mutate(review);
-  fields.created(kind, object, { manager: options.fieldManager, subresource, now });
   await admission.validate(review);
   return { isNew: true, draft: await answer(object, { user, now, dryRun: options.dryRun, namespace, name }) };
 }

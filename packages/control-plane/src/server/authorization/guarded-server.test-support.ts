@@ -1,0 +1,100 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { VirtualClock } from '@bowline/machinery';
+import { type ApiServer, createApiServer } from '../api-server.ts';
+import { trackFields } from '../fields/track-fields.ts';
+import { builtInResources } from '../registry/built-in-resources.ts';
+import { Registry } from '../registry/registry.ts';
+import { Storage } from '../storage/storage.ts';
+import { type AccessControl, createAccessControl } from './access-control.ts';
+
+/** Asker is who asks: with a certificate, with a token, or as nobody. */
+export type Asker =
+  | { readonly user: string; readonly groups?: readonly string[] }
+  | { readonly token: string }
+  | undefined;
+
+/** Told is an answer: its status code and its body. */
+export interface Told {
+  readonly code: number;
+  readonly body: Record<string, unknown> & { readonly message?: string; readonly metadata?: Record<string, unknown> };
+}
+
+/** Ask sends a request; headers may stand twice. */
+export type Ask = (
+  who: Asker,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers?: readonly (readonly [string, string])[],
+) => Promise<Told>;
+
+/** GuardedServer is a server in the same process that knows its users and what they may do. */
+export interface GuardedServer extends Disposable {
+  readonly server: ApiServer;
+  readonly access: AccessControl;
+  readonly clock: VirtualClock;
+  readonly ask: Ask;
+}
+
+/** ADMIN may do everything. */
+export const ADMIN: Asker = { user: 'admin', groups: ['system:masters'] };
+
+/** A key is slow to make, and all tests may use the same. */
+let key: string | undefined;
+
+/** startGuardedServer makes one with the built-in kinds; `storage` is what was kept before. */
+export function startGuardedServer(storage?: Storage): GuardedServer {
+  const clock = new VirtualClock();
+  const registry = new Registry();
+  registry.set(...builtInResources());
+  const fields = trackFields(registry);
+  const kept = storage ?? new Storage({ clock });
+  key ??= generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  const access = createAccessControl({
+    storage: kept,
+    registry,
+    fields,
+    clock,
+    tokenKey: key,
+    url: () => 'https://here',
+    onError: fail,
+  });
+  const server = createApiServer({
+    authenticator: access.authenticator,
+    authorizer: access.authorizer,
+    admission: [access.admission],
+    routes: [access.route],
+    fields,
+    strategicMerge: (document) => document,
+    registry,
+    storage: kept,
+    clock,
+    onError: fail,
+  });
+  return {
+    server,
+    access,
+    clock,
+    async ask(who, method, url, body, headers = []) {
+      const lines = [['content-type', 'application/json'] as const, ...headers];
+      if (who && 'token' in who) lines.push(['authorization', `Bearer ${who.token}`]);
+      const certificate = who && 'user' in who ? { commonName: who.user, organizations: who.groups ?? [] } : undefined;
+      const response = await server.handle({
+        method,
+        url,
+        headers: Object.fromEntries(lines),
+        headerLines: () => lines,
+        body: () => Promise.resolve(Buffer.from(body === undefined ? '' : JSON.stringify(body))),
+        signal: new AbortController().signal,
+        connection: { remoteAddress: '', isSecure: true, certificate },
+      });
+      return { code: response.status, body: JSON.parse(String(response.body)) as Told['body'] };
+    },
+    [Symbol.dispose]: () => access[Symbol.dispose](),
+  };
+}
