@@ -18,6 +18,7 @@ test.each([
 test.each([
   ['packages/runtime/src/a.ts', '@bowline/machinery'],
   ['packages/runtime/src/a.cluster.test.ts', '@bowline/control-plane/testing'],
+  ['packages/control-plane/src/server/a.cluster.test.ts', '../testing/cluster.ts'],
   ['operators/jasm/src/a.test-support.ts', '@bowline/control-plane/testing'],
   ['packages/runtime/src/cache/a.ts', '../client/client.ts'],
   ['packages/control-plane/src/node-agent/a.ts', '@bowline/runtime'],
