@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Clock, parseTime } from '@bowline/machinery';
+import { type Clock, parseTime, quoteText } from '@bowline/machinery';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 import { type JwtKey, readJwt, signJwt } from './jwt.ts';
@@ -69,9 +69,7 @@ export class ServiceAccountTokens {
     const { claims } = known;
     const meant = audiences.filter((audience) => claims.audiences.includes(audience));
     if (meant.length === 0) {
-      const [said, asked] = [claims.audiences, audiences].map((each) =>
-        each.map((one) => JSON.stringify(one)).join(' '),
-      );
+      const [said, asked] = [claims.audiences, audiences].map((each) => each.map((one) => quoteText(one)).join(' '));
       return { problem: `token audiences [${said}] is invalid for the target audiences [${asked}]` };
     }
     const problem = this.#timeProblem(claims) ?? this.#objectProblem(claims);
@@ -123,7 +121,7 @@ export class ServiceAccountTokens {
 
   #objectProblem({ namespace, serviceAccount, secret, pod, node }: TokenClaims): string | undefined {
     const account = this.#storage.get('serviceaccounts', keyIn(namespace, serviceAccount.name));
-    if (!account) return `serviceaccounts ${JSON.stringify(serviceAccount.name)} not found`;
+    if (!account) return `serviceaccounts ${quoteText(serviceAccount.name)} not found`;
     if (account.uid !== serviceAccount.uid)
       return `service account UID (${account.uid}) does not match claim (${serviceAccount.uid})`;
     if (this.#isDeleted(account)) return `service account ${namespace}/${serviceAccount.name} has been deleted`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BoundObjectReference, Pod, TokenRequestSpec } from '@bowline/kubernetes';
-import { formatTime } from '@bowline/machinery';
+import { formatTime, quoteText } from '@bowline/machinery';
 import type { Answer, Draft } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -65,7 +65,7 @@ function refuseInvalid({ metadata }: Draft, { expirationSeconds }: TokenRequestS
     ]);
   };
   if (metadata.name && metadata.name !== name) {
-    const value = JSON.stringify(metadata.name);
+    const value = quoteText(metadata.name);
     wrong('metadata.name', value, 'must match the service account name if specified', name);
   }
   if (expirationSeconds === undefined) return;
@@ -95,7 +95,7 @@ function boundTo(storage: Storage, reference: BoundObjectReference, namespace: s
       const stored = found('pods', namespace);
       const { spec } = objectOf(stored) as Pod;
       if (spec?.serviceAccountName !== account) {
-        const which = JSON.stringify(account);
+        const which = quoteText(account);
         throw badRequest(
           `cannot bind token for serviceaccount ${which} to pod running with different serviceaccount name.`,
         );

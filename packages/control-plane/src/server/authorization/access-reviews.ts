@@ -1,10 +1,10 @@
 import type { ResourceAttributes as AskedResource, SubjectAccessReviewSpec } from '@bowline/kubernetes';
-import type { FieldProblem } from '@bowline/machinery';
+import { type FieldProblem, quoteText } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Answer, AnswerContext, Draft } from '../registry/api-resource.ts';
 import { invalid } from '../status/api-status.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
-import { metadataProblems } from './review-metadata.ts';
+import { goJson, metadataProblems } from './review-metadata.ts';
 import { selectorErrors, selectorProblems } from './review-selectors.ts';
 
 const GROUP = 'authorization.k8s.io';
@@ -108,7 +108,7 @@ function localProblems(
   const problems: FieldProblem[] = [];
   const asked: AskedResource | undefined = resourceAttributes;
   if (asked && (asked.namespace ?? '') !== namespace) {
-    const text = JSON.stringify(asked.namespace ?? '');
+    const text = quoteText(asked.namespace ?? '');
     problems.push(wrong('spec.resourceAttributes.namespace', text, 'must match metadata.namespace'));
   }
   if (nonResourceAttributes)
@@ -125,7 +125,7 @@ function pathText({
   readonly path?: string | undefined;
   readonly verb?: string | undefined;
 }): string {
-  return JSON.stringify({ Path: path, Verb: verb });
+  return goJson({ Path: path, Verb: verb });
 }
 
 function wrong(field: string, value: string, detail: string): FieldProblem {

@@ -64,7 +64,8 @@ export function aggregateClusterRoles(options: AggregationOptions): Disposable {
 /** aggregateOnce writes the rules of every ClusterRole that aggregates, and says whether any had changed. */
 function aggregateOnce({ storage, clock, fields, resource }: AggregationOptions): boolean {
   let hasChanged = false;
-  for (const stored of [...storage.select(RBAC_COLLECTIONS.clusterRoles)]) {
+  // Backwards, since view is a part of edit, and edit of admin: one round is then enough for those.
+  for (const stored of [...storage.select(RBAC_COLLECTIONS.clusterRoles)].reverse()) {
     // Most do not aggregate: a look at the text spares reading them.
     if (!stored.json.includes('"aggregationRule"')) continue;
     const { aggregationRule, rules: current = [] } = objectOf(stored) as ClusterRole;

@@ -1,4 +1,5 @@
 import type { ClusterRole, PolicyRule, RoleBinding } from '@bowline/kubernetes';
+import { quoteText } from '@bowline/machinery';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/admission.ts';
 import { MASTERS } from '../authentication/user-info.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
@@ -6,7 +7,7 @@ import type { Draft } from '../registry/api-resource.ts';
 import { forbidden, notFound, StatusError } from '../status/api-status.ts';
 import { ANY } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
-import { RBAC_GROUP, type RbacIndex } from './rbac-index.ts';
+import { RBAC_GROUP, type RbacIndex, roleReference } from './rbac-index.ts';
 import { describeRights, missingRights, wordsText } from './rule-coverage.ts';
 
 /** What only somebody who may do everything holds. */
@@ -63,11 +64,11 @@ function judgeBinding(authorizer: RbacAuthorizer, index: RbacIndex, request: Adm
   // Whatever is in the store was decoded as a binding.
   const { kind = '', name = '' } = (object as Partial<RoleBinding>).roleRef ?? {};
   if (kind !== 'Role' && kind !== 'ClusterRole')
-    throw new StatusError(500, undefined, `unsupported role reference kind: ${JSON.stringify(kind)}`);
+    throw new StatusError(500, undefined, `unsupported role reference kind: ${quoteText(kind)}`);
   const role = kind === 'Role' ? 'roles' : 'clusterroles';
   const attributes = { isResource: true, group: RBAC_GROUP, resource: role, subresource: '', namespace, name } as const;
   if (authorizer.authorize(user, { ...attributes, verb: 'bind' }).allowed) return;
-  const rules = index.rulesOf({ namespace, role: { kind, name } });
+  const rules = index.rulesOf(roleReference(kind, name, namespace));
   if (!rules) throw notFound(resource, name);
   const problem = problemWith(
     authorizer,
@@ -86,7 +87,7 @@ function problemWith(
   const { compiled, problems } = authorizer.heldBy(user, namespace);
   const missing = missingRights(compiled, wanted);
   if (missing?.length === 0) return undefined;
-  const who = `user ${JSON.stringify(user.username)} (groups=${wordsText(user.groups)})`;
+  const who = `user ${quoteText(user.username)} (groups=${wordsText(user.groups)})`;
   const what = missing ? describeRights(missing) : 'the rules are too many to compare; split them';
   const unknown = problems.length === 0 ? '' : `; resolution errors: [${problems.join(' ')}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${what}${unknown}`;

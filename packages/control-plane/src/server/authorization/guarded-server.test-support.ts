@@ -81,7 +81,10 @@ export function startGuardedServer(storage?: Storage): GuardedServer {
     access,
     clock,
     async ask(who, method, url, body, headers = []) {
-      const lines = [['content-type', 'application/json'] as const, ...headers];
+      const lines = [
+        ['content-type', 'application/json'] as const,
+        ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
+      ];
       if (who && 'token' in who) lines.push(['authorization', `Bearer ${who.token}`]);
       const certificate = who && 'user' in who ? { commonName: who.user, organizations: who.groups ?? [] } : undefined;
       const response = await server.handle({

@@ -35,9 +35,10 @@ export function compileRule(rule: PolicyRule): CompiledRule {
 /** allowsResource says whether a rule allows something done to objects. */
 export function allowsResource(rule: CompiledRule, attributes: ResourceAttributes): boolean {
   const { verb, group, resource, subresource, name } = attributes;
+  // What is most often wrong first.
   return (
-    has(rule.verbs, verb) &&
     has(rule.groups, group) &&
+    has(rule.verbs, verb) &&
     hasResource(rule.resources, resource, subresource) &&
     (rule.names === undefined || rule.names.has(name))
   );

@@ -1,4 +1,5 @@
 import type { PolicyRule, Subject } from '@bowline/kubernetes';
+import { quoteText } from '@bowline/machinery';
 import { MASTERS, type UserInfo } from '../authentication/user-info.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { allowsPath, allowsResource, type CompiledRule } from './policy-rule.ts';
@@ -27,7 +28,7 @@ export class RbacAuthorizer implements Authorizer {
     if (user.groups.includes(MASTERS)) return ALLOWED;
     const dangling: Binding[] = [];
     const binding = this.#index.find(user, attributes.isResource ? attributes.namespace : '', (each) => {
-      const rules = this.#index.rulesOf(each);
+      const rules = this.#index.rulesOf(each.role);
       if (rules) return rules.some((rule) => allows(rule, attributes));
       dangling.push(each);
       return false;
@@ -45,7 +46,7 @@ export class RbacAuthorizer implements Authorizer {
     this.#index.find(user, namespace, (binding) => {
       if (seen.has(binding)) return false;
       seen.add(binding);
-      const rules = this.#index.rulesOf(binding);
+      const rules = this.#index.rulesOf(binding.role);
       if (rules) compiled.push(...rules);
       else problems.push(problemOf(binding));
       return false;
@@ -69,22 +70,18 @@ function allowedBy(binding: Binding, user: UserInfo): Decision {
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const what = namespace === '' ? name : `${name}/${namespace}`;
   const whom = subjectFor(binding, user);
-  const reason = `RBAC: allowed by ${kind} ${quoted(what)} of ${role.kind} ${quoted(role.name)} to ${subjectText(whom, namespace)}`;
+  const reason = `RBAC: allowed by ${kind} ${quoteText(what)} of ${role.kind} ${quoteText(role.name)} to ${subjectText(whom, namespace)}`;
   return { allowed: true, reason };
 }
 
 function subjectText(subject: Subject | undefined, namespace: string): string {
   if (!subject) return '';
   const { kind, name } = subject;
-  return `${kind} ${quoted(kind === 'ServiceAccount' ? `${name}/${accountNamespace(subject, namespace)}` : name)}`;
+  return `${kind} ${quoteText(kind === 'ServiceAccount' ? `${name}/${accountNamespace(subject, namespace)}` : name)}`;
 }
 
 function problemOf({ role: { kind, name } }: Binding): string {
   return kind === 'Role' || kind === 'ClusterRole'
-    ? `${kind.toLowerCase()}.${RBAC_GROUP} ${quoted(name)} not found`
-    : `unsupported role reference kind: ${quoted(kind)}`;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
+    ? `${kind.toLowerCase()}.${RBAC_GROUP} ${quoteText(name)} not found`
+    : `unsupported role reference kind: ${quoteText(kind)}`;
 }

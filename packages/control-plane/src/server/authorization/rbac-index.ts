@@ -9,7 +9,7 @@ import type {
 import { serviceAccountName } from '../authentication/service-account-name.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Storage } from '../storage/storage.ts';
-import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
+import { keyIn, objectOf, type Stored, splitKey } from '../storage/stored.ts';
 import { type CompiledRule, compileRule } from './policy-rule.ts';
 
 /** RBAC_GROUP is the API group of roles and bindings. */
@@ -23,11 +23,24 @@ export const RBAC_COLLECTIONS = {
   clusterRoleBindings: `clusterrolebindings.${RBAC_GROUP}`,
 } as const;
 
+/** RoleReference names a role. */
+export interface RoleReference {
+  readonly kind: string;
+  readonly name: string;
+  /** Where it is stored; making the key anew for every question would take longer than the answer. */
+  readonly key: string;
+}
+
+/** roleReference names a role that something in a namespace refers to. */
+export function roleReference(kind: string, name: string, namespace: string): RoleReference {
+  return { kind, name, key: keyIn(kind === 'Role' ? namespace : '', name) };
+}
+
 /** Binding gives a role to subjects, in its namespace or, where that is empty, everywhere. */
 export interface Binding {
   readonly namespace: string;
   readonly name: string;
-  readonly role: { readonly kind: string; readonly name: string };
+  readonly role: RoleReference;
   readonly subjects: readonly Subject[];
 }
 
@@ -69,16 +82,10 @@ export class RbacIndex implements Disposable {
     return findIn(this.#scopes.get(namespace), user, isIt);
   }
 
-  /** rulesOf are the rules that a binding gives; undefined when the role is not there. */
-  rulesOf({ namespace, role }: Pick<Binding, 'namespace' | 'role'>): readonly CompiledRule[] | undefined {
-    switch (role.kind) {
-      case 'ClusterRole':
-        return this.#clusterRoles.get(`/${role.name}`);
-      case 'Role':
-        return this.#roles.get(`${namespace}/${role.name}`);
-      default:
-        return undefined;
-    }
+  /** rulesOf are the rules of a role; undefined when it is not there. */
+  rulesOf({ kind, key }: RoleReference): readonly CompiledRule[] | undefined {
+    if (kind === 'ClusterRole') return this.#clusterRoles.get(key);
+    return kind === 'Role' ? this.#roles.get(key) : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -162,5 +169,5 @@ function bindingOf(stored: Stored): Binding | undefined {
   const { namespace, name } = splitKey(stored.key);
   const { roleRef, subjects = [] } = objectOf(stored) as Partial<RoleBinding | ClusterRoleBinding>;
   if (!roleRef) return undefined;
-  return { namespace, name, role: { kind: roleRef.kind, name: roleRef.name }, subjects };
+  return { namespace, name, role: roleReference(roleRef.kind, roleRef.name, namespace), subjects };
 }

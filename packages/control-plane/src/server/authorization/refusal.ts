@@ -1,3 +1,4 @@
+import { quoteText } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import { forbidden, StatusError } from '../status/api-status.ts';
 import type { Attributes } from './authorizer.ts';
@@ -6,17 +7,17 @@ import type { Attributes } from './authorizer.ts';
 export function refusal({ username }: UserInfo, attributes: Attributes, reason: string): StatusError {
   const { verb } = attributes;
   const why = reason === '' ? '' : `: ${reason}`;
-  const who = `User ${JSON.stringify(username)} cannot ${verb}`;
+  const who = `User ${quoteText(username)} cannot ${verb}`;
   if (!attributes.isResource) {
-    const message = `forbidden: ${who} path ${JSON.stringify(attributes.path)}${why}`;
+    const message = `forbidden: ${who} path ${quoteText(attributes.path)}${why}`;
     return new StatusError(403, 'Forbidden', message, {});
   }
   const { group, resource, subresource, namespace, name } = attributes;
-  const what = JSON.stringify(subresource === '' ? resource : `${resource}/${subresource}`);
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const what = quoteText(subresource === '' ? resource : `${resource}/${subresource}`);
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quoteText(namespace)}`;
   return forbidden(
     { group, resource },
     name,
-    `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}${why}`,
+    `${who} resource ${what} in API group ${quoteText(group)} ${where}${why}`,
   );
 }

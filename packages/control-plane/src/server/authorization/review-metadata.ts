@@ -25,6 +25,11 @@ export function metadataProblems({ metadata }: Draft, namespace = ''): FieldProb
     member === 'managedFields' || (member === 'namespace' && metadata.namespace === namespace);
   if (said.every(isExpected)) return [];
   const value = Object.fromEntries(said.map((member) => [member, metadata[member]]));
-  const message = `Invalid value: ${JSON.stringify(value)}: must be empty${namespace === '' ? '' : ' except for namespace'}`;
+  const message = `Invalid value: ${goJson(value)}: must be empty${namespace === '' ? '' : ' except for namespace'}`;
   return [{ field: 'metadata', reason: 'FieldValueInvalid', message }];
+}
+
+/** goJson writes a value as Go does: what could be taken for HTML is escaped. */
+export function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
 }

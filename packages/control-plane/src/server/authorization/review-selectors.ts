@@ -1,5 +1,11 @@
 import type { FieldSelectorRequirement, LabelSelectorRequirement, ResourceAttributes } from '@bowline/kubernetes';
-import { type FieldProblem, parseFieldSelector, parseLabelSelector, validateLabelSelector } from '@bowline/machinery';
+import {
+  type FieldProblem,
+  parseFieldSelector,
+  parseLabelSelector,
+  quoteText,
+  validateLabelSelector,
+} from '@bowline/machinery';
 
 const PATH = 'spec.resourceAttributes';
 const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
@@ -55,7 +61,7 @@ function problemsOf<Requirement>(
   }
   const problems = requirements.flatMap((each, index) => check(each, `${path}.requirements[${index}]`));
   if (rawSelector === '' || requirements.length === 0) return problems;
-  const message = `Invalid value: ${JSON.stringify(rawSelector)}: may not specified at the same time as requirements`;
+  const message = `Invalid value: ${quoteText(rawSelector)}: may not specified at the same time as requirements`;
   return [{ field: `${path}.rawSelector`, reason: 'FieldValueInvalid', message }, ...problems];
 }
 

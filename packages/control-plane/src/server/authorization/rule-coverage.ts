@@ -1,4 +1,5 @@
 import type { PolicyRule } from '@bowline/kubernetes';
+import { quoteText } from '@bowline/machinery';
 import { ANY, type CompiledRule, has, hasPath } from './policy-rule.ts';
 
 /**
@@ -48,7 +49,7 @@ export function describeRights(rights: readonly PolicyRule[]): string {
 
 /** wordsText writes words as the API server does: `["a" "b"]`. */
 export function wordsText(words: readonly string[]): string {
-  return `[${words.map((word) => JSON.stringify(word)).join(' ')}]`;
+  return `[${words.map(quoteText).join(' ')}]`;
 }
 
 function covers(
