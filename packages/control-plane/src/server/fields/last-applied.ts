@@ -63,5 +63,5 @@ export function keepLastApplied(object: Draft, applied: JsonObject, manager: str
 
 /** metadataOf is the metadata of an object that is known to have the shape of its kind, and may yet have none. */
 export function metadataOf(object: JsonObject): DraftMeta {
-  return (object.metadata ?? {});
+  return object.metadata ?? {};
 }
