@@ -130,6 +130,34 @@ describe('a guarded server', () => {
     expect(stored).toBe(200);
   });
 
+  it('takes lists with holes in them for what is left of them', async () => {
+    const storage = new Storage({ clock: startGuardedServer().clock });
+    using t = startGuardedServer(storage);
+    const rules = [
+      null,
+      { verbs: [null, 'get'], apiGroups: ['', null], resources: [null, 'pods'], nonResourceURLs: [null] },
+    ];
+    const made = [
+      ['clusterroles', { metadata: { name: 'holes' }, rules, aggregationRule: { clusterRoleSelectors: [null] } }],
+      ['clusterroles', { metadata: { name: 'some' }, rules }],
+      ['clusterrolebindings', { metadata: { name: 'some' }, roleRef: roleRef('some'), subjects: [null, ...toAnn] }],
+      ['clusterrolebindings', { metadata: { name: 'none' }, subjects: toAnn }],
+    ] as const;
+    for (const [plural, object] of made)
+      storage.create(`${plural}.rbac.authorization.k8s.io`, `/${object.metadata.name}`, object);
+    using again = startGuardedServer(storage);
+    for (const each of [t, again]) {
+      expect((await each.ask(ann, 'GET', '/api/v1/namespaces/ns/pods/x')).code).toBe(404);
+      expect((await each.ask(ann, 'GET', '/api/v1/pods')).code).toBe(403);
+      expect(
+        (await each.ask(ann, 'POST', `${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'ns' } })).code,
+      ).toBe(201);
+    }
+    const selector = { requirements: [null], rawSelector: '' };
+    const spec = { user: 'x', resourceAttributes: { fieldSelector: selector, labelSelector: selector } };
+    expect((await t.ask(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, { spec })).code).toBe(422);
+  });
+
   it('tells others how to verify tokens', async () => {
     using t = startGuardedServer();
     const account: Asker = { user: 'x', groups: ['system:serviceaccounts'] };

@@ -5,8 +5,9 @@ import { draftOf } from '../handlers/render.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Storage } from '../storage/storage.ts';
-import { objectOf, splitKey } from '../storage/stored.ts';
-import { RBAC_COLLECTIONS, rulesIn } from './rbac-index.ts';
+import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
+import { objectsIn, rulesIn } from './policy-rule.ts';
+import { RBAC_COLLECTIONS } from './rbac-index.ts';
 
 const MANAGER = 'clusterrole-aggregation-controller';
 
@@ -29,7 +30,7 @@ export interface AggregationOptions {
  * It begins at once, follows the storage, and writes right after the write that made it necessary.
  */
 export function aggregateClusterRoles(options: AggregationOptions): Disposable {
-  const { storage, onError } = options;
+  const { storage } = options;
   let isPlanned = false;
   let isStopped = false;
   let isWriting = false;
@@ -37,8 +38,6 @@ export function aggregateClusterRoles(options: AggregationOptions): Disposable {
     isWriting = true;
     try {
       for (let round = 0; round < MOST_ROUNDS; round++) if (!aggregateOnce(options)) return;
-    } catch (error) {
-      onError(error);
     } finally {
       isWriting = false;
     }
@@ -62,24 +61,33 @@ export function aggregateClusterRoles(options: AggregationOptions): Disposable {
 }
 
 /** aggregateOnce writes the rules of every ClusterRole that aggregates, and says whether any had changed. */
-function aggregateOnce({ storage, clock, fields, resource }: AggregationOptions): boolean {
+function aggregateOnce(options: AggregationOptions): boolean {
   let hasChanged = false;
   // Backwards, since view is a part of edit, and edit of admin: one round is then enough for those.
-  for (const stored of [...storage.select(RBAC_COLLECTIONS.clusterRoles)].reverse()) {
+  for (const stored of [...options.storage.select(RBAC_COLLECTIONS.clusterRoles)].reverse()) {
     // Most do not aggregate: a look at the text spares reading them.
     if (!stored.json.includes('"aggregationRule"')) continue;
-    const { aggregationRule, rules: current = [] } = objectOf(stored) as ClusterRole;
-    if (!aggregationRule) continue;
-    const rules = selectedRules(storage, stored.key, aggregationRule.clusterRoleSelectors ?? []);
-    if (canonicalJson(rules) === canonicalJson(current)) continue;
-    const { name } = splitKey(stored.key);
-    const applied = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, rules };
-    const writer = { manager: MANAGER, subresource: '', now: clock.now(), force: true };
-    const object = fields.apply(resource, draftOf(stored), applied, writer);
-    storage.update(RBAC_COLLECTIONS.clusterRoles, stored.key, stored.revision, object);
-    hasChanged = true;
+    try {
+      if (aggregate(options, stored)) hasChanged = true;
+    } catch (error) {
+      // One that cannot be aggregated must not keep others from it.
+      options.onError(error);
+    }
   }
   return hasChanged;
+}
+
+function aggregate({ storage, clock, fields, resource }: AggregationOptions, stored: Stored): boolean {
+  const role = objectOf(stored);
+  const { aggregationRule } = role as ClusterRole;
+  if (!aggregationRule) return false;
+  const rules = selectedRules(storage, stored.key, objectsIn(aggregationRule.clusterRoleSelectors));
+  if (canonicalJson(rules) === canonicalJson(rulesIn(role))) return false;
+  const { name } = splitKey(stored.key);
+  const applied = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, rules };
+  const writer = { manager: MANAGER, subresource: '', now: clock.now(), force: true };
+  const object = fields.apply(resource, draftOf(stored), applied, writer);
+  return storage.update(RBAC_COLLECTIONS.clusterRoles, stored.key, stored.revision, object) !== undefined;
 }
 
 function selectedRules(storage: Storage, own: string, selectors: readonly LabelSelector[]): readonly PolicyRule[] {

@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { bootstrapRules } from './bootstrap-rules.ts';
-import { compileRule } from './policy-rule.ts';
+import { compileRule, objectsIn, rulesIn } from './policy-rule.ts';
 import { RBAC_GROUP } from './rbac-index.ts';
 import { missingRights } from './rule-coverage.ts';
 
@@ -128,7 +128,8 @@ function complete(
   if (old.metadata.annotations?.[AUTO_UPDATE] === 'false') return;
   const object = draftOf(stored);
   if ('roleRef' in policy) {
-    const { roleRef, subjects: had = [] } = old as Partial<RoleBinding>;
+    const { roleRef, subjects } = old as Partial<RoleBinding>;
+    const had = objectsIn(subjects);
     // Our name on something else: its subjects are not ours to add.
     if (roleRef?.kind !== policy.roleRef.kind || roleRef.name !== policy.roleRef.name) return;
     const isThere = (subject: Subject): boolean =>
@@ -140,7 +141,7 @@ function complete(
     if (lacking.length === 0) return;
     object.subjects = [...had, ...lacking];
   } else {
-    const had = (old as ClusterRole).rules ?? [];
+    const had = rulesIn(old);
     const held = had.map(compileRule);
     const lacking = (policy.rules ?? []).filter((rule) => missingRights(held, [rule])?.length !== 0);
     if (lacking.length === 0) return;

@@ -5,7 +5,7 @@ import { MASTERS } from '../authentication/user-info.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { forbidden, notFound, StatusError } from '../status/api-status.ts';
-import { ANY } from './policy-rule.ts';
+import { ANY, rulesIn } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac-authorizer.ts';
 import { RBAC_GROUP, type RbacIndex, roleReference } from './rbac-index.ts';
 import { describeRights, missingRights, wordsText } from './rule-coverage.ts';
@@ -50,8 +50,7 @@ function judgeRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object
   // A request that creates names no object in its path: a right to escalate roles of some names does not cover it.
   const named = operation === 'CREATE' ? '' : name;
   if (authorizer.authorize(user, { ...attributes, verb: 'escalate', name: named }).allowed) return;
-  const rules = rulesOf(object);
-  const problem = problemWith(authorizer, request, rules);
+  const problem = problemWith(authorizer, request, rulesIn(object));
   if (problem) throw refused(request, object, problem);
   const aggregates = [object, old].some((each) => each && (each as ClusterRole).aggregationRule !== undefined);
   if (aggregates && problemWith(authorizer, request, EVERYTHING)) {
@@ -95,11 +94,6 @@ function problemWith(
 
 function refused({ resource }: AdmissionRequest, { metadata }: Draft, why: string): StatusError {
   return forbidden(resource, metadata.name ?? '', why);
-}
-
-function rulesOf(object: Draft): readonly PolicyRule[] {
-  // Whatever is in the store was decoded as a role.
-  return (object as ClusterRole).rules ?? [];
 }
 
 /** An object without what garbage collection and the tracking of fields need to change. */

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@bowline/kubernetes';
+import type { ClusterRole, KubernetesObject, PolicyRule } from '@bowline/kubernetes';
 import type { PathAttributes, ResourceAttributes } from './authorizer.ts';
 
 /** ANY stands for everything in verbs, groups, resources and paths. */
@@ -16,6 +16,35 @@ export interface CompiledRule {
   readonly paths: ReadonlySet<string>;
   /** What paths may begin with: those that were written with a star behind. */
   readonly prefixes: readonly string[];
+}
+
+/**
+ * rulesIn are the rules of a Role or ClusterRole. Elements of lists that are null, which a client may send, are none: nobody
+ * may depend on what they mean.
+ */
+export function rulesIn(object: Readonly<Record<string, unknown>> | KubernetesObject): readonly PolicyRule[] {
+  // Other kinds are not in their collections, and other types were refused when it was decoded.
+  return objectsIn((object as ClusterRole).rules).map((rule) => ({
+    verbs: wordsIn(rule.verbs) ?? [],
+    ...listed('apiGroups', rule),
+    ...listed('resources', rule),
+    ...listed('resourceNames', rule),
+    ...listed('nonResourceURLs', rule),
+  }));
+}
+
+/** objectsIn are the elements of a list that are there. */
+export function objectsIn<T extends object>(list: readonly T[] | undefined): readonly T[] {
+  return (list ?? []).filter((each) => typeof each === 'object' && each !== null);
+}
+
+function listed(field: Exclude<keyof PolicyRule, 'verbs'>, rule: PolicyRule): Partial<PolicyRule> {
+  const words = wordsIn(rule[field]);
+  return words ? { [field]: words } : {};
+}
+
+function wordsIn(list: readonly string[] | undefined): readonly string[] | undefined {
+  return list?.filter((each) => typeof each === 'string');
 }
 
 /** compileRule prepares a rule. Fields that are left out are empty, and allow nothing. */

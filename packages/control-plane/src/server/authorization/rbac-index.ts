@@ -1,16 +1,9 @@
-import type {
-  ClusterRole,
-  ClusterRoleBinding,
-  KubernetesObject,
-  PolicyRule,
-  RoleBinding,
-  Subject,
-} from '@bowline/kubernetes';
+import type { RoleBinding, Subject } from '@bowline/kubernetes';
 import { serviceAccountName } from '../authentication/service-account-name.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored, splitKey } from '../storage/stored.ts';
-import { type CompiledRule, compileRule } from './policy-rule.ts';
+import { type CompiledRule, compileRule, objectsIn, rulesIn } from './policy-rule.ts';
 
 /** RBAC_GROUP is the API group of roles and bindings. */
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
@@ -159,15 +152,11 @@ function putRole(roles: Map<string, readonly CompiledRule[]>, key: string, store
   else roles.delete(key);
 }
 
-/** rulesIn are the rules of a stored Role or ClusterRole. */
-export function rulesIn(object: KubernetesObject): readonly PolicyRule[] {
-  // Nothing else is in its collection: kinds are validated before they are stored.
-  return (object as ClusterRole).rules ?? [];
-}
-
+/** bindingOf reads a stored binding; one that cannot be read gives nothing to anybody. */
 function bindingOf(stored: Stored): Binding | undefined {
   const { namespace, name } = splitKey(stored.key);
-  const { roleRef, subjects = [] } = objectOf(stored) as Partial<RoleBinding | ClusterRoleBinding>;
+  const { roleRef, subjects } = objectOf(stored) as Partial<RoleBinding>;
   if (!roleRef) return undefined;
-  return { namespace, name, role: roleReference(roleRef.kind, roleRef.name, namespace), subjects };
+  const role = roleReference(String(roleRef.kind), String(roleRef.name), namespace);
+  return { namespace, name, role, subjects: objectsIn(subjects) };
 }

@@ -6,6 +6,7 @@ import {
   quoteText,
   validateLabelSelector,
 } from '@bowline/machinery';
+import { objectsIn } from './policy-rule.ts';
 
 const PATH = 'spec.resourceAttributes';
 const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
@@ -25,22 +26,18 @@ export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttribu
     if (known === all) return;
     errors.push(`${PATH}.${name} ${known === 0 ? 'ignored' : 'partially ignored'} due to parse error`);
   };
-  if (fieldSelector?.rawSelector) tell('fieldSelector', parses(parseFieldSelector, fieldSelector.rawSelector), 1);
-  else if (fieldSelector?.requirements)
-    tell(
-      'fieldSelector',
-      fieldSelector.requirements.filter(isFieldRequirement).length,
-      fieldSelector.requirements.length,
-    );
-  if (labelSelector?.rawSelector) tell('labelSelector', parses(parseLabelSelector, labelSelector.rawSelector), 1);
-  else if (labelSelector?.requirements) {
-    const { requirements } = labelSelector;
-    tell(
-      'labelSelector',
-      requirements.filter(({ operator }) => LABEL_OPERATORS.includes(operator)).length,
-      requirements.length,
-    );
-  }
+  const count = <Requirement extends object>(
+    name: string,
+    { rawSelector, requirements }: Selector<Requirement> = {},
+    parse: (text: string) => unknown,
+    isReadable: (requirement: Requirement) => boolean,
+  ): void => {
+    const all = objectsIn(requirements);
+    if (rawSelector) tell(name, parses(parse, rawSelector), 1);
+    else tell(name, all.filter(isReadable).length, all.length);
+  };
+  count('fieldSelector', fieldSelector, parseFieldSelector, isFieldRequirement);
+  count('labelSelector', labelSelector, parseLabelSelector, ({ operator }) => LABEL_OPERATORS.includes(operator));
   return errors.join('; ');
 }
 
@@ -49,12 +46,13 @@ interface Selector<Requirement> {
   readonly requirements?: readonly Requirement[] | undefined;
 }
 
-function problemsOf<Requirement>(
+function problemsOf<Requirement extends object>(
   name: string,
-  { rawSelector = '', requirements = [] }: Selector<Requirement>,
+  { rawSelector = '', requirements: sent }: Selector<Requirement>,
   check: (requirement: Requirement, path: string) => FieldProblem[],
 ): FieldProblem[] {
   const path = `${PATH}.${name}`;
+  const requirements = objectsIn(sent);
   if (rawSelector === '' && requirements.length === 0) {
     const message = `Required value: when ${path} is specified, requirements or rawSelector is required`;
     return [{ field: `${path}.requirements`, reason: 'FieldValueRequired', message }];

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { bothServers, RBAC } from './both-servers.test-support.ts';
+import { ADMIN, type Told } from './guarded-server.test-support.ts';
+
+describe('bootstrap roles', () => {
+  it('have the rules, labels and subjects that they have on the real server', async () => {
+    await using servers = await bothServers();
+    for (const plural of [
+      'clusterroles',
+      'clusterrolebindings',
+      'namespaces/kube-system/roles',
+      'namespaces/kube-system/rolebindings',
+    ]) {
+      const query = '?labelSelector=kubernetes.io/bootstrapping%3Drbac-defaults';
+      const lists = await servers.both(ADMIN, 'GET', `${RBAC}/${plural}${query}`);
+      const there = new Map(itemsOf(lists.real).map((item) => [nameOf(item), item]));
+      const here = itemsOf(lists.ours);
+      expect(here.length).toBeGreaterThan(0);
+      for (const item of here) expect(policyOf(item)).toEqual(policyOf(there.get(nameOf(item)) ?? {}));
+    }
+  });
+});
+interface Item {
+  readonly metadata?: { readonly name?: string; readonly labels?: object; readonly annotations?: object };
+  readonly [field: string]: unknown;
+}
+
+function itemsOf({ body }: Told): readonly Item[] {
+  return body.items as readonly Item[];
+}
+
+function nameOf({ metadata }: Item): string {
+  return metadata?.name ?? '';
+}
+
+function policyOf({
+  metadata: { name, labels, annotations } = {},
+  rules,
+  roleRef,
+  subjects,
+  aggregationRule,
+}: Item): object {
+  return { name, labels, annotations, rules, roleRef, subjects, aggregationRule };
+}
+
+/** What does not depend on the server: no times, versions and ids. */

@@ -1,0 +1,129 @@
+import { request } from 'node:https';
+import type { KubeconfigDocument } from '../../kubeconfig.ts';
+import { type Cluster, cluster } from '../../testing/cluster.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+import {
+  ADMIN,
+  type Ask,
+  type Asker,
+  type GuardedServer,
+  startGuardedServer,
+  type Told,
+} from './guarded-server.test-support.ts';
+import { POLICY } from './policy.test-support.ts';
+
+/** Where rights are written and asked for. */
+export const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+export const AUTHN = '/apis/authentication.k8s.io/v1';
+export const AUTHZ = '/apis/authorization.k8s.io/v1';
+
+/** Answers are what both servers say to the same question. What the real one says is right, its wording included. */
+export interface Answers {
+  readonly real: Told;
+  readonly ours: Told;
+}
+
+/** BothServers are a real server and one of ours with the same roles. */
+export interface BothServers extends AsyncDisposable {
+  /** userOf is somebody whom the roles know. */
+  userOf(name: string): Asker;
+  /** both asks both servers. Texts may hold NS for the namespace and OWN for what other names begin with. */
+  both(...question: Parameters<Ask>): Promise<Answers>;
+}
+
+/** bothServers starts one of ours, and writes the same roles to it and to the real one. */
+export async function bothServers(): Promise<BothServers> {
+  const c: Cluster = await cluster({ prefix: 'access' });
+  const own = c.uniqueName('access');
+  const ours: GuardedServer = startGuardedServer();
+  const real = askWith((who) => {
+    if (who && 'user' in who && who.user !== 'admin') return c.kubeconfig({ user: who.user, groups: who.groups ?? [] });
+    return c.kubeconfig('admin');
+  });
+  const filled = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value).replaceAll('NS', c.namespace).replaceAll('OWN', own)) as T;
+  const both: BothServers['both'] = async (who, method, path, body, headers) => {
+    const asked = [
+      who,
+      method,
+      filled(path),
+      body === undefined ? undefined : filled(body),
+      headers && filled(headers),
+    ] as const;
+    return { real: await real(...asked), ours: await ours.ask(...asked) };
+  };
+  for (const [path, object] of POLICY) {
+    const answers = await both(ADMIN, 'POST', path, object);
+    if (answers.real.code !== 201 || answers.ours.code !== 201)
+      throw new TypeError(`${path} answers ${JSON.stringify([answers.real.body, answers.ours.body])}`);
+    const name = String(answers.real.body.metadata?.name);
+    c.onDispose(() => real(ADMIN, 'DELETE', filled(`${path}/${name}`)));
+  }
+  // The last of each kind: the real server has then seen all before them.
+  const knows = (spec: object) => async (): Promise<boolean> => {
+    const { body } = await real(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, filled({ spec }));
+    return (body.status as { readonly allowed: boolean }).allowed;
+  };
+  const last = { user: 'OWN:last', resourceAttributes: { verb: 'get', resource: 'x', namespace: 'NS' } };
+  await waitFor('the cluster roles', knows({ ...last, resourceAttributes: { verb: 'get', resource: 'y' } }));
+  await waitFor('the roles', knows(last));
+  return {
+    both,
+    userOf: (name) => ({ user: `${own}:${name}` }),
+    async [Symbol.asyncDispose]() {
+      ours[Symbol.dispose]();
+      await c[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** essential is what does not depend on the server: no times, versions and ids. */
+export function essential({ code, body }: Told): object {
+  const { name, namespace, labels, finalizers } = body.metadata ?? {};
+  return { code, ...body, metadata: { name, namespace, labels, finalizers } };
+}
+
+/** askWith sends requests over the network, as whom the kubeconfigs are for. */
+function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): Ask {
+  const known = new Map<string, Promise<KubeconfigDocument>>();
+  return async (who, method, path, body, headers = []) => {
+    const key = JSON.stringify(who ?? null);
+    const kubeconfig = known.get(key) ?? kubeconfigFor(who);
+    known.set(key, kubeconfig);
+    const { clusters, users } = await kubeconfig;
+    const credentials = users[0].user;
+    const lines: Record<string, string | string[]> = { 'content-type': 'application/json' };
+    for (const [name, value] of headers)
+      lines[name] = name in lines && name !== 'content-type' ? [lines[name] ?? [], value].flat() : value;
+    const text = body === undefined ? '' : JSON.stringify(body);
+    // Node says how long a body is for some methods only.
+    lines['content-length'] = String(Buffer.byteLength(text));
+    if (who && 'token' in credentials) lines.authorization = `Bearer ${credentials.token}`;
+    const shown =
+      who && !('token' in credentials)
+        ? { cert: decode(credentials['client-certificate-data']), key: decode(credentials['client-key-data']) }
+        : {};
+    return new Promise((resolve, reject) => {
+      const ca = decode(clusters[0].cluster['certificate-authority-data']);
+      const sent = request(
+        `${clusters[0].cluster.server}${path}`,
+        { method, headers: lines, ca, ...shown },
+        (answer) => {
+          let told = '';
+          answer.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+          answer.on('end', () => resolve({ code: answer.statusCode ?? 0, body: bodyOf(told) }));
+        },
+      );
+      sent.on('error', reject).end(text);
+    });
+  };
+}
+
+/** What is no JSON is told as a message. */
+function bodyOf(text: string): Told['body'] {
+  return (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Told['body'];
+}
+
+function decode(base64: string): Buffer {
+  return Buffer.from(base64, 'base64');
+}
