@@ -1,4 +1,4 @@
-import type { ResourceAttributes as AskedResource, SubjectAccessReviewSpec } from '@bowline/kubernetes';
+import type { NonResourceAttributes, SubjectAccessReviewSpec } from '@bowline/kubernetes';
 import { type FieldProblem, quoteText } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Answer, AnswerContext, Draft } from '../registry/api-resource.ts';
@@ -106,11 +106,9 @@ function localProblems(
   namespace: string,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const asked: AskedResource | undefined = resourceAttributes;
-  if (asked && (asked.namespace ?? '') !== namespace) {
-    const text = quoteText(asked.namespace ?? '');
-    problems.push(wrong('spec.resourceAttributes.namespace', text, 'must match metadata.namespace'));
-  }
+  const { namespace: asked = '' } = resourceAttributes ?? {};
+  if (resourceAttributes && asked !== namespace)
+    problems.push(wrong('spec.resourceAttributes.namespace', quoteText(asked), 'must match metadata.namespace'));
   if (nonResourceAttributes)
     problems.push(
       wrong('spec.nonResourceAttributes', pathText(nonResourceAttributes), 'disallowed on this kind of request'),
@@ -118,13 +116,7 @@ function localProblems(
   return problems;
 }
 
-function pathText({
-  path = '',
-  verb = '',
-}: {
-  readonly path?: string | undefined;
-  readonly verb?: string | undefined;
-}): string {
+function pathText({ path = '', verb = '' }: NonResourceAttributes): string {
   return goJson({ Path: path, Verb: verb });
 }
 
