@@ -1,4 +1,5 @@
 import { VirtualClock } from '@bowline/machinery';
+import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import { trackFields } from './fields/track-fields.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
@@ -26,7 +27,7 @@ export interface TestServer {
 }
 
 /** startTestServer makes one with the built-in kinds. */
-export function startTestServer(): TestServer {
+export function startTestServer({ admission = [] }: { admission?: readonly AdmissionPlugin[] } = {}): TestServer {
   const clock = new VirtualClock();
   const registry = new Registry();
   const server = createApiServer({
@@ -35,7 +36,7 @@ export function startTestServer(): TestServer {
     registry,
     fields: trackFields(registry),
     strategicMerge: (document) => document,
-    admission: [],
+    admission,
     routes: [],
     clock,
     storage: new Storage({ clock, history: { changes: 100 } }),

@@ -112,14 +112,12 @@ function settle(managers: Managers, resource: ApiResource, registry: Pick<Regist
   );
 }
 
-function isServed(
-  apiVersion: string,
-  { resource, collection }: ApiResource,
-  registry: Pick<Registry, 'find'>,
-): boolean {
+function isServed(apiVersion: string, resource: ApiResource, registry: Pick<Registry, 'find'>): boolean {
   const slash = apiVersion.lastIndexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-  return registry.find(group, apiVersion.slice(slash + 1), resource)?.collection === collection;
+  // Versions of custom resources are the same but for their names, also those that are served no longer.
+  if (resource.schema === undefined && group === resource.group) return true;
+  return registry.find(group, apiVersion.slice(slash + 1), resource.resource)?.collection === resource.collection;
 }
 
 /** changeOf is what a write changes of what can be owned by it; `old` is undefined when it creates. */
@@ -138,8 +136,20 @@ function isNoChange({ written, removed }: FieldChange): boolean {
 /** ownable is what of an object can be owned: not what the server alone decides. */
 function ownable(object: Draft): JsonObject {
   const { generateName, labels, annotations, finalizers, ownerReferences } = object.metadata;
-  const metadata = { generateName, labels, annotations, finalizers, ownerReferences };
+  const metadata = {
+    generateName: generateName || undefined,
+    labels: notEmpty(labels),
+    annotations: notEmpty(annotations),
+    finalizers: notEmpty(finalizers),
+    ownerReferences: notEmpty(ownerReferences),
+  };
   return { ...object, apiVersion: undefined, kind: undefined, metadata };
+}
+
+/** Metadata of any kind holds nothing that is empty. */
+function notEmpty<T extends object>(value: T | undefined): T | undefined {
+  for (const _ in value) return value;
+  return undefined;
 }
 
 /** record gives to the writer what it wrote, and takes from everybody what it wrote or removed. */

@@ -2,7 +2,7 @@ import { schemaFor } from '@bowline/kubernetes/schemas';
 import { builtInShape } from '@bowline/machinery';
 import type { Verb } from '../http/request-info.ts';
 import type { NameRule } from '../objects/names.ts';
-import type { ApiResource, Subresource } from './api-resource.ts';
+import type { ApiResource, Strategy, Subresource } from './api-resource.ts';
 import { BUILT_IN_KINDS, type BuiltInKind } from './built-in-kinds.ts';
 import { builtInStrategy, statusStrategy } from './built-in-strategy.ts';
 import { KIND_RULES } from './kind-rules.ts';
@@ -28,6 +28,16 @@ const NEEDS_VERSION: ReadonlySet<string> = new Set([
   'ResourceQuota',
 ]);
 
+/** What metadata a write of the status does not change, where that is not all that may be changed at all. */
+const KEEPS_OF_STATUS: Readonly<Record<string, Strategy['prepareForUpdate']>> = {
+  'Deployment.apps': (object, old) => {
+    object.metadata.labels = old.metadata.labels;
+  },
+  'Pod.': (object, old) => {
+    object.metadata.ownerReferences = old.metadata.ownerReferences;
+  },
+};
+
 /** builtInResources are the kinds that are there before anybody defines one. */
 export function builtInResources(): ApiResource[] {
   return BUILT_IN_KINDS.flatMap(({ group, version, kinds }) =>
@@ -45,7 +55,8 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
   const id = `${kind}.${group}`;
   const strategy = builtInStrategy(kind, version, schema, { ...KIND_RULES[id], hasStatus });
   const subresources = parts.map((part): Subresource => {
-    return part.name === 'status' ? { ...part, strategy: statusStrategy(strategy) } : part;
+    if (part.name !== 'status') return part;
+    return { ...part, strategy: statusStrategy(strategy, KEEPS_OF_STATUS[id]) };
   });
   return {
     group,

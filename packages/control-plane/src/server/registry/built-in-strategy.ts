@@ -30,17 +30,14 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
   };
 }
 
-/** statusStrategy is the strategy of `/status`: everything but the status stays as it is. */
+/** statusStrategy is the strategy of `/status` of a built-in kind: of what it is sent, status and metadata count. */
 export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUpdate']): Strategy {
   return {
     decode: (value) => whole.decode(value),
     prepareForUpdate(object, old, context) {
-      const { status } = object;
-      const { metadata } = object;
+      const { status, metadata } = object;
       for (const field of Object.keys(object)) if (field !== 'metadata') object[field] = undefined;
-      Object.assign(object, structuredClone(old), { status });
-      // Owners and finalizers are not the business of whoever reports; managedFields are kept by the tracking of fields.
-      object.metadata = { ...structuredClone(old.metadata), managedFields: metadata.managedFields };
+      Object.assign(object, structuredClone(old), { metadata, status });
       prepare?.(object, old, context);
     },
     validate: (object, old, context) => whole.validate(object, old, context),
