@@ -12,8 +12,7 @@ export interface FieldChange {
   readonly removed: FieldsV1;
 }
 
-/** NO_CHANGE is between two objects that are the same. */
-export const NO_CHANGE: FieldChange = { written: NO_FIELDS, removed: NO_FIELDS };
+const NO_CHANGE: FieldChange = { written: NO_FIELDS, removed: NO_FIELDS };
 
 type MutableFields = { [element: string]: FieldsV1 };
 

@@ -1,4 +1,4 @@
-import type { FieldShape } from './field-shape.ts';
+import { ANY_SHAPE, type FieldShape } from './field-shape.ts';
 import { type FieldsV1, isLeaf } from './fields-v1.ts';
 import { NO_FIELDS, withSelf } from './set-operations.ts';
 
@@ -19,7 +19,7 @@ export function withNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
  */
 export function withoutParts(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   return mapNodes(fields, shape, (_element, node, below) => {
-    if (below === undefined || below === shape) return node;
+    if (below === undefined || below === ANY_SHAPE) return node;
     const isWhole =
       (below.type === 'object' && below.mapType === 'atomic') ||
       (below.type === 'array' && below.listType === 'atomic');

@@ -9,6 +9,7 @@ import {
 } from '@bowline/machinery';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import { areTooLarge } from '../objects/object-meta.ts';
 import type { Draft, DraftMeta } from '../registry/api-resource.ts';
 import type { Conflict } from './apply-fields.ts';
 
@@ -56,9 +57,15 @@ export function keepLastApplied(object: Draft, applied: JsonObject, manager: str
   if (manager !== KUBECTL || !annotations?.[LAST_APPLIED]) return;
   const metadata = metadataOf(applied);
   const own = metadata.annotations;
-  const rest = own && Object.fromEntries(Object.entries(own).filter(([name]) => name !== LAST_APPLIED));
+  const rest = own && without(own, LAST_APPLIED);
   const text = `${canonicalJson({ ...applied, metadata: { ...metadata, annotations: rest } })}\n`;
-  object.metadata.annotations = { ...annotations, [LAST_APPLIED]: text };
+  const kept = { ...annotations, [LAST_APPLIED]: text };
+  // What cannot be kept whole is not kept.
+  object.metadata.annotations = areTooLarge(kept) ? without(annotations, LAST_APPLIED) : kept;
+}
+
+function without(annotations: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([each]) => each !== name));
 }
 
 /** metadataOf is the metadata of an object that is known to have the shape of its kind, and may yet have none. */

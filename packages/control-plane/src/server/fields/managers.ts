@@ -1,7 +1,8 @@
 import { canonicalFields, type FieldsV1, isEmptySet, NO_FIELDS, uniteFields } from '@bowline/machinery';
 import type { DraftMeta } from '../registry/api-resource.ts';
 
-type Entries = NonNullable<DraftMeta['managedFields']>;
+type Entry = NonNullable<DraftMeta['managedFields']>[number];
+type Entries = readonly Entry[];
 
 /** Manager is who owns fields of an object, and by which operation. */
 export interface Manager {
@@ -38,26 +39,31 @@ export function storedManagers(entries: Entries | undefined): Managers {
 }
 
 /** sentManagers reads what a client sent; undefined when it is not as it should be. */
-export function sentManagers(entries: Entries): Managers | undefined {
+export function sentManagers(entries: readonly (Entry | null)[]): Managers | undefined {
   return readManagers(entries, canonicalFields);
 }
 
-function readManagers(entries: Entries, read: (fields: unknown) => FieldsV1 | undefined): Managers | undefined {
+function readManagers(
+  entries: readonly (Entry | null)[],
+  read: (fields: unknown) => FieldsV1 | undefined,
+): Managers | undefined {
   const managers: Managers = new Map();
-  for (const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } of entries) {
+  for (const entry of entries) {
+    // A client may have sent null.
+    const { manager = '', operation, apiVersion, subresource = '', time, fieldsType, fieldsV1 } = entry ?? {};
     const fields = read(fieldsV1);
     if (operation !== 'Apply' && operation !== 'Update') return undefined;
     if (!apiVersion || fieldsType !== 'FieldsV1' || !fields) return undefined;
-    const entry: Manager = { manager, operation, apiVersion, subresource, time: time ?? undefined, fields };
-    managers.set(identityOf(entry), entry);
+    const known: Manager = { manager, operation, apiVersion, subresource, time: time ?? undefined, fields };
+    managers.set(identityOf(known), known);
   }
   return managers;
 }
 
 /** asksForReset says that a client wants nobody to own anything. Formats without empty lists say it by an empty entry. */
-export function asksForReset(entries: Entries): boolean {
+export function asksForReset(entries: readonly (Entry | null)[]): boolean {
   const [first, ...more] = entries;
-  return first === undefined || (more.length === 0 && Object.values(first).every((value) => value === undefined));
+  return first === undefined || (more.length === 0 && Object.values(first ?? {}).every((value) => value === undefined));
 }
 
 /** writtenManagers is what goes into the object, in the API server's order; undefined when nobody owns anything. */

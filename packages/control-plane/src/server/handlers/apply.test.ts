@@ -91,7 +91,8 @@ describe('a server-side apply', () => {
     ['1', 'json: cannot unmarshal number into Go value of type map[string]interface {}'],
     ['{', 'error decoding YAML'],
     ['', 'invalid object type: /, Kind='],
-  ])('is refused when its body is %j', async (body, message) => {
+    [`a: ${'[ '.repeat(1_500)}${']'.repeat(1_500)}`, 'the document nests deeper than 1000 levels'],
+  ])('is refused when its body is %.20j', async (body, message) => {
     const answer = await apply(startTestServer(), body);
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) as unknown } });
   });
@@ -101,6 +102,19 @@ describe('a server-side apply', () => {
     const strict = await apply(startTestServer(), text, 'fieldManager=a&fieldValidation=Strict');
     expect(strict).toMatchObject({ status: 400, body: { message: expect.stringContaining('key "a"') as unknown } });
     expect(await apply(startTestServer(), text)).toMatchObject({ status: 201, body: { data: { a: '2' } } });
+  });
+
+  it('by kubectl forgets what it applied from the client when that is too much to keep', async () => {
+    const server = startTestServer();
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+    await server.call('POST', COLLECTION, { metadata: { name: 'it', annotations: { [annotation]: '{}', b: 'c' } } });
+    const small = await apply(server, named({ data: { a: '1' } }), 'fieldManager=kubectl');
+    expect(small.body.metadata?.annotations).toEqual({
+      [annotation]: '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"it"}}\n',
+      b: 'c',
+    });
+    const large = await apply(server, named({ data: { a: 'x'.repeat(300_000) } }), 'fieldManager=kubectl');
+    expect(large.body.metadata?.annotations).toEqual({ b: 'c' });
   });
 
   it('cannot take over the identity of an object', async () => {

@@ -1,5 +1,5 @@
 import { parse as parseYaml } from 'yaml';
-import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import { JsonSyntaxError, MOST_DEPTH, parseJson } from '../json/parse-json.ts';
 import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
 
 /** Body is a request's body as a value. */
@@ -34,12 +34,22 @@ const decodeJson: BodyDecoder = (bytes) => {
 export const decodeYaml: BodyDecoder = (bytes) => {
   const text = textOf(bytes);
   if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
+  let value: unknown;
   try {
-    return { value: parseYaml(text, { maxAliasCount: 100, uniqueKeys: true }) as unknown, duplicates: [] };
+    value = parseYaml(text, { maxAliasCount: 100, uniqueKeys: true });
   } catch (error) {
     throw badRequest(`error converting YAML to JSON: ${(error as Error).message.split('\n', 1)[0]}`);
   }
+  if (nestsDeeper(value, MOST_DEPTH)) {
+    throw badRequest(`error converting YAML to JSON: the document nests deeper than ${MOST_DEPTH} levels`);
+  }
+  return { value, duplicates: [] };
 };
+
+function nestsDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((below) => nestsDeeper(below, depth - 1));
+}
 
 /** bodyDecoders are the formats of whole objects, by media type. */
 export function bodyDecoders(more: Readonly<Record<string, BodyDecoder>> = {}): ReadonlyMap<string, BodyDecoder> {

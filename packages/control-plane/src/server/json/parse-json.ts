@@ -10,8 +10,8 @@ export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** How deep a document may nest. Far beyond any object, and well within the stack of everything that walks one. */
-const MOST_DEPTH = 1_000;
+/** MOST_DEPTH is how deep a document may nest. Far beyond any object, and well within the stack of everything that walks one. */
+export const MOST_DEPTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Everything in a string up to its end that needs no decoding. Control characters are not allowed in one. */

@@ -32,6 +32,13 @@ export function keepMeta(object: Draft, old: Draft): void {
 /** The API server's limit for all keys and values of annotations together. */
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 
+/** areTooLarge says that annotations are larger, all together, than an object may have. */
+export function areTooLarge(annotations: Readonly<Record<string, string>>): boolean {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  return bytes > MOST_ANNOTATION_BYTES;
+}
+
 /** metaProblems is everything that is wrong with an object's metadata. */
 export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRule): FieldProblem[] {
   const { name, generateName: prefix, labels, annotations, finalizers, ownerReferences } = object.metadata;
@@ -63,12 +70,10 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
     for (const detail of labelKeyProblems(key)) add('metadata.labels', key, detail);
     for (const detail of labelValueProblems(value)) add('metadata.labels', value, detail);
   }
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations ?? {})) {
+  for (const key of Object.keys(annotations ?? {})) {
     for (const detail of labelKeyProblems(key.toLowerCase())) add('metadata.annotations', key, detail);
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (bytes > MOST_ANNOTATION_BYTES) {
+  if (annotations && areTooLarge(annotations)) {
     problems.push({
       field: 'metadata.annotations',
       reason: 'FieldValueTooLong',
