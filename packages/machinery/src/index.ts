@@ -76,4 +76,5 @@ export { parseLabelSelector } from './selectors/parse-label-selector.ts';
 export type { Selector } from './selectors/selector.ts';
 export { untilAborted } from './signals/until-aborted.ts';
 export { formatMicroTime, formatTime, parseTime } from './time/timestamp.ts';
+export { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from './validation/dns-names.ts';
 export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';

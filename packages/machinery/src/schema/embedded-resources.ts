@@ -1,19 +1,10 @@
 import { isObject, type JsonObject, member } from '../patch/json.ts';
 import { labelKeyProblems, labelValueProblems } from '../selectors/label-syntax.ts';
 import { byText } from '../selectors/selector.ts';
+import { dns1035LabelProblems, dnsLabelProblems } from '../validation/dns-names.ts';
 import { type FieldProblem, invalidValue } from '../validation/field-problem.ts';
 import { formatValue } from './go-text.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
-
-const KIND = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
-
-const KIND_RULE =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end " +
-  "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-const NAMESPACE_RULE =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
-  "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 /** checkEmbedded checks apiVersion, kind and metadata of the whole objects inside a value. */
 export function checkEmbedded(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {
@@ -53,10 +44,7 @@ function checkResource(object: JsonObject, path: string): FieldProblem[] {
 }
 
 function kindProblems(at: string, kind: string): FieldProblem[] {
-  const problems = [
-    ...(kind.length > 63 ? ['must be no more than 63 bytes'] : []),
-    ...(KIND.test(kind.toLowerCase()) ? [] : [KIND_RULE]),
-  ];
+  const problems = dns1035LabelProblems(kind.toLowerCase());
   if (problems.length === 0) return [];
   return [wrong(at, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`)];
 }
@@ -68,8 +56,7 @@ function checkMetadata(metadata: JsonObject, path: string): FieldProblem[] {
   if (typeof name === 'string')
     for (const problem of nameProblems(name)) problems.push(wrong(`${path}.name`, name, problem));
   if (typeof namespace === 'string' && namespace !== '') {
-    if (namespace.length > 63) problems.push(wrong(`${path}.namespace`, namespace, 'must be no more than 63 bytes'));
-    if (!NAMESPACE.test(namespace)) problems.push(wrong(`${path}.namespace`, namespace, NAMESPACE_RULE));
+    for (const problem of dnsLabelProblems(namespace)) problems.push(wrong(`${path}.namespace`, namespace, problem));
   }
   for (const [key, value] of sorted(labels)) {
     for (const problem of labelKeyProblems(key)) problems.push(invalidValue(`${path}.labels`, key, problem));

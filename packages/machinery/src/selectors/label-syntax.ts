@@ -1,23 +1,19 @@
+import { dnsSubdomainProblems } from '../validation/dns-names.ts';
+
 // The texts are the API server's own, because users search for them and tests compare them.
 
 const NAME_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
-const SUBDOMAIN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SUBDOMAIN_PATTERN = `${SUBDOMAIN_LABEL}(\\.${SUBDOMAIN_LABEL})*`;
 
 const CHARACTERS =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const NAME_RULE = `${CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${NAME_PATTERN}')`;
 const KEY_RULE = `a valid label key ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
-const SUBDOMAIN_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  `end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN_PATTERN}')`;
 const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end " +
   `with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${NAME_PATTERN})?')`;
 
 // The patterns as code: the same language as the published ones, without their capturing groups.
 const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /** labelKeyProblems is what the API server finds wrong with a label or annotation key; empty when nothing is. */
 export function labelKeyProblems(key: string): string[] {
@@ -28,8 +24,7 @@ export function labelKeyProblems(key: string): string[] {
   const name = parts[parts.length - 1] ?? '';
   if (prefix === '') problems.push('prefix part must be non-empty');
   else if (prefix !== undefined) {
-    if (isTooLong(prefix, 253)) problems.push('prefix part must be no more than 253 bytes');
-    if (!SUBDOMAIN.test(prefix)) problems.push(`prefix part ${SUBDOMAIN_RULE}`);
+    problems.push(...dnsSubdomainProblems(prefix).map((problem) => `prefix part ${problem}`));
   }
   if (name === '') problems.push('name part must be non-empty');
   else if (isTooLong(name, 63)) problems.push('name part must be no more than 63 bytes');

@@ -1,40 +1,30 @@
 import { formatCheck } from '../../schema/formats.ts';
 import { labelKeyProblems, labelValueProblems } from '../../selectors/label-syntax.ts';
+import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from '../../validation/dns-names.ts';
 import { overload } from '../overloads.ts';
 import { FormatValue, ListValue, NONE, OptionalValue } from '../values.ts';
 
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
-const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
+type Problems = (text: string) => readonly string[];
 
-const LABEL_RULE = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`;
-const SUBDOMAIN_RULE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`;
-const LABEL_1035_RULE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`;
-
-function named(pattern: string, most: number, rule: string, isPrefix: boolean): (text: string) => readonly string[] {
-  const whole = new RegExp(`^${pattern.replaceAll('(', '(?:')}$`);
-  return (given) => {
-    // A prefix may end with a dash, because something will be appended.
-    const text = isPrefix && given.length > 1 && given.endsWith('-') ? `${given.slice(0, -2)}a` : given;
-    const problems = Buffer.byteLength(text) > most ? [`must be no more than ${most} bytes`] : [];
-    return whole.test(text) ? problems : [...problems, rule];
-  };
+/** A prefix may end with a dash, because something will be appended. */
+function ofPrefix(problems: Problems): Problems {
+  return (text) => problems(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 }
 
-function checked(format: string, problem: string): (text: string) => readonly string[] {
+function checked(format: string, problem: string): Problems {
   return (text) => (formatCheck(format)?.(text) === true ? [] : [problem]);
 }
 
 const FORMATS: ReadonlyMap<string, FormatValue> = new Map(
   (
     [
-      ['dns1123Label', named(LABEL, 63, LABEL_RULE, false)],
-      ['dns1123Subdomain', named(SUBDOMAIN, 253, SUBDOMAIN_RULE, false)],
-      ['dns1035Label', named(LABEL_1035, 63, LABEL_1035_RULE, false)],
+      ['dns1123Label', dnsLabelProblems],
+      ['dns1123Subdomain', dnsSubdomainProblems],
+      ['dns1035Label', dns1035LabelProblems],
       ['qualifiedName', labelKeyProblems],
-      ['dns1123LabelPrefix', named(LABEL, 63, LABEL_RULE, true)],
-      ['dns1123SubdomainPrefix', named(SUBDOMAIN, 253, SUBDOMAIN_RULE, true)],
-      ['dns1035LabelPrefix', named(LABEL_1035, 63, LABEL_1035_RULE, true)],
+      ['dns1123LabelPrefix', ofPrefix(dnsLabelProblems)],
+      ['dns1123SubdomainPrefix', ofPrefix(dnsSubdomainProblems)],
+      ['dns1035LabelPrefix', ofPrefix(dns1035LabelProblems)],
       ['labelValue', labelValueProblems],
       ['uri', checked('uri', 'it is neither an absolute URI nor an absolute path')],
       ['uuid', checked('uuid', 'does not match the UUID format')],
