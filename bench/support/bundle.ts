@@ -5,15 +5,22 @@ import type { Command } from './subject-process.ts';
 
 /**
  * bundleSubjects bundles the measured programs the way the product's CLI is bundled: from source, what is imported on
- * demand in files of its own, without loader hooks, whose memory would be counted as ours. Answers the command of each by
- * its file's name.
+ * demand in files of its own, without loader hooks, whose memory would be counted as ours. Each is a bundle of its own: in
+ * one for all, a program would load what only another one needs. Answers the command of each by its file's name.
  */
 export async function bundleSubjects(sources: readonly URL[], folder: string): Promise<(name: string) => Command> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
+  await Promise.all(sources.map((source) => bundleOne(root, source, join(folder, nameOf(source)))));
+  return (name) => ({ file: process.execPath, args: [join(folder, name, `${name}.mjs`)] });
+}
+
+const nameOf = (source: URL): string => basename(source.pathname, '.ts');
+
+async function bundleOne(root: string, source: URL, outdir: string): Promise<void> {
   await build({
     absWorkingDir: root,
-    entryPoints: sources.map((source) => ({ in: fileURLToPath(source), out: basename(source.pathname, '.ts') })),
-    outdir: folder,
+    entryPoints: [{ in: fileURLToPath(source), out: nameOf(source) }],
+    outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
@@ -27,5 +34,4 @@ export async function bundleSubjects(sources: readonly URL[], folder: string): P
     },
     logLevel: 'warning',
   });
-  return (name) => ({ file: process.execPath, args: [join(folder, `${name}.mjs`)] });
 }
