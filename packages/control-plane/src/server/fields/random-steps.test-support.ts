@@ -1,5 +1,5 @@
 import { integerBelow, type JsonObject, pick, type Random } from '@bowline/machinery';
-import type { SequenceKind, Step } from './sequences.test-support.ts';
+import type { SequenceKind, Step } from './sequence.test-support.ts';
 
 /** RANDOM_KINDS are those that random steps are made for. */
 export const RANDOM_KINDS: readonly SequenceKind[] = ['ConfigMap', 'PodTemplate', 'Widget', 'Free'];

@@ -9,7 +9,7 @@ import {
   refusalOf,
   type StepOutcome,
 } from './replay.test-support.ts';
-import type { Sequence, SequenceKind, Step } from './sequences.test-support.ts';
+import type { Sequence, SequenceKind, Step } from './sequence.test-support.ts';
 
 /** Send makes one request of a control plane; bodies and answers are JSON texts. */
 export type Send = (

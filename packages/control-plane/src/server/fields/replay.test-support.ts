@@ -12,7 +12,7 @@ import type { ApiResource, Draft, DraftMeta } from '../registry/api-resource.ts'
 import { Registry } from '../registry/registry.ts';
 import { type StatusCause, type StatusDetails, StatusError } from '../status/api-status.ts';
 import { keepTimes } from './keep-times.ts';
-import { FREE, type SequenceKind, type Step, WIDGET } from './sequences.test-support.ts';
+import { FREE, type SequenceKind, type Step, WIDGET } from './sequence.test-support.ts';
 import { trackFields } from './track-fields.ts';
 
 /** GROUP, NAMESPACE and NAME are those of the sequences; on a control plane they have other names. */

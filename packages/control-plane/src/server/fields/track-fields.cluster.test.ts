@@ -7,7 +7,8 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { RANDOM_KINDS, randomSteps } from './random-steps.test-support.ts';
 import { RECORDED_AT, Recorder, record, type Send, translated } from './record.test-support.ts';
 import { isPartOf, refusalOf, replay, written } from './replay.test-support.ts';
-import { FREE, SEQUENCES, WIDGET } from './sequences.test-support.ts';
+import { FREE, WIDGET } from './sequence.test-support.ts';
+import { SEQUENCES } from './sequences.test-support.ts';
 
 type TestCluster = Awaited<ReturnType<typeof cluster>>;
 

@@ -3,7 +3,8 @@ import { integerBelow, type JsonObject, pick, type Random, seededRandom } from '
 import { describe, expect, test } from 'vitest';
 import { RECORDED_AT } from './record.test-support.ts';
 import { isPartOf, refusalOf, replay, type StepOutcome, written } from './replay.test-support.ts';
-import { SEQUENCES, type Step } from './sequences.test-support.ts';
+import type { Step } from './sequence.test-support.ts';
+import { SEQUENCES } from './sequences.test-support.ts';
 
 /** What the real server answered; the behaviour test next to this one records it, and fails when it answers otherwise. */
 const recorded = readFileSync(new URL('testdata/recorded-sequences.jsonl', import.meta.url), 'utf8')
