@@ -53,10 +53,12 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
   const parts = table.subresources ?? [];
   const hasStatus = parts.some(({ name }) => name === 'status');
   const id = `${kind}.${group}`;
-  const strategy = builtInStrategy(kind, version, schema, { ...KIND_RULES[id], hasStatus });
+  const rules = KIND_RULES[id] ?? {};
+  const strategy = builtInStrategy(kind, version, schema, { ...rules, hasStatus });
   const subresources = parts.map((part): Subresource => {
-    if (part.name !== 'status') return part;
-    return { ...part, strategy: statusStrategy(strategy, KEEPS_OF_STATUS[id]) };
+    const own = rules.subresources?.[part.name]?.(strategy);
+    if (part.name !== 'status') return { ...part, ...own };
+    return { ...part, strategy: statusStrategy(strategy, KEEPS_OF_STATUS[id]), ...own };
   });
   return {
     group,
@@ -79,5 +81,6 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
     shape: builtInShape(apiVersion, kind),
     schema,
     selectableFields: SELECTABLE_FIELDS[id] ?? new Map(),
+    columns: rules.columns,
   };
 }

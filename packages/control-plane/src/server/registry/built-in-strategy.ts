@@ -1,12 +1,21 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import { canonicalJson } from '../json/canonical-json.ts';
-import type { Draft, Strategy } from './api-resource.ts';
+import type { Draft, Strategy, Subresource, TableColumn } from './api-resource.ts';
 import { decodeBuiltIn } from './decode-built-in.ts';
 
 /** KindRules are what a built-in kind adds to what all have. */
-export type KindRules = Partial<Omit<Strategy, 'decode'>> & {
+export type KindRules = Partial<Omit<Strategy, 'decode' | 'countsGeneration'>> & {
   /** Whether the kind has a status that only `/status` writes. Defaults to false. */
   readonly hasStatus?: boolean | undefined;
+  /**
+   * Whether a change is one of what is wanted; false for kinds without generations. Defaults to changes of the spec for
+   * kinds with spec and status, and to false for others.
+   */
+  readonly countsGeneration?: Strategy['countsGeneration'] | false;
+  /** Columns of its tables besides the name. Defaults to the age. */
+  readonly columns?: readonly TableColumn[] | undefined;
+  /** What is special about its subresources, by name; made from the strategy of the whole. */
+  readonly subresources?: Readonly<Record<string, (whole: Strategy) => Partial<Subresource>>> | undefined;
 };
 
 /** builtInStrategy is the strategy of a kind with the rules that are its own. */
@@ -25,7 +34,7 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
     },
     applyDefaults: rules.applyDefaults,
     validate: (object, old, context) => rules.validate?.(object, old, context) ?? [],
-    countsGeneration: rules.countsGeneration ?? (hasSpec && hasStatus ? specChanged : undefined),
+    countsGeneration: (rules.countsGeneration ?? (hasSpec && hasStatus && specChanged)) || undefined,
     gracePeriodSeconds: rules.gracePeriodSeconds,
   };
 }
