@@ -45,11 +45,6 @@ describe('a declaration', () => {
     ['Fail on a core kind', () => validating(ConfigMap, { ...usual, failurePolicy: 'Fail' }), 'whole cluster depend'],
     ['a path that is none', () => validating(Ship, { ...usual, path: 'x?y' }), 'begin with a slash'],
     [
-      'a condition that the API server refuses',
-      () => validating(Ship, { ...usual, matchConditions: [{ name: 'a', expression: '1' }] }),
-      'the matchCondition "a" cannot work: "1" is of type int',
-    ],
-    [
       'a selector that the API server refuses',
       () => validating(Ship, { ...usual, objectSelector: { matchLabels: { 'a b': 'c' } } }),
       'objectSelector.matchLabels: Invalid value: "a b"',

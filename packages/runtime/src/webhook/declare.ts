@@ -6,7 +6,6 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { AdmissionRequest, LiveFor, SideEffects } from './admission-request.ts';
 import type { Operation } from './admission-review.ts';
 import type { MutatingAnswer, ValidatingAnswer } from './answer.ts';
-import { matchConditionsProblem } from './match-conditions.ts';
 import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
 /** WebhookStep adds what the handler reads, and ends the sentence. Each method gives a new builder and leaves the old one as it was. */
@@ -166,5 +165,5 @@ function problemOf(webhook: Checked): string | undefined {
     const problems = validateLabelSelector(webhook[field], field);
     if (problems.length > 0) return describeProblems(problems);
   }
-  return matchConditionsProblem(webhook.matchConditions);
+  return undefined;
 }

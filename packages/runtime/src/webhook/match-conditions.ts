@@ -2,6 +2,7 @@ import type { MatchCondition } from '@bowline/kubernetes';
 import { labelKeyProblems } from '@bowline/machinery';
 import { compileExpression, type VariableDeclaration } from '@bowline/machinery/cel';
 import { BowlineError } from '../errors/bowline-error.ts';
+import type { Webhook } from './webhook.ts';
 
 const TEXT = { type: 'string' } as const;
 const named = (last: string) => ({ type: 'object', properties: { group: TEXT, version: TEXT, [last]: TEXT } }) as const;
@@ -40,6 +41,18 @@ const VARIABLES: Readonly<Record<string, VariableDeclaration>> = {
 
 /** The API server's own limit. */
 const MOST = 64;
+
+/**
+ * checkMatchConditions refuses webhooks with conditions that the API server would refuse. It needs CEL, which weighs more than the
+ * rest of the runtime: it is done where webhooks are served, and this module is only ever imported on demand.
+ */
+export function checkMatchConditions(webhooks: readonly Pick<Webhook, 'name' | 'matchConditions'>[]): void {
+  for (const { name, matchConditions } of webhooks) {
+    const problem = matchConditionsProblem(matchConditions);
+    if (problem !== undefined)
+      throw new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot serve the webhook "${name}": ${problem}`);
+  }
+}
 
 /** matchConditionsProblem is why the API server would refuse some conditions, and what to do; undefined when it would not. */
 export function matchConditionsProblem(conditions: readonly MatchCondition[]): string | undefined {

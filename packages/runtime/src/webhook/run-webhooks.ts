@@ -25,6 +25,10 @@ const DAY_MS = 24 * 3_600_000;
 export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebhooks> {
   checkWebhooks(options);
   const { operator, webhooks, signal: given, deps } = options;
+  if (webhooks.some(({ matchConditions }) => matchConditions.length > 0)) {
+    const { checkMatchConditions } = await import('./match-conditions.ts');
+    checkMatchConditions(webhooks);
+  }
   const clock = options.clock ?? systemClock;
   const wire = options.wire ?? systemClock;
   const log = options.log ?? silentLog;

@@ -16,7 +16,8 @@ export interface WebhookOptions<O extends Operation, E extends SideEffects> {
   readonly subresources?: readonly string[] | undefined;
   /**
    * CEL conditions that must all hold, evaluated by the API server with `object`, `oldObject`, `request` and `authorizer`: a
-   * request that fails one never gets here. What does not use `authorizer` is compiled here too. Defaults to none.
+   * request that fails one never gets here. What does not use `authorizer` is compiled here too, when
+   * the webhook is served. Defaults to none.
    */
   readonly matchConditions?: readonly MatchCondition[] | undefined;
   /** Only objects in such namespaces. The operator's own namespace is always left out. Defaults to all others. */
