@@ -117,6 +117,14 @@ test.each<[string, (client: Client) => Promise<unknown>, string, string, unknown
   expect(transport.requests[0]?.headers?.['content-type']).toBe(contentType);
 });
 
+test('names the owner of the fields that its writes set, unless a write names another', async () => {
+  const transport = new ScriptedTransport({ body: {} }, { body: {} });
+  const client = createClient({ transport, fieldManager: 'me' }).checked(() => undefined);
+  await client.patch(ConfigMap, key, { type: 'merge', body: {} });
+  await client.create(ConfigMap, object, { fieldManager: 'other' });
+  expect(transport.requests.map(({ path }) => /fieldManager=(\w+)/.exec(path)?.[1])).toEqual(['me', 'other']);
+});
+
 test.each<[string, (client: Client) => Promise<unknown>]>([
   ['a namespaced object without namespace', (c) => c.get(ConfigMap, { name: 'a' })],
   ['a cluster-scoped object with one', (c) => c.get(Namespace, key)],

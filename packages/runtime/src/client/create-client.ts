@@ -27,7 +27,7 @@ import type {
   WriteOptions,
 } from './client.ts';
 import { clientMetrics } from './client-metrics.ts';
-import { collectionPath, invalid, listQuery, objectPath, withQuery, writeQuery } from './paths.ts';
+import { collectionPath, invalid, listQuery, objectPath, type Query, withQuery, writeQuery } from './paths.ts';
 import { mayI, maySubject, requestToken } from './reviews.ts';
 import { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
@@ -51,6 +51,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Whose identity every call takes on. Defaults to the connection's. */
   readonly impersonate?: Impersonation | undefined;
+  /** Who owns the fields that writes set, where a write does not say it. Defaults to the name in the User-Agent. An apply always says it. */
+  readonly fieldManager?: string | undefined;
 }
 
 /** The version in the User-Agent; that of every package of the suite. */
@@ -93,14 +95,17 @@ export function createClient(options: ClientOptions): Client {
       checks: [],
       guards: [],
     }),
+    options.fieldManager,
   );
 }
 
 class ApiClient implements Client {
   readonly #caller: Caller;
+  readonly #fieldManager: string | undefined;
 
-  constructor(caller: Caller) {
+  constructor(caller: Caller, fieldManager: string | undefined) {
     this.#caller = caller;
+    this.#fieldManager = fieldManager;
   }
 
   async get<T extends KubernetesObject>(
@@ -179,7 +184,7 @@ class ApiClient implements Client {
       subresource === undefined
         ? collectionPath(resource, needNamespace(resource, namespace))
         : objectPath(resource, key ?? { name: '', namespace }, subresource);
-    const path = withQuery(base, writeQuery(options));
+    const path = withQuery(base, this.#writeQuery(options));
     return this.#caller.json<T>({
       about: { verb: 'create', resource, subresource, key, namespace, path },
       method: 'POST',
@@ -191,7 +196,7 @@ class ApiClient implements Client {
 
   async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
     const key = keyOf(object);
-    const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options));
+    const path = withQuery(objectPath(resource, key, options.subresource), this.#writeQuery(options));
     return this.#json<T>(resource, key, 'update', 'PUT', path, options, { body: typed(resource, object), write: true });
   }
 
@@ -205,7 +210,7 @@ class ApiClient implements Client {
       throw invalid(`applying ${resource.kind} ${key.name} needs a fieldManager: it owns the fields that are applied`);
     }
     const path = withQuery(objectPath(resource, key, options.subresource), {
-      ...writeQuery(options),
+      ...this.#writeQuery(options),
       force: patch.type === 'apply' ? patch.force : undefined,
     });
     const body = patch.type === 'apply' ? typed(resource, patch.body) : patch.body;
@@ -264,15 +269,15 @@ class ApiClient implements Client {
   }
 
   guarded(guard: WriteGuard): Client {
-    return new ApiClient(this.#caller.with({ guard }));
+    return new ApiClient(this.#caller.with({ guard }), this.#fieldManager);
   }
 
   checked(check: RequestCheck): Client {
-    return new ApiClient(this.#caller.with({ check }));
+    return new ApiClient(this.#caller.with({ check }), this.#fieldManager);
   }
 
   onLeaseLane(): Client {
-    return new ApiClient(this.#caller.onLane('lease'));
+    return new ApiClient(this.#caller.onLane('lease'), this.#fieldManager);
   }
 
   close(): Promise<void> {
@@ -281,6 +286,10 @@ class ApiClient implements Client {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #writeQuery(options: WriteOptions): Query {
+    return writeQuery({ ...options, fieldManager: options.fieldManager ?? this.#fieldManager });
   }
 
   #json<T>(
