@@ -9,6 +9,11 @@ export interface KubernetesOptions {
   readonly port?: number | undefined;
   /** Keeps data, certificates and logs in this folder, so that a later start continues. Defaults to a temporary folder. */
   readonly dataDir?: string | undefined;
+  /**
+   * Runs kube-controller-manager. Defaults to true; without, nothing looks after namespaces, ServiceAccounts, owners and workloads:
+   * for those who bring controllers of their own.
+   */
+  readonly controllerManager?: boolean | undefined;
   /** Runs kube-scheduler. Defaults to true. */
   readonly scheduler?: boolean | undefined;
   /**

@@ -28,7 +28,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
   const needed: readonly Component[] = [
     'etcd',
     'kube-apiserver',
-    'kube-controller-manager',
+    ...((options.controllerManager ?? true) ? (['kube-controller-manager'] as const) : []),
     ...((options.scheduler ?? true) ? (['kube-scheduler'] as const) : []),
   ];
   if (options.port !== undefined) await requirePort(options.port);
@@ -71,7 +71,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     const access = kubernetesAccess({ kind: 'kubernetes', url, folder, version }, pki.authority);
     await Promise.all([
       ...needed.slice(2).map((component) => components.start(component, signal)),
-      untilControllersWork(access, options),
+      ...(needed.includes('kube-controller-manager') ? [untilControllersWork(access, options)] : []),
     ]);
     const nodeAgent = await startOwnNodeAgent(access, options.nodes ?? 2, signal);
     const done = systemClock.monotonic();
