@@ -4,6 +4,7 @@ import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api
 import { alreadyExists, badRequest, internalError, invalid } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
+import { viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a generated name that is taken is made anew. */
@@ -63,7 +64,7 @@ export async function createObject(
     const key = keyIn(metadata.namespace, name);
     if (options.dryRun && !storage.get(resource.collection, key)) return { isNew: true, draft: object };
     const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);
-    if (stored) return { isNew: true, stored, draft: object };
+    if (stored) return { isNew: true, stored: viewed(resource, stored), draft: object };
     if (!isGenerated || attempt >= MOST_NAMES) throw alreadyExists(resourceName(context), name);
     metadata.name = undefined;
     prepareNewMeta(object, random, now);

@@ -4,7 +4,7 @@ import { badRequest, conflict, invalid, notFound, type Status } from '../status/
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
-import { draftOf } from './render.ts';
+import { draftOf, viewed } from './render.ts';
 import { isUnbound } from './update.ts';
 
 /** How often a deletion that names no version is tried on states that come between. */
@@ -97,7 +97,8 @@ export async function deleteObject(
   for (let attempt = 1; ; attempt++) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), name);
-    const old = draftOf(stored);
+    const state = viewed(resource, stored);
+    const old = draftOf(state);
     checkPreconditions(context, name, old, options);
     await admission.validate({
       operation: 'DELETE',
@@ -113,7 +114,9 @@ export async function deleteObject(
       warnings: context.warnings,
       signal: context.request.signal,
     });
-    const object = markDeleted(context, draftOf(stored), options, clock.now());
+    const now = clock.now();
+    const object = markDeleted(context, draftOf(state), options, now);
+    resource.strategy.prepareForDelete?.(object, old, now);
     if (isUnbound(object)) {
       const last = options.dryRun
         ? object
@@ -121,7 +124,7 @@ export async function deleteObject(
       if (last) return { isGone: true, last };
     } else {
       const next = options.dryRun ? stored : storage.update(resource.collection, key, stored.revision, object);
-      if (next) return { isGone: false, stored: next };
+      if (next) return { isGone: false, stored: viewed(resource, next) };
     }
     if (options.resourceVersion !== undefined || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), name);
   }

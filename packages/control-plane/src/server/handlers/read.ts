@@ -2,6 +2,7 @@ import { expired, notFound, versionTooLarge } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
+import { viewed } from './render.ts';
 
 /** How long a reader waits for a version that is not written yet, before it hears that there is none. */
 const LONGEST_WAIT_MS = 3_000;
@@ -20,7 +21,7 @@ export async function readObject(context: RequestContext): Promise<Stored> {
   await untilWritten(context, readVersion(query.get('resourceVersion')) ?? 0);
   const stored = storage.get(resource.collection, keyIn(info.namespace, info.name));
   if (!stored) throw notFound(resourceName(context), info.name);
-  return stored;
+  return viewed(resource, stored);
 }
 
 /** readList finds the objects that the request selects, at most as many as it wants at once. */
@@ -32,7 +33,8 @@ export async function readList(context: RequestContext): Promise<ListResult> {
   const namespace = info.namespace === '' ? undefined : info.namespace;
   const items: Stored[] = [];
   let behind = 0;
-  for (const stored of storage.select(resource.collection, { namespace, after: after?.key }, at)) {
+  for (const each of storage.select(resource.collection, { namespace, after: after?.key }, at)) {
+    const stored = viewed(resource, each);
     if (!filter.matches(stored)) continue;
     if (limit === undefined || items.length < limit) items.push(stored);
     else if (filter.isEmpty) behind++;

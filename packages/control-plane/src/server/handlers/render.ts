@@ -14,6 +14,11 @@ export function typePrefix(resource: ApiResource): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersionOf(resource))},`;
 }
 
+/** viewed is a stored object as the version that is asked for shows it. */
+export function viewed({ viewOf }: ApiResource, stored: Stored): Stored {
+  return viewOf ? viewOf(stored) : stored;
+}
+
 /** draftOf is a stored object to be changed. */
 export function draftOf(stored: Stored): Draft {
   // What is stored has metadata.

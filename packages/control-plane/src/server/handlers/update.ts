@@ -5,7 +5,7 @@ import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts
 import { keyIn } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
-import { draftOf } from './render.ts';
+import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a change that names no version is made again on a state that came between. */
@@ -34,8 +34,9 @@ export async function updateObject(
   for (let attempt = 1; ; attempt++) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), info.name);
-    const old = draftOf(stored);
-    const object = await revision.make(draftOf(stored));
+    const state = viewed(resource, stored);
+    const old = draftOf(state);
+    const object = await revision.make(draftOf(state));
     checkPreconditions(context, object, old);
     await complete(context, revision, object, old, options);
     if (options.dryRun) return { isNew: false, draft: object };
@@ -43,7 +44,7 @@ export async function updateObject(
     const result = isLast
       ? storage.remove(resource.collection, key, stored.revision, object)
       : storage.update(resource.collection, key, stored.revision, object);
-    if (result) return { isNew: false, stored: result, draft: object };
+    if (result) return { isNew: false, stored: viewed(resource, result), draft: object };
     if (!revision.mayRetry || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), info.name);
   }
 }

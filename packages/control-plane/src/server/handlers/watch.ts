@@ -7,6 +7,7 @@ import type { Stored } from '../storage/stored.ts';
 import type { RequestContext } from './context.ts';
 import { type Filter, filterOf, readVersion } from './list-options.ts';
 import { untilWritten } from './read.ts';
+import { viewed } from './render.ts';
 
 /** How many bytes may wait for a watcher before it is closed: it comes back and reads on from its last version. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
@@ -22,7 +23,7 @@ export type EventText = (stored: Stored, isFirst: boolean) => string;
  * It ends at the client's time limit, when the client is gone, or when it reads too slowly.
  */
 export async function watchEvents(context: RequestContext, eventText: EventText): Promise<AsyncIterable<string>> {
-  const { storage, resource, info, query, clock, request } = context;
+  const { storage, registry, resource, info, query, clock, request } = context;
   const filter = filterOf(resource, query, info.name);
   const wanted = watchOptions(context);
   await untilWritten(context, wanted.from ?? 0);
@@ -31,7 +32,7 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
   const events = new EventQueue(clock, request.signal, wanted.timeoutMs);
   const tell = (change: Change): void => {
     if (!inside(change.key)) return;
-    const event = eventFor(change, filter);
+    const event = eventFor(viewedChange(resource, change), filter);
     if (event) events.push(`{"type":"${event.type}","object":${eventText(event.object, false)}}\n`);
   };
   if (wanted.sendInitial) {
@@ -39,7 +40,13 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
     // The states of this moment; their texts are made when the client takes them.
     const states = [...storage.select(resource.collection, { namespace })];
     events.begin(
-      initialEvents(states, filter, eventText, wanted.marksEnd ? bookmark(resource, storage.revision, true) : ''),
+      initialEvents(
+        resource,
+        states,
+        filter,
+        eventText,
+        wanted.marksEnd ? bookmark(resource, storage.revision, true) : '',
+      ),
     );
   } else if (wanted.from !== undefined) {
     if (wanted.from < storage.oldestRevision) {
@@ -52,18 +59,23 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
     for (const change of storage.changesSince(resource.collection, wanted.from)) tell(change);
   }
   events.onEnd(storage.watch(resource.collection, tell));
+  // What is served otherwise from now on, or no longer, is watched anew.
+  const isServed = (): boolean => registry.find(resource.group, resource.version, resource.resource) === resource;
+  events.onEnd(registry.onChange(() => isServed() || events.end()));
   if (wanted.bookmarks) events.every(BETWEEN_BOOKMARKS_MS, () => bookmark(resource, storage.revision, false));
   return events;
 }
 
 function* initialEvents(
+  resource: ApiResource,
   states: readonly Stored[],
   filter: Filter,
   eventText: EventText,
   end: string,
 ): Generator<string> {
   let isFirst = true;
-  for (const stored of states) {
+  for (const state of states) {
+    const stored = viewed(resource, state);
     if (!filter.matches(stored)) continue;
     yield `{"type":"ADDED","object":${eventText(stored, isFirst)}}\n`;
     isFirst = false;
@@ -104,6 +116,14 @@ function watchOptions({ query }: RequestContext): WatchOptions {
   }
   const sendInitial = initial === 'true' || initial === '1';
   return { from, sendInitial, marksEnd: sendInitial && bookmarks, bookmarks, timeoutMs };
+}
+
+function viewedChange(resource: ApiResource, change: Change): Change {
+  if (!resource.viewOf) return change;
+  const [previous, current, last] = [change.previous, change.current, change.last].map(
+    (state) => state && viewed(resource, state),
+  );
+  return { ...change, previous, current, last };
 }
 
 /** eventFor is what a change means to whoever sees the collection through a filter. */

@@ -4,6 +4,7 @@ import type { FieldProblem, FieldShape } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Verb } from '../http/request-info.ts';
 import type { NameRule } from '../objects/names.ts';
+import type { Stored } from '../storage/stored.ts';
 
 /**
  * Draft is an object on its way into storage. It belongs to one request, so whoever prepares it may change it in place.
@@ -65,6 +66,8 @@ export interface Strategy {
   readonly countsGeneration?: ((object: Draft, old: Draft) => boolean) | undefined;
   /** gracePeriodSeconds is how long an object may go on after it was deleted; undefined to go at once. */
   readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
+  /** prepareForDelete changes an object that is marked as deleted, such as by a finalizer of the server's own. */
+  readonly prepareForDelete?: ((object: Draft, old: Draft, now: number) => void) | undefined;
 }
 
 /** Subresource is a part of an object with a path of its own. */
@@ -100,6 +103,11 @@ export interface ApiResource {
   /** Whether the items of a list say what they are; those of built-in kinds do not. */
   readonly listsTypedItems: boolean;
   readonly strategy: Strategy;
+  /**
+   * viewOf is a state as this version shows it, where that can be another than the stored one: of a kind whose schema changes,
+   * or differs between versions. Defaults to what is stored.
+   */
+  readonly viewOf?: ((stored: Stored) => Stored) | undefined;
   /** A kind with an answer is computed and never stored; all that can be done with it is to create it. */
   readonly answer?: Answer | undefined;
   readonly nameRule: NameRule;
