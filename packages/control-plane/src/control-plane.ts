@@ -1,4 +1,4 @@
-import type { AuditEvent } from './audit/audit-log.ts';
+import type { AuditEvent } from './audit/audit-event.ts';
 import type { KubeconfigDocument } from './kubeconfig.ts';
 import type { NodeAgent } from './node-agent/start-node-agent.ts';
 

@@ -1,4 +1,5 @@
-export type { AuditEvent, AuditUser } from './audit/audit-log.ts';
+export { type Attachment, attachControlPlane, attachmentOf } from './access.ts';
+export type * from './audit/audit-event.ts';
 export { type BuildOptions, buildBinaries, ensureBinaries } from './binaries/build-binaries.ts';
 export {
   type Binaries,
@@ -16,7 +17,6 @@ export {
   kubeconfigDocument,
   writeKubeconfig,
 } from './kubeconfig.ts';
-export { type Attachment, attachControlPlane, attachmentOf } from './kubernetes/access.ts';
 export type { KubernetesOptions } from './kubernetes/options.ts';
 export {
   AGENT_LABEL,

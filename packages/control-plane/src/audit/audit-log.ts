@@ -2,44 +2,11 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BowlineError } from '@bowline/runtime';
+import type { AuditEvent } from './audit-event.ts';
 
-/** AuditEvent is one stage of a request as the API server recorded it. */
-export interface AuditEvent {
-  readonly auditID: string;
-  /** A watch is recorded when it begins (ResponseStarted) and when it ends; everything else at its end only. */
-  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
-  readonly level: 'Metadata' | 'Request' | 'RequestResponse';
-  readonly verb: string;
-  readonly requestURI: string;
-  readonly user: AuditUser;
-  readonly impersonatedUser?: AuditUser;
-  readonly userAgent?: string;
-  readonly sourceIPs?: readonly string[];
-  /** Absent for paths that no kind describes. */
-  readonly objectRef?: {
-    readonly resource?: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-    readonly uid?: string;
-    readonly apiGroup?: string;
-    readonly apiVersion?: string;
-    readonly resourceVersion?: string;
-  };
-  readonly responseStatus?: { readonly code?: number; readonly reason?: string; readonly message?: string };
-  /** RFC 3339 with microseconds. */
-  readonly requestReceivedTimestamp: string;
-  /** RFC 3339 with microseconds. */
-  readonly stageTimestamp: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-/** AuditUser is who made a request. */
-export interface AuditUser {
-  readonly username?: string;
-  readonly uid?: string;
-  readonly groups?: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
+/** auditFolder is where an API server writes its audit log, below the control plane's folder. */
+export function auditFolder(folder: string): string {
+  return join(folder, 'audit');
 }
 
 /** auditLogName is the log's file name; the API server moves full ones aside as `audit-<time>.log`. */

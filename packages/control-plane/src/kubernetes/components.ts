@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { auditLogName } from '../audit/audit-log.ts';
+import { auditFolder, auditLogName } from '../audit/audit-log.ts';
 import type { Component } from '../control-plane.ts';
-import type { PkiFiles } from './pki.ts';
+import type { PkiFiles } from '../pki.ts';
 
 /** ComponentSettings is what the components' command lines are made from. */
 export interface ComponentSettings {
@@ -35,11 +35,6 @@ export function componentKubeconfig(folder: string, component: Component): strin
 /** auditPolicyFile is the file of the audit policy. */
 export function auditPolicyFile(folder: string): string {
   return join(folder, 'audit-policy.json');
-}
-
-/** auditFolder is where the API server writes its audit log. */
-export function auditFolder(folder: string): string {
-  return join(folder, 'audit');
 }
 
 /** logFile is where a component's output goes. */

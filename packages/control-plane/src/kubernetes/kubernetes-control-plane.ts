@@ -1,5 +1,5 @@
 import { BowlineError } from '@bowline/runtime';
-import type { AuditEvent } from '../audit/audit-log.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
 import type { FileLock } from '../binaries/file-lock.ts';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';

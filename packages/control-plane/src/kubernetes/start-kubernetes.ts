@@ -3,23 +3,23 @@ import { join, resolve } from 'node:path';
 import { ConfigMap, ServiceAccount } from '@bowline/kubernetes';
 import { systemClock, systemRandom } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
-import { auditPolicy } from '../audit/audit-log.ts';
+import { accessTo } from '../access.ts';
+import { auditFolder, auditPolicy } from '../audit/audit-log.ts';
 import { ensureBinaries } from '../binaries/build-binaries.ts';
-import { type FileLock, tryLockFile } from '../binaries/file-lock.ts';
-import { connectClient } from '../connect-client.ts';
+import { connectClient, connectClients } from '../connect-client.ts';
 import type { Component, ControlPlane } from '../control-plane.ts';
 import { kubeconfigDocument, writeKubeconfig } from '../kubeconfig.ts';
+import { lockDataDir } from '../lock-data-dir.ts';
+import { startOwnNodeAgent } from '../own-node-agent.ts';
+import { createPki, type Pki, readKept, writePki } from '../pki.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
-import { kubernetesAccess } from './access.ts';
+import { untilExists } from '../until-exists.ts';
 import { ComponentSet } from './component-set.ts';
-import { auditFolder, auditPolicyFile, type ComponentSettings, componentKubeconfig } from './components.ts';
+import { auditPolicyFile, type ComponentSettings, componentKubeconfig } from './components.ts';
 import { freePorts, requirePort } from './free-ports.ts';
 import { KubernetesControlPlane } from './kubernetes-control-plane.ts';
 import type { KubernetesOptions } from './options.ts';
-import { startOwnNodeAgent } from './own-node-agent.ts';
-import { createPki, type Pki, readKept, writePki } from './pki.ts';
 import { probe } from './probe.ts';
-import { untilExists } from './until-exists.ts';
 
 /** startKubernetes starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on 127.0.0.1. */
 export async function startKubernetes(options: KubernetesOptions): Promise<ControlPlane> {
@@ -68,12 +68,16 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     const version = checkVersion(await probe(`${url}/version`, { ca, cert, key }), options.version);
     const answered = systemClock.monotonic();
 
-    const access = kubernetesAccess({ kind: 'kubernetes', url, folder, version }, pki.authority);
+    const access = accessTo({ kind: 'kubernetes', url, folder, version }, pki.authority);
     await Promise.all([
       ...needed.slice(2).map((component) => components.start(component, signal)),
       ...(needed.includes('kube-controller-manager') ? [untilControllersWork(access, options)] : []),
     ]);
-    const nodeAgent = await startOwnNodeAgent(access, options.nodes ?? 2, signal);
+    const nodeAgent = await startOwnNodeAgent(connectClients(access), {
+      nodes: options.nodes ?? 2,
+      logs: true,
+      signal,
+    });
     const done = systemClock.monotonic();
     components.reportCrashes();
     return new KubernetesControlPlane({
@@ -98,22 +102,6 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
     await lock?.release();
     throw error;
   }
-}
-
-async function lockDataDir(dataDir: string): Promise<FileLock> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new BowlineError(
-      'BOWLINE_CONTROL_PLANE_OPTIONS',
-      `cannot make the data folder ${dataDir}: ${cause instanceof Error ? cause.message : String(cause)}; choose a folder that you may write to`,
-      { cause },
-    );
-  });
-  const lock = await tryLockFile(join(dataDir, 'lock'));
-  if (!('holder' in lock)) return lock;
-  throw new BowlineError(
-    'BOWLINE_CONTROL_PLANE_OPTIONS',
-    `the data folder ${dataDir} is used by the control plane of process ${lock.holder.pid}; stop it or choose another folder`,
-  );
 }
 
 async function preparePki(dataDir: string | undefined): Promise<Pki> {

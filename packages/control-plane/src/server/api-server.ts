@@ -1,5 +1,6 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { Admission, type AdmissionPlugin } from './admission/admission.ts';
+import type { Audited, AuditTrail } from './audit/audit-trail.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import { impersonated } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
@@ -33,6 +34,8 @@ export interface ApiServerOptions {
   readonly storage?: Storage | undefined;
   /** Formats of bodies besides JSON and YAML, by media type. */
   readonly decoders?: Readonly<Record<string, BodyDecoder>> | undefined;
+  /** Told of every request. Defaults to nobody. */
+  readonly audit?: AuditTrail | undefined;
   /** Defaults to the machine's. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */
@@ -51,7 +54,7 @@ export interface ApiServer {
 
 /** createApiServer puts the parts of a server together. It serves nothing by itself: see `listen`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { authenticator, authorizer, routes, onError } = options;
+  const { authenticator, authorizer, routes, audit, onError } = options;
   const clock = options.clock ?? systemClock;
   const parts: ServerParts = {
     storage: options.storage ?? new Storage({ clock }),
@@ -64,12 +67,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
   const decoders = bodyDecoders(options.decoders);
 
-  const answer = async (request: ApiRequest, warnings: string[]): Promise<ApiResponse> => {
+  const answer = async (request: ApiRequest, warnings: string[], audited: Audited): Promise<ApiResponse> => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://localhost');
     const info = requestInfo(request.method, pathname, query);
+    audited.info = info;
     const caller = await authenticator.authenticate(request);
     if (!caller) throw unauthorized();
+    audited.caller = caller;
     const user = await impersonated(request, caller, authorizer);
+    audited.user = user;
     const decision = await authorizer.authorize(user, info);
     if (!decision.allowed) throw refusal(user, info, decision.reason);
     for (const route of routes) {
@@ -81,7 +87,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const resource = parts.registry.find(info.group, info.version, info.resource);
     if (!resource) throw noSuchResource();
     if (resource.deprecation) warnings.push(resource.deprecation);
-    const context: RequestContext = { ...parts, request, info, query, user, resource, warnings };
+    const context: RequestContext = { ...parts, request, info, query, user, resource, warnings, audited };
     return serveResource(context, decoders);
   };
 
@@ -90,12 +96,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     storage: parts.storage,
     async handle(request) {
       const warnings: string[] = [];
+      const audited: Audited = {};
+      const recorded = audit?.begin(request, audited) ?? ((response: ApiResponse) => response);
       try {
-        return withWarnings(await answer(request, warnings), warnings);
+        return recorded(withWarnings(await answer(request, warnings, audited), warnings));
       } catch (error) {
-        if (error instanceof StatusError) return withWarnings(statusResponse(error), warnings);
+        if (error instanceof StatusError) return recorded(withWarnings(statusResponse(error), warnings), error);
         onError?.(error, request);
-        return statusResponse(internalError('the embedded control plane failed; its log says how'));
+        const failure = internalError('the embedded control plane failed; its log says how');
+        return recorded(statusResponse(failure), failure);
       }
     },
   };

@@ -1,6 +1,7 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import type { Clock, Random } from '@bowline/machinery';
 import type { Admission } from '../admission/admission.ts';
+import type { Audited } from '../audit/audit-trail.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
 import type { ApiRequest } from '../http/api-request.ts';
@@ -31,6 +32,8 @@ export interface RequestContext extends ServerParts {
   readonly resource: ApiResource;
   /** Sent with the answer as `Warning` headers. */
   readonly warnings: string[];
+  /** What the audit log will say of it. */
+  readonly audited: Audited;
 }
 
 /** resourceName names the request's resource in messages. */

@@ -46,6 +46,7 @@ export async function serveResource(
       const created = { ...context, resource: kind };
       const body = await bodyOf(context, decoders);
       const object = receivedObject(created, body, kind.strategy, options.fieldValidation);
+      context.audited.name = object.metadata.name;
       const result = kind.answer
         ? computeObject(context, kind, kind.answer, object, options)
         : createObject(context, object, options);

@@ -8,13 +8,12 @@ import {
   Role,
   RoleBinding,
 } from '@bowline/kubernetes';
-import { systemClock } from '@bowline/machinery';
+import { type Clock, systemClock } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime';
-import { connectClient } from '../connect-client.ts';
-import type { ControlPlaneAccess } from '../control-plane.ts';
-import { NODE_LEASE_NAMESPACE } from '../node-agent/heartbeats.ts';
-import { nodeAgentRbac } from '../node-agent/rbac.ts';
-import { type NodeAgent, startNodeAgent } from '../node-agent/start-node-agent.ts';
+import type { ClientFor } from './connect-client.ts';
+import { NODE_LEASE_NAMESPACE } from './node-agent/heartbeats.ts';
+import { nodeAgentRbac } from './node-agent/rbac.ts';
+import { type NodeAgent, startNodeAgent } from './node-agent/start-node-agent.ts';
 import { untilExists } from './until-exists.ts';
 
 /** Who the agent is: a user of its own, so that audits and tests can tell its requests from those of others. */
@@ -25,20 +24,30 @@ const ROLE_POLL_MS = 20;
 
 const START_TIMEOUT_MS = 60_000;
 
+/** OwnNodeAgentOptions describe the nodes of a control plane. */
+export interface OwnNodeAgentOptions {
+  readonly nodes: number;
+  /** Answer `kubectl logs`. */
+  readonly logs: boolean;
+  /** Defaults to the system's. */
+  readonly clock?: Clock | undefined;
+  /** Ends the start. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** startOwnNodeAgent gives a control plane its nodes, under an identity with the least rights. */
 export async function startOwnNodeAgent(
-  access: Pick<ControlPlaneAccess, 'kubeconfig'>,
-  nodes: number,
-  signal: AbortSignal | undefined,
+  clientFor: ClientFor,
+  { nodes, logs, clock, signal }: OwnNodeAgentOptions,
 ): Promise<NodeAgent | undefined> {
   if (nodes === 0) return undefined;
   const limit = AbortSignal.timeout(START_TIMEOUT_MS);
   const within = signal ? AbortSignal.any([signal, limit]) : limit;
-  await grant(access, within);
-  const client = await connectClient(await access.kubeconfig({ user: USER }), { component: 'node-agent' });
+  await grant(clientFor, within);
+  const client = await clientFor({ user: USER }, 'node-agent');
   try {
     await untilAllowed(client, within);
-    const agent = await startNodeAgent({ client, nodes, logs: true });
+    const agent = await startNodeAgent({ client, nodes, logs, clock });
     const stopped = agent.stopped.finally(() => client.close());
     stopped.catch(() => undefined);
     const stop = (): Promise<void> => agent.stop().finally(() => stopped);
@@ -49,8 +58,8 @@ export async function startOwnNodeAgent(
   }
 }
 
-async function grant(access: Pick<ControlPlaneAccess, 'kubeconfig'>, signal: AbortSignal): Promise<void> {
-  await using admin = await connectClient(await access.kubeconfig('admin'));
+async function grant(clientFor: ClientFor, signal: AbortSignal): Promise<void> {
+  await using admin = await clientFor('admin', 'control-plane');
   // The API server makes its own namespaces, but not before it says that it is ready.
   await untilExists(admin, Namespace, { name: NODE_LEASE_NAMESPACE }, signal);
   const apply = async <T extends KubernetesObject>(resource: Resource<T>, body: T): Promise<void> => {

@@ -1,17 +1,16 @@
 import { type CertificateWithKey, issueCertificate } from '@bowline/machinery';
 import { BowlineError, isNotFound } from '@bowline/runtime';
-import { readAuditLog } from '../audit/audit-log.ts';
-import { connectClient } from '../connect-client.ts';
-import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
-import { type KubeconfigDocument, kubeconfigDocument } from '../kubeconfig.ts';
-import { auditFolder } from './components.ts';
-import { readAuthority } from './pki.ts';
+import { auditFolder, readAuditLog } from './audit/audit-log.ts';
+import { connectClient } from './connect-client.ts';
+import type { ControlPlaneAccess, Identity } from './control-plane.ts';
+import { type KubeconfigDocument, kubeconfigDocument } from './kubeconfig.ts';
+import { readAdminToken, readAuthority } from './pki.ts';
 
 const DAY_SECONDS = 24 * 3600;
 
 /** Attachment is what another process or thread on this machine needs to use a control plane. It survives JSON. */
 export interface Attachment {
-  readonly kind: 'kubernetes';
+  readonly kind: ControlPlaneAccess['kind'];
   readonly url: string;
   readonly folder: string;
   readonly version: string;
@@ -19,8 +18,8 @@ export interface Attachment {
 
 /** attachmentOf is what to hand on so that somebody else can `attachControlPlane`. */
 export function attachmentOf(controlPlane: ControlPlaneAccess & { readonly folder: string }): Attachment {
-  const { url, folder, version } = controlPlane;
-  return { kind: 'kubernetes', url, folder, version };
+  const { kind, url, folder, version } = controlPlane;
+  return { kind, url, folder, version };
 }
 
 /** attachControlPlane gives access to a control plane that another process or thread on this machine runs. */
@@ -32,12 +31,18 @@ export async function attachControlPlane(attachment: Attachment): Promise<Contro
       `cannot attach to the control plane in ${attachment.folder}: its certificates are not there; whoever started it has stopped it, start it again`,
     );
   }
-  return kubernetesAccess(attachment, authority);
+  return accessTo(attachment, authority, await readAdminToken(attachment.folder));
 }
 
-/** kubernetesAccess issues credentials from the authority and reads the audit log in the folder. */
-export function kubernetesAccess(attachment: Attachment, authority: CertificateWithKey): ControlPlaneAccess {
-  const { kind, url, folder, version } = attachment;
+/**
+ * accessTo issues credentials from the authority and reads the audit log in the folder. Where there is a token for the
+ * administrator they get that one: nothing has to be issued.
+ */
+export function accessTo(
+  { kind, url, folder, version }: Attachment,
+  authority: CertificateWithKey,
+  adminToken?: string,
+): ControlPlaneAccess {
   const withCertificate = async (user: string, groups: readonly string[]): Promise<KubeconfigDocument> =>
     kubeconfigDocument({
       server: url,
@@ -50,9 +55,20 @@ export function kubernetesAccess(attachment: Attachment, authority: CertificateW
         usages: ['client'],
       }),
     });
+  const withSecret = (user: string, token: string, namespace?: string): KubeconfigDocument =>
+    kubeconfigDocument({
+      server: url,
+      authorityPem: authority.certificatePem,
+      user,
+      credentials: { token },
+      namespace,
+    });
   let admin: Promise<KubeconfigDocument> | undefined;
   const asAdmin = (): Promise<KubeconfigDocument> => {
-    admin ??= withCertificate('admin', ['system:masters']);
+    admin ??=
+      adminToken === undefined
+        ? withCertificate('admin', ['system:masters'])
+        : Promise.resolve(withSecret('admin', adminToken));
     return admin;
   };
   const withToken = async (namespace: string, name: string): Promise<KubeconfigDocument> => {
@@ -67,13 +83,7 @@ export function kubernetesAccess(attachment: Attachment, authority: CertificateW
           { cause: error },
         );
       });
-    return kubeconfigDocument({
-      server: url,
-      authorityPem: authority.certificatePem,
-      user: name,
-      credentials: { token: issued.token },
-      namespace,
-    });
+    return withSecret(name, issued.token, namespace);
   };
   return {
     kind,

@@ -9,26 +9,28 @@ import {
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Pki is every certificate and key of a control plane. */
-export interface Pki {
+/** ServerPki is what an API server needs. */
+export interface ServerPki {
   readonly authority: CertificateWithKey;
   /** What signs ServiceAccount tokens. */
   readonly serviceAccounts: { readonly publicKeyPem: string; readonly privateKeyPem: string };
   /** Served by the API server, the controller manager and the scheduler. */
   readonly server: CertificateWithKey;
+}
+
+/** Pki is every certificate and key of a control plane of several processes. */
+export interface Pki extends ServerPki {
   readonly admin: CertificateWithKey;
   readonly controllerManager: CertificateWithKey;
   readonly scheduler: CertificateWithKey;
 }
 
-/** createPki issues what a control plane needs. What is `kept` from an earlier run stays: kubeconfigs and tokens go on working. */
-export async function createPki(kept?: Pick<Pki, 'authority' | 'serviceAccounts'>): Promise<Pki> {
+/** createServerPki issues what an API server needs. What is `kept` from an earlier run stays: kubeconfigs and tokens go on working. */
+export async function createServerPki(kept?: KeptPki): Promise<ServerPki> {
   const authority =
     kept?.authority ??
     (await createCertificateAuthority({ commonName: 'bowline-control-plane', validForMs: 10 * YEAR_MS }));
-  const client = (commonName: string, organizations: readonly string[] = []): Promise<CertificateWithKey> =>
-    issueCertificate({ authority, commonName, organizations, usages: ['client'], validForMs: YEAR_MS });
-  const [serviceAccounts, server, admin, controllerManager, scheduler] = await Promise.all([
+  const [serviceAccounts, server] = await Promise.all([
     kept?.serviceAccounts ?? createKeyPair(),
     issueCertificate({
       authority,
@@ -38,18 +40,39 @@ export async function createPki(kept?: Pick<Pki, 'authority' | 'serviceAccounts'
       usages: ['server'],
       validForMs: YEAR_MS,
     }),
+  ]);
+  return { authority, serviceAccounts, server };
+}
+
+/** createPki issues what a control plane of several processes needs. */
+export async function createPki(kept?: KeptPki): Promise<Pki> {
+  const pki = await createServerPki(kept);
+  const client = (commonName: string, organizations: readonly string[] = []): Promise<CertificateWithKey> =>
+    issueCertificate({
+      authority: pki.authority,
+      commonName,
+      organizations,
+      usages: ['client'],
+      validForMs: YEAR_MS,
+    });
+  const [admin, controllerManager, scheduler] = await Promise.all([
     client('admin', ['system:masters']),
     client('system:kube-controller-manager'),
     client('system:kube-scheduler'),
   ]);
-  return { authority, serviceAccounts, server, admin, controllerManager, scheduler };
+  return { ...pki, admin, controllerManager, scheduler };
 }
+
+/** KeptPki is what a later run in the same folder goes on with. */
+export type KeptPki = Pick<ServerPki, 'authority' | 'serviceAccounts'>;
 
 /** PkiFiles are the paths that components are told. */
 export interface PkiFiles {
   readonly authority: { readonly certificate: string; readonly key: string };
   readonly server: { readonly certificate: string; readonly key: string };
   readonly serviceAccounts: { readonly publicKey: string; readonly privateKey: string };
+  /** The administrator's token, where there is one. */
+  readonly adminToken: string;
 }
 
 /** pkiFiles names the files under a control plane's folder. */
@@ -59,11 +82,12 @@ export function pkiFiles(folder: string): PkiFiles {
     authority: { certificate: file('ca.crt'), key: file('ca.key') },
     server: { certificate: file('server.crt'), key: file('server.key') },
     serviceAccounts: { publicKey: file('service-accounts.pub'), privateKey: file('service-accounts.key') },
+    adminToken: file('admin.token'),
   };
 }
 
 /** writePki writes what the components read; only their owner may. */
-export async function writePki(folder: string, pki: Pki): Promise<PkiFiles> {
+export async function writePki(folder: string, pki: ServerPki, adminToken?: string): Promise<PkiFiles> {
   const files = pkiFiles(folder);
   await mkdir(join(folder, 'pki'), { recursive: true, mode: 0o700 });
   await chmod(join(folder, 'pki'), 0o700);
@@ -75,6 +99,7 @@ export async function writePki(folder: string, pki: Pki): Promise<PkiFiles> {
     write(files.server.key, pki.server.keyPem),
     write(files.serviceAccounts.publicKey, pki.serviceAccounts.publicKeyPem),
     write(files.serviceAccounts.privateKey, pki.serviceAccounts.privateKeyPem),
+    ...(adminToken === undefined ? [] : [write(files.adminToken, adminToken)]),
   ]);
   return files;
 }
@@ -89,8 +114,13 @@ export async function readAuthority(folder: string): Promise<CertificateWithKey 
   return certificatePem && keyPem ? { certificatePem, keyPem } : undefined;
 }
 
+/** readAdminToken reads the token that an earlier run, or another process, wrote; undefined when there is none. */
+export function readAdminToken(folder: string): Promise<string | undefined> {
+  return readIfExists(pkiFiles(folder).adminToken);
+}
+
 /** readKept reads what a later run in the same folder must keep. */
-export async function readKept(folder: string): Promise<Pick<Pki, 'authority' | 'serviceAccounts'> | undefined> {
+export async function readKept(folder: string): Promise<KeptPki | undefined> {
   const { serviceAccounts } = pkiFiles(folder);
   const [authority, publicKeyPem, privateKeyPem] = await Promise.all([
     readAuthority(folder),

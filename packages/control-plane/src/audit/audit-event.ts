@@ -1,0 +1,42 @@
+/** AuditEvent is one stage of a request as the API server recorded it. */
+export interface AuditEvent {
+  readonly auditID: string;
+  /** A watch is recorded when it begins (ResponseStarted) and when it ends; everything else at its end only. */
+  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
+  readonly level: 'Metadata' | 'Request' | 'RequestResponse';
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: AuditUser;
+  readonly impersonatedUser?: AuditUser | undefined;
+  readonly userAgent?: string | undefined;
+  readonly sourceIPs?: readonly string[] | undefined;
+  /** Absent for paths that no kind describes. */
+  readonly objectRef?: {
+    readonly resource?: string | undefined;
+    readonly subresource?: string | undefined;
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+    readonly uid?: string | undefined;
+    readonly apiGroup?: string | undefined;
+    readonly apiVersion?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+  };
+  readonly responseStatus?: {
+    readonly code?: number | undefined;
+    readonly reason?: string | undefined;
+    readonly message?: string | undefined;
+  };
+  /** RFC 3339 with microseconds. */
+  readonly requestReceivedTimestamp: string;
+  /** RFC 3339 with microseconds. */
+  readonly stageTimestamp: string;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** AuditUser is who made a request. */
+export interface AuditUser {
+  readonly username?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
