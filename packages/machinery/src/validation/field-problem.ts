@@ -6,6 +6,7 @@ export type FieldProblemReason =
   | 'FieldValueNotSupported'
   | 'FieldValueTypeInvalid'
   | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
   | 'FieldValueTooLong'
   | 'FieldValueTooMany';
 
