@@ -1,4 +1,4 @@
-import type { SchemaProblem } from '../schema/schema-problem.ts';
+import type { RuleFault, SchemaProblem } from '../schema/schema-problem.ts';
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts';
 import { compile, type Program } from './compile.ts';
 import { resolveFieldPath } from './field-path.ts';
@@ -58,10 +58,27 @@ function compileAll(
         path,
         problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}; correct the rule, or the schema that it reads`,
         cause,
+        fault: cause instanceof RuleError ? cause.fault : faultOf('rule', cause),
       });
     }
   }
   return { rules: compiled, problems };
+}
+
+function faultOf(part: RuleFault['part'], cause: unknown): RuleFault {
+  if (!(cause instanceof CelSyntaxError))
+    return { part, isType: false, detail: cause instanceof Error ? cause.message : String(cause) };
+  return { part, isType: false, detail: cause.problem, at: { line: cause.line, column: cause.column } };
+}
+
+/** RuleError is a rule that compiles but is not what a rule must be, or whose message is not. */
+class RuleError extends Error {
+  readonly fault: RuleFault;
+
+  constructor(message: string, fault: RuleFault, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
 }
 
 function compileOne(rule: ValidationRule, schema: StructuralSchema, self: CelType): CompiledRule {
@@ -70,10 +87,17 @@ function compileOne(rule: ValidationRule, schema: StructuralSchema, self: CelTyp
     ['oldSelf', rule.optionalOldSelf === true ? optionalOf(self) : self],
   ] as const;
   const program = compile(rule.rule, variables, { hasBind: false });
-  if (program.type.kind !== 'bool') throw new Error(`is of type ${formatType(program.type)}; it must be true or false`);
+  if (program.type.kind !== 'bool') {
+    const detail = `is of type ${formatType(program.type)}; it must be true or false`;
+    throw new RuleError(detail, { part: 'rule', isType: true, detail });
+  }
   const usesOldSelf = program.used.has('oldSelf');
   if (rule.optionalOldSelf !== undefined && !usesOldSelf)
-    throw new Error('sets optionalOldSelf but does not use oldSelf; leave it out');
+    throw new RuleError('sets optionalOldSelf but does not use oldSelf; leave it out', {
+      part: 'optionalOldSelf',
+      isType: false,
+      detail: 'does not use oldSelf',
+    });
   const path = rule.fieldPath === undefined ? undefined : resolveFieldPath(rule.fieldPath, schema);
   return {
     rule,
@@ -85,14 +109,20 @@ function compileOne(rule: ValidationRule, schema: StructuralSchema, self: CelTyp
 }
 
 function compileMessage(source: string, variables: readonly (readonly [string, CelType])[]): Program {
+  const wrong = (detail: string, fault: RuleFault, cause?: unknown): RuleError =>
+    new RuleError(`its messageExpression ${JSON.stringify(source)}: ${detail}`, fault, { cause });
+  let program: Program;
   try {
-    const program = compile(source, variables, { hasBind: false });
-    if (program.type.kind !== 'string') throw new Error(`is of type ${formatType(program.type)}; it must be text`);
-    return program;
+    program = compile(source, variables, { hasBind: false });
   } catch (cause) {
-    const problem = cause instanceof CelSyntaxError || cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`its messageExpression ${JSON.stringify(source)}: ${problem}`, { cause });
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw wrong(detail, faultOf('messageExpression', cause), cause);
   }
+  if (program.type.kind !== 'string') {
+    const detail = `is of type ${formatType(program.type)}; it must be text`;
+    throw wrong(detail, { part: 'messageExpression', isType: true, detail });
+  }
+  return program;
 }
 
 const schemasWithRules = new WeakMap<StructuralSchema, boolean>();

@@ -1,4 +1,7 @@
 // The entry of `@bowline/machinery/schema`: apart from the main one, because it loads the CEL and RE2 engines.
+
+export { type CompiledRule, type CompiledRules, compileRules } from '../cel/compile-rules.ts';
+export { resolveFieldPath } from '../cel/field-path.ts';
 export type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
 export { describeProblems } from '../validation/field-problem.ts';
 export { applyDefaults } from './apply-defaults.ts';
@@ -13,6 +16,7 @@ export {
 } from './composite-schemas.ts';
 export { FORMAT_NAMES } from './formats.ts';
 export type { DefaultedField, NullableField, OptionalField, Read, Shape, Typed, Written } from './infer.ts';
+export { compilePattern } from './patterns.ts';
 export type { AnySchema, FieldSchemas } from './primitives.ts';
 export { describeUnknownFields, type PruneOptions, prune, unknownFields } from './prune.ts';
 export { renderCustomResourceDefinition } from './render-crd.ts';
@@ -38,7 +42,7 @@ export {
   StringSchema,
 } from './scalar-schemas.ts';
 export { type RuleOptions, Schema } from './schema.ts';
-export type { SchemaProblem } from './schema-problem.ts';
+export type { RuleFault, SchemaProblem } from './schema-problem.ts';
 export type {
   NestedValidation,
   RuleReason,

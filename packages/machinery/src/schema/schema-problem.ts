@@ -8,6 +8,18 @@ export interface SchemaProblem {
   /** What is wrong, and what to do. */
   readonly problem: string;
   readonly cause?: unknown;
+  /** What of a validation rule is wrong. Absent for everything else. */
+  readonly fault?: RuleFault | undefined;
+}
+
+/** RuleFault says which part of a validation rule is wrong, and how: it cannot be compiled, or is of another type. */
+export interface RuleFault {
+  readonly part: 'rule' | 'messageExpression' | 'optionalOldSelf';
+  readonly isType: boolean;
+  /** What is wrong, without what it is about and where. */
+  readonly detail: string;
+  /** Where in the expression; from 1. */
+  readonly at?: { readonly line: number; readonly column: number } | undefined;
 }
 
 /** structural is a problem that breaks the rules of structural schemas. */
