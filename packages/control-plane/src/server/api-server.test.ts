@@ -59,7 +59,7 @@ describe('objects', () => {
       MAPS,
       { metadata: { name: 'b' }, data: { x: 1 } },
       400,
-      'cannot unmarshal number into Go struct field data.x of type string',
+      'cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
     [
       'a bad label',

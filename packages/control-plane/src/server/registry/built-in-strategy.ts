@@ -32,7 +32,12 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
       if (hasStatus) object.status = old.status;
       rules.prepareForUpdate?.(object, old, context);
     },
-    applyDefaults: rules.applyDefaults,
+    applyDefaults(object) {
+      // The API server's types have these parts always.
+      if (hasSpec) object.spec ??= {};
+      if (hasStatus) object.status ??= {};
+      rules.applyDefaults?.(object);
+    },
     validate: (object, old, context) => rules.validate?.(object, old, context) ?? [],
     countsGeneration: (rules.countsGeneration ?? (hasSpec && hasStatus && specChanged)) || undefined,
     gracePeriodSeconds: rules.gracePeriodSeconds,
@@ -49,6 +54,7 @@ export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUp
       Object.assign(object, structuredClone(old), { metadata, status });
       prepare?.(object, old, context);
     },
+    applyDefaults: whole.applyDefaults,
     validate: (object, old, context) => whole.validate(object, old, context),
   };
 }

@@ -1,10 +1,12 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
 import { badRequest } from '../status/api-status.ts';
 import type { Decoded, Draft } from './api-resource.ts';
+import { readBytes, readQuantity, readTime } from './read-text.ts';
 
 /**
  * decodeBuiltIn reads an object of a built-in kind as the API server's own types would: fields that they lack are dropped and
- * named, null is the same as absent, and a value of another type is an error that names the field.
+ * named, null is the same as absent, what they always have is there, and a value of another type is an error that names the
+ * field. Quantities, times and bytes are written in one way only.
  */
 export function decodeBuiltIn(
   kind: string,
@@ -13,66 +15,113 @@ export function decodeBuiltIn(
   value: Readonly<Record<string, unknown>>,
 ): Decoded {
   const unknown: string[] = [];
-  const wrong = (path: string, found: unknown, wanted: string): never => {
-    throw badRequest(
-      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: json: cannot unmarshal ${goType(found)} into Go struct field ${path} of type ${wanted}`,
-    );
+  // Where the reader is. Paths are made of it when they are needed, which is seldom.
+  const steps: (string | number)[] = [];
+  const structs = [kind];
+  const fail = (detail: string): never => {
+    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${detail}`);
   };
-  const read = (found: unknown, given: Schema, path: string): unknown => {
+  const wrong = (found: unknown, wanted: string, literal = ''): never => {
+    const path = steps.filter((step) => typeof step === 'string' && !step.startsWith('[')).join('.');
+    const field = path === '' ? 'value' : `struct field ${structs.at(-1)}.${path}`;
+    return fail(`json: cannot unmarshal ${goType(found)}${literal} into Go ${field} of type ${wanted}`);
+  };
+  const checked = (result: { readonly text?: string; readonly problem?: string }): string =>
+    result.text ?? fail(result.problem ?? '');
+  const read = (found: unknown, given: Schema): unknown => {
     const whole = resolveSchema(given);
     if (whole.preserveUnknown) return found;
     if (whole.intOrString) {
-      return typeof found === 'number' || typeof found === 'string' ? found : wrong(path, found, 'intstr.IntOrString');
+      return typeof found === 'string' ? found : readInteger(found, 'int32');
     }
-    if (whole.format === 'quantity') return typeof found === 'number' ? String(found) : readString(found, path);
+    if (whole.format === 'quantity') return checked(readQuantity(found));
     switch (whole.type) {
-      case 'object':
-        return readObject(found, whole, path);
+      case 'object': {
+        const name = given.ref?.split('.', 2)[1];
+        if (name !== undefined) structs.push(name);
+        const result = readObject(found, whole, given);
+        if (name !== undefined) structs.pop();
+        return result;
+      }
       case 'array': {
-        if (!Array.isArray(found)) return wrong(path, found, 'slice');
+        if (!Array.isArray(found)) return wrong(found, goTypeOf(given));
         const { items } = whole;
-        return items
-          ? found.map((each, index) => (each === null ? null : read(each, items, `${path}[${index}]`)))
-          : found;
+        return items ? found.map((each: unknown, index) => (each === null ? null : below(index, each, items))) : found;
       }
       case 'integer':
-        return typeof found === 'bigint' || (typeof found === 'number' && Number.isInteger(found))
-          ? found
-          : wrong(path, found, whole.format ?? 'int64');
+        return readInteger(found, whole.format ?? 'int64');
       case 'number':
-        return typeof found === 'number' ? found : wrong(path, found, 'float64');
+        return typeof found === 'number' ? found : wrong(found, 'float64');
       case 'boolean':
-        return typeof found === 'boolean' ? found : wrong(path, found, 'bool');
+        return typeof found === 'boolean' ? found : wrong(found, 'bool');
       case 'string':
-        return readString(found, path);
+        if (typeof found !== 'string') return wrong(found, goTypeOf(whole));
+        if (whole.format === 'byte') return checked(readBytes(found));
+        if (whole.format === 'date-time') return checked(readTime(found, String(steps.at(-1))));
+        return found;
       default:
         return found;
     }
   };
-  const readString = (found: unknown, path: string): unknown =>
-    typeof found === 'string' ? found : wrong(path, found, 'string');
-  const readObject = (
-    found: unknown,
-    { properties, additionalProperties, required }: Schema,
-    path: string,
-  ): unknown => {
-    if (typeof found !== 'object' || found === null || Array.isArray(found)) return wrong(path, found, 'struct');
+  const below = (step: string | number, found: unknown, schema: Schema): unknown => {
+    steps.push(step);
+    const result = read(found, schema);
+    steps.pop();
+    return result;
+  };
+  const readInteger = (found: unknown, format: string): unknown => {
+    if (typeof found !== 'number' && typeof found !== 'bigint') return wrong(found, format);
+    const fits =
+      typeof found === 'bigint'
+        ? format === 'int64' && BigInt.asIntN(64, found) === found
+        : Number.isInteger(found) && (format !== 'int32' || (found | 0) === found);
+    return fits ? found : wrong(found, format, ` ${found}`);
+  };
+  const readObject = (found: unknown, whole: Schema, given: Schema): Record<string, unknown> => {
+    if (typeof found !== 'object' || found === null || Array.isArray(found)) {
+      if (given.ref !== undefined) structs.pop();
+      return wrong(found, goTypeOf(given));
+    }
+    const { properties, additionalProperties, required } = whole;
     const result: Record<string, unknown> = {};
-    for (const [name, below] of Object.entries(found)) {
-      const here = path === '' ? name : `${path}.${name}`;
+    for (const [name, member] of Object.entries(found) as [string, unknown][]) {
       const known = properties && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
       if (!known) {
-        unknown.push(here);
-      } else if (below !== null && below !== undefined) {
-        const value = read(below, known, here);
+        unknown.push(pathOf([...steps, name]));
+      } else if (member !== null && member !== undefined) {
+        // A key of a map is no part of the path that errors name.
+        const value = below(properties ? name : `[${name}`, member, known);
         if (!isLeftOut(value, name, known, required)) define(result, name, value);
       }
     }
+    if (properties) for (const [name, value] of defaultsOf(properties)) result[name] ??= value;
     return result;
   };
-  const object = readObject(value, resolveSchema(schema), '') as Draft;
+  const object = readObject(value, resolveSchema(schema), schema) as Draft;
   object.metadata ??= {};
   return { object, unknown: unknown.sort() };
+}
+
+const defaults = new WeakMap<object, readonly (readonly [string, unknown])[]>();
+
+/** defaultsOf are the scalars that stand for absent properties: most are those that Go writes always. */
+function defaultsOf(properties: NonNullable<Schema['properties']>): readonly (readonly [string, unknown])[] {
+  let known = defaults.get(properties);
+  if (!known) {
+    known = Object.entries(properties).flatMap(([name, schema]) =>
+      schema.default === undefined ? [] : [[name, schema.default] as const],
+    );
+    defaults.set(properties, known);
+  }
+  return known;
+}
+
+/** pathOf is a path as clients read it: `spec.ports[0].name`. */
+function pathOf(steps: readonly (string | number)[]): string {
+  return steps
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step.startsWith('[') ? step.slice(1) : step}`))
+    .join('')
+    .slice(1);
 }
 
 /**
@@ -98,4 +147,26 @@ function goType(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'bigint') return 'number';
   return typeof value;
+}
+
+/** goTypeOf is what the API server calls the type of a field. */
+function goTypeOf(schema: Schema): string {
+  if (schema.ref !== undefined) {
+    const [module = '', name = ''] = schema.ref.split('.', 2);
+    return `${module.slice(module.lastIndexOf('-') + 1)}.${name}`;
+  }
+  switch (schema.type) {
+    case 'array':
+      return `[]${schema.items ? goTypeOf(schema.items) : 'interface {}'}`;
+    case 'object':
+      return `map[string]${schema.additionalProperties ? goTypeOf(schema.additionalProperties) : 'interface {}'}`;
+    case 'boolean':
+      return 'bool';
+    case 'integer':
+      return schema.format ?? 'int64';
+    case 'number':
+      return 'float64';
+    default:
+      return schema.format === 'byte' ? '[]uint8' : 'string';
+  }
 }
