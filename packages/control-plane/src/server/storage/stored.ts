@@ -33,6 +33,12 @@ export function storedFrom(key: string, revision: number, object: KubernetesObje
   return { key, revision, uid, labels, json: textAt(revision, object) };
 }
 
+/** storedAs is the state whose text was kept: the inverse of taking `json` from a state. */
+export function storedAs(key: string, revision: number, json: string): Stored {
+  const { uid = '', labels } = (readJson(json) as KubernetesObject).metadata ?? {};
+  return { key, revision, uid, labels, json };
+}
+
 /** textAt is the text of an object at a revision. */
 export function textAt(revision: number, object: KubernetesObject): string {
   const metadata = { ...object.metadata, resourceVersion: String(revision) };
