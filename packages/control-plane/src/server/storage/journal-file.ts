@@ -1,0 +1,103 @@
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { BowlineError } from '@bowline/machinery';
+
+const CHUNK_BYTES = 1024 * 1024;
+const LINE_END = 0x0a;
+
+/** Line is one line of a file, without its end, and where in the file the next one begins. */
+export interface Line {
+  readonly bytes: Buffer;
+  readonly next: number;
+  /** Whether the file ends before the line does: its writer died. */
+  readonly isTorn: boolean;
+}
+
+/** readLines gives the lines of a file; a line's bytes are good until the next one is asked for. */
+export function* readLines(path: string): Generator<Line> {
+  const file = openSync(path, 'r');
+  try {
+    let rest = Buffer.alloc(0);
+    let offset = 0;
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (;;) {
+      const count = readSync(file, chunk, 0, CHUNK_BYTES, null);
+      if (count === 0) break;
+      const bytes = rest.length === 0 ? chunk.subarray(0, count) : Buffer.concat([rest, chunk.subarray(0, count)]);
+      let start = 0;
+      for (;;) {
+        // What came before was looked through already.
+        const end = bytes.indexOf(LINE_END, start === 0 ? rest.length : start);
+        if (end < 0) break;
+        yield { bytes: bytes.subarray(start, end), next: offset + end + 1, isTorn: false };
+        start = end + 1;
+      }
+      offset += start;
+      rest = Buffer.from(bytes.subarray(start));
+    }
+    if (rest.length > 0) yield { bytes: rest, next: offset + rest.length, isTorn: true };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * AppendFile is a file that grows by whole lines. A line that cannot be written in full is taken back: what follows it would
+ * otherwise be read as damage.
+ */
+export class AppendFile {
+  readonly #path: string;
+  readonly #file: number;
+  #size: number;
+  /** Why nothing more can be written. */
+  #broken: unknown;
+  #isClosed = false;
+
+  /** Opens a file at `size`: what stands behind that is cut off. */
+  constructor(path: string, size: number) {
+    this.#path = path;
+    this.#file = openSync(path, 'a');
+    this.#size = size;
+    ftruncateSync(this.#file, size);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** append returns when the kernel has all of it: the end of this process takes nothing of it away. */
+  append(bytes: Buffer): void {
+    if (this.#broken !== undefined) throw this.#failure(this.#broken);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    } catch (error) {
+      this.#takeBack(error);
+      throw this.#failure(error);
+    }
+    this.#size += bytes.length;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // The number of a closed file may be that of another one by the next write.
+    this.#broken = new Error('it is closed');
+    closeSync(this.#file);
+  }
+
+  #takeBack(cause: unknown): void {
+    try {
+      ftruncateSync(this.#file, this.#size);
+    } catch {
+      this.#broken = cause;
+    }
+  }
+
+  #failure(cause: unknown): BowlineError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new BowlineError(
+      'BOWLINE_JOURNAL_WRITE',
+      `cannot write to ${this.#path}, so the change was not made: ${why}; free space or restore access to the data directory`,
+      { cause, retryable: true },
+    );
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Change } from './history.ts';
+import { AppendFile } from './journal-file.ts';
+import { journalFiles, logName, partName, snapshotName } from './journal-files.ts';
+import { FORMAT_VERSION, writeRecord } from './journal-record.ts';
+import { type JournalState, type Live, restoreJournal } from './restore-journal.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+import type { Journal, StorageOptions } from './storage.ts';
+import type { Stored } from './stored.ts';
+
+/** OpenJournal is a journal that is being written. */
+export interface OpenJournal extends Disposable {
+  /** What was kept before; undefined in a new folder. */
+  readonly restored: StorageOptions['restored'];
+  readonly journal: Journal;
+  /** close ends the writing; nothing is lost without it. */
+  close(): void;
+}
+
+/** A log shorter than this is not worth replacing. */
+const LEAST_LOG_BYTES = 16 * 1024;
+/**
+ * How much of a snapshot is written along with one change: enough that a snapshot ends long before the log behind it is as
+ * large, and little enough that no writer waits for more than a fraction of a millisecond.
+ */
+const SLICE_BYTES = 64 * 1024;
+
+/**
+ * openJournal keeps writes in a folder, which must belong to one process at a time: its opener holds a lock.
+ *
+ * Every change is a line of a log. When the log is as long as what is alive, a new log begins, and a snapshot of what was
+ * alive then is written beside it, piece by piece; once that is complete, everything older goes. A folder therefore holds
+ * about three times what is alive at most. A line survives the end of the process, not that of the machine: nothing is synced.
+ */
+export function openJournal(folder: string): OpenJournal {
+  mkdirSync(folder, { recursive: true });
+  const state = restoreJournal(folder);
+  const writer = new JournalWriter(folder, state);
+  const close = (): void => writer.close();
+  const restored = state.revision === 0 ? undefined : { revision: state.revision, objects: objectsIn(state.live) };
+  return { restored, journal: writer, close, [Symbol.dispose]: close };
+}
+
+class JournalWriter implements Journal {
+  readonly #folder: string;
+  readonly #live: Live;
+  /** Of the texts that are alive. */
+  #liveBytes = 0;
+  /** Of the logs before the one that is written, since the last complete snapshot. */
+  #olderLogBytes: number;
+  #generation: number;
+  #revision: number;
+  #log: AppendFile;
+  #snapshot: SnapshotWriter | undefined;
+  #isClosed = false;
+
+  constructor(folder: string, { generation, revision, lastLogBytes, logBytes, live }: JournalState) {
+    this.#folder = folder;
+    this.#live = live;
+    for (const [, stored] of objectsIn(live)) this.#liveBytes += stored.json.length;
+    this.#olderLogBytes = logBytes - lastLogBytes;
+    this.#revision = revision;
+    this.#generation = Math.max(generation, 1);
+    this.#log = this.#openLog(this.#generation, lastLogBytes);
+  }
+
+  record(change: Change): void {
+    const { revision, collection, key, previous, current } = change;
+    // First, because nothing may fail behind the line: the change would come back although it was refused.
+    this.#tidy();
+    this.#log.append(
+      writeRecord(
+        current
+          ? { type: 'put', revision, collection, key, json: current.json }
+          : { type: 'remove', revision, collection, key },
+      ),
+    );
+    this.#revision = revision;
+    this.#liveBytes += (current?.json.length ?? 0) - (previous?.json.length ?? 0);
+    const objects = this.#live.get(collection) ?? new Map<string, Stored>();
+    this.#live.set(collection, objects);
+    if (current) objects.set(key, current);
+    else objects.delete(key);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#snapshot?.close();
+    this.#log.close();
+  }
+
+  /** Writes a piece of the snapshot that is on its way, or begins one when the log has grown enough. */
+  #tidy(): void {
+    if (this.#snapshot) {
+      if (!this.#snapshot.write(SLICE_BYTES)) return;
+      this.#snapshot = undefined;
+      this.#olderLogBytes = 0;
+      removeOlder(this.#folder, this.#generation);
+    } else if (this.#olderLogBytes + this.#log.size > Math.max(LEAST_LOG_BYTES, this.#liveBytes)) {
+      const next = this.#openLog(this.#generation + 1, 0);
+      this.#olderLogBytes += this.#log.size;
+      this.#log.close();
+      this.#log = next;
+      this.#generation++;
+      this.#snapshot = new SnapshotWriter(this.#folder, this.#generation, this.#revision, [...objectsIn(this.#live)]);
+    }
+  }
+
+  #openLog(generation: number, size: number): AppendFile {
+    const log = new AppendFile(join(this.#folder, logName(generation)), size);
+    if (size > 0) return log;
+    try {
+      log.append(writeRecord({ type: 'begin', version: FORMAT_VERSION, revision: this.#revision }));
+      return log;
+    } catch (error) {
+      log.close();
+      throw error;
+    }
+  }
+}
+
+/** removeOlder removes what a complete snapshot makes needless. */
+function removeOlder(folder: string, generation: number): void {
+  const { snapshots, logs, parts } = journalFiles(readdirSync(folder));
+  const isOlder = (each: number): boolean => each < generation;
+  // Logs last: without them an older snapshot would be damage, if the process ended in between and the newer one were lost.
+  for (const name of [
+    ...parts.filter(isOlder).map(partName),
+    ...snapshots.filter(isOlder).map(snapshotName),
+    ...logs.filter(isOlder).map(logName),
+  ])
+    rmSync(join(folder, name), { force: true });
+}
+
+function* objectsIn(live: Live): Generator<readonly [collection: string, Stored]> {
+  for (const [collection, objects] of live) for (const stored of objects.values()) yield [collection, stored];
+}

@@ -1,0 +1,144 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { BowlineError } from '@bowline/machinery';
+import { readLines } from './journal-file.ts';
+import { journalFiles, logName, snapshotName } from './journal-files.ts';
+import { FORMAT_VERSION, type JournalRecord, readRecord } from './journal-record.ts';
+import { type Stored, storedAs } from './stored.ts';
+
+/** Live is the newest state of every object, by collection and key. */
+export type Live = Map<string, Map<string, Stored>>;
+
+/** JournalState is where a journal goes on. */
+export interface JournalState {
+  /** The number of the log that is written; 0 when there is none. */
+  readonly generation: number;
+  readonly revision: number;
+  /** How much of that log is good. */
+  readonly lastLogBytes: number;
+  /** How much all logs hold since the snapshot. */
+  readonly logBytes: number;
+  readonly live: Live;
+}
+
+/** Texts are what becomes of the records: most of them are replaced by a later one, so nothing is parsed yet. */
+type Texts = Map<string, Map<string, { readonly revision: number; readonly json: string }>>;
+
+/**
+ * restoreJournal reads a folder: the newest complete snapshot and the logs since. The last line of the last log may be torn,
+ * because its writer died before anybody was told that it happened. Anything else that is not as it was written is refused.
+ */
+export function restoreJournal(folder: string): JournalState {
+  const { snapshots, logs } = journalFiles(readdirSync(folder));
+  const base = snapshots.at(-1) ?? 0;
+  const texts: Texts = new Map();
+  let revision = base === 0 ? 0 : readSnapshot(join(folder, snapshotName(base)), texts);
+  let logBytes = 0;
+  let lastLogBytes = 0;
+  // A snapshot is written beside the log of its generation, and the first log has none.
+  let generation = Math.max(base, 1) - 1;
+  const newest = Math.max(base, logs.at(-1) ?? 0);
+  while (generation < newest) {
+    const path = join(folder, logName(++generation));
+    if (!logs.includes(generation)) throw damaged(path, 'it is missing');
+    const log = readLog(path, texts, revision, generation === newest);
+    revision = log.revision;
+    lastLogBytes = log.bytes;
+    logBytes += log.bytes;
+  }
+  return { generation, revision, lastLogBytes, logBytes, live: liveOf(texts) };
+}
+
+/** Reads a snapshot, and says of which revision it is. */
+function readSnapshot(path: string, texts: Texts): number {
+  let revision = 0;
+  let count = 0;
+  let isComplete = false;
+  for (const { record, number } of recordsIn(path)) {
+    if (number === 1) revision = beginOf(path, record);
+    else if (record?.type === 'put' && !isComplete && record.revision <= revision) {
+      put(texts, record);
+      count++;
+    } else if (record?.type === 'end' && !isComplete && record.count === count) isComplete = true;
+    else throw damaged(path, `line ${number} is not as it was written`);
+  }
+  if (!isComplete) throw damaged(path, 'its end is missing');
+  return revision;
+}
+
+function readLog(
+  path: string,
+  texts: Texts,
+  since: number,
+  isLast: boolean,
+): { readonly revision: number; readonly bytes: number } {
+  let revision = since;
+  let bytes = 0;
+  for (const { record, number, next, isTorn } of recordsIn(path)) {
+    if (isTorn && isLast) break;
+    if (number === 1) {
+      if (beginOf(path, record) !== since) throw damaged(path, 'it does not continue what is before it');
+    } else if ((record?.type !== 'put' && record?.type !== 'remove') || record.revision <= revision) {
+      throw damaged(path, `line ${number} is not as it was written`);
+    } else {
+      revision = record.revision;
+      put(texts, record);
+    }
+    bytes = next;
+  }
+  // The last one may have been made and not begun; any other was written to.
+  if (bytes === 0 && !isLast) throw damaged(path, 'it is empty');
+  return { revision, bytes };
+}
+
+interface ReadRecord {
+  readonly record: JournalRecord | undefined;
+  /** Of the line, from 1. */
+  readonly number: number;
+  /** Where the next line begins. */
+  readonly next: number;
+  readonly isTorn: boolean;
+}
+
+function* recordsIn(path: string): Generator<ReadRecord> {
+  let number = 0;
+  for (const { bytes, next, isTorn } of readLines(path)) {
+    yield { record: isTorn ? undefined : readRecord(bytes), number: ++number, next, isTorn };
+  }
+}
+
+function beginOf(path: string, record: JournalRecord | undefined): number {
+  if (record?.type !== 'begin') throw damaged(path, 'its beginning is not as it was written');
+  if (record.version > FORMAT_VERSION) {
+    throw new BowlineError(
+      'BOWLINE_JOURNAL_FORMAT',
+      `cannot read ${path}: a later version of Bowline wrote it (format ${record.version}, this one knows ${FORMAT_VERSION}); use that version, or another data directory`,
+    );
+  }
+  return record.revision;
+}
+
+function put(texts: Texts, record: JournalRecord & { readonly type: 'put' | 'remove' }): void {
+  const { collection, key, revision } = record;
+  const objects = texts.get(collection) ?? new Map<string, { revision: number; json: string }>();
+  texts.set(collection, objects);
+  if (record.type === 'put') objects.set(key, { revision, json: record.json });
+  else objects.delete(key);
+}
+
+function liveOf(texts: Texts): Live {
+  const live: Live = new Map();
+  for (const [collection, objects] of texts) {
+    const stored = new Map<string, Stored>();
+    for (const [key, { revision, json }] of objects) stored.set(key, storedAs(key, revision, json));
+    live.set(collection, stored);
+  }
+  return live;
+}
+
+function damaged(path: string, how: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_JOURNAL_DAMAGED',
+    `cannot restore the control plane from ${path}: ${how}; put a backup of the folder in its place, or move the folder away to begin with an empty control plane`,
+  );
+}
