@@ -10,6 +10,8 @@ export {
 } from './binaries/find-binaries.ts';
 export { connectClient } from './connect-client.ts';
 export type * from './control-plane.ts';
+export type { EmbeddedControlPlane, EmbeddedFaults } from './embedded/embedded-control-plane.ts';
+export type { EmbeddedOptions } from './embedded/options.ts';
 export {
   type KubeconfigCredentials,
   type KubeconfigDocument,
@@ -38,6 +40,7 @@ export {
   type SteeringOptions,
   steering,
 } from './node-agent/steer.ts';
-export { type ControlPlaneOptions, type EmbeddedOptions, startControlPlane } from './start-control-plane.ts';
+export type { RequestFault } from './server/faults/request-faults.ts';
+export { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 export { runSupervisor } from './supervisor/run-supervisor.ts';
 export type { SupervisorCommand } from './supervisor/supervisor.ts';

@@ -1,21 +1,8 @@
-import type { Clock } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 import type { ControlPlane } from './control-plane.ts';
+import type { EmbeddedControlPlane } from './embedded/embedded-control-plane.ts';
+import type { EmbeddedOptions } from './embedded/options.ts';
 import type { KubernetesOptions } from './kubernetes/options.ts';
-import { startKubernetes } from './kubernetes/start-kubernetes.ts';
-
-/** EmbeddedOptions describe the API server written in TypeScript, which does not exist yet. */
-export interface EmbeddedOptions {
-  readonly kind: 'embedded';
-  /** Defaults to true. */
-  readonly scheduler?: boolean | undefined;
-  /** Defaults to true. */
-  readonly workloads?: boolean | undefined;
-  /** Defaults to memory. */
-  readonly dataDir?: string | undefined;
-  /** Defaults to the machine's clock. */
-  readonly clock?: Clock | undefined;
-}
 
 /** ControlPlaneOptions describe a control plane of either kind. */
 export type ControlPlaneOptions = KubernetesOptions | EmbeddedOptions;
@@ -24,20 +11,24 @@ export type ControlPlaneOptions = KubernetesOptions | EmbeddedOptions;
  * startControlPlane starts a control plane on this machine and resolves when it is ready.
  *
  * @example
- * await using controlPlane = await startControlPlane({ kind: 'kubernetes' });
+ * await using controlPlane = await startControlPlane({ kind: 'embedded' });
  * await writeKubeconfig('kubeconfig', await controlPlane.kubeconfig('admin'));
  */
+export async function startControlPlane(options: EmbeddedOptions): Promise<EmbeddedControlPlane>;
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane>;
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  if (options.kind === 'kubernetes') return startKubernetes(options);
+  // Each loads what it needs: whoever uses one kind does not wait for the other.
+  if (options.kind === 'kubernetes') {
+    const { startKubernetes } = await import('./kubernetes/start-kubernetes.ts');
+    return startKubernetes(options);
+  }
   if (options.kind === 'embedded') {
-    throw new BowlineError(
-      'BOWLINE_CONTROL_PLANE_KIND',
-      'the embedded control plane does not exist yet; use kind kubernetes, which runs the real components',
-    );
+    const { startEmbedded } = await import('./embedded/start-embedded.ts');
+    return startEmbedded(options);
   }
   // Callers without types can say anything.
   throw new BowlineError(
     'BOWLINE_CONTROL_PLANE_KIND',
-    `there is no control plane of kind ${JSON.stringify((options as { kind?: unknown }).kind)}; use kubernetes`,
+    `there is no control plane of kind ${JSON.stringify((options as { kind?: unknown }).kind)}; use embedded or kubernetes`,
   );
 }

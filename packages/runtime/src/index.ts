@@ -128,6 +128,7 @@ export {
 } from './resource/install-crds.ts';
 export { connect, type TransportOptions } from './transport/connect.ts';
 export type * from './transport/connection-config.ts';
+export { impersonationHeaders } from './transport/impersonation.ts';
 export type * from './transport/transport.ts';
 export { TransportError, type TransportErrorCode } from './transport/transport-error.ts';
 export type * from './webhook/admission-request.ts';

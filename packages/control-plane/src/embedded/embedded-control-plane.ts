@@ -1,0 +1,125 @@
+import { BowlineError, type Transport } from '@bowline/runtime';
+import type { AuditEvent } from '../audit/audit-event.ts';
+import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
+import type { KubeconfigDocument } from '../kubeconfig.ts';
+import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import type { RequestFault } from '../server/faults/request-faults.ts';
+import type { RunningParts } from './running-parts.ts';
+
+/** EmbeddedFaults are what can be made to go wrong in an embedded control plane. */
+export interface EmbeddedFaults extends Faults {
+  /** inject makes requests go wrong until it is disposed of: slow, refused, cut off. */
+  inject(fault: RequestFault): Disposable;
+  /** cutWatches ends every open watch as a lost connection would. */
+  cutWatches(): void;
+}
+
+/** EmbeddedParts is what a started control plane is made of. */
+export interface EmbeddedParts {
+  readonly access: ControlPlaneAccess;
+  readonly running: RunningParts;
+  readonly folder: string;
+  readonly timings: Timings;
+  /** stop ends every part and removes what is temporary. */
+  readonly stop: () => Promise<void>;
+}
+
+/** EmbeddedControlPlane is a control plane that runs in this process. */
+export class EmbeddedControlPlane implements ControlPlane {
+  readonly kind = 'embedded';
+  readonly url: string;
+  readonly version: string;
+  readonly folder: string;
+  readonly timings: Timings;
+  readonly faults: EmbeddedFaults;
+  readonly #access: ControlPlaneAccess;
+  readonly #running: RunningParts;
+  readonly #stop: () => Promise<void>;
+  #stopped: Promise<void> | undefined;
+  /** Restarts and kills happen one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ access, running, folder, timings, stop }: EmbeddedParts) {
+    this.#access = access;
+    this.#running = running;
+    this.#stop = stop;
+    this.url = access.url;
+    this.version = access.version;
+    this.folder = folder;
+    this.timings = timings;
+    const { requestFaults } = running;
+    this.faults = {
+      pause: (component) => this.#onlyServer(component, () => requestFaults.pause()),
+      resume: (component) => this.#onlyServer(component, () => requestFaults.resume()),
+      compact: () => Promise.resolve(running.storage.forgetHistory()),
+      inject: (fault) => requestFaults.inject(fault),
+      cutWatches: () => requestFaults.cutWatches(),
+    };
+  }
+
+  get nodeAgent(): NodeAgent | undefined {
+    return this.#running.nodeAgent;
+  }
+
+  kubeconfig(identity: Identity): Promise<KubeconfigDocument> {
+    return this.#access.kubeconfig(identity);
+  }
+
+  audit(since?: number): Promise<readonly AuditEvent[]> {
+    return this.#access.audit(since);
+  }
+
+  /** transport reaches the API server without a socket, as somebody. Close it after use. */
+  transport(identity: Identity): Promise<Transport> {
+    return this.#running.transport(identity);
+  }
+
+  /** Always undefined: everything runs in this process. */
+  pid(): undefined {
+    return undefined;
+  }
+
+  restart(component?: Component): Promise<void> {
+    return this.#inTurn(async () => {
+      const running = this.#running;
+      const which = component ? [running.requirePart(component)] : running.components;
+      for (const each of which.toReversed()) await running.end(each);
+      if (!component) running.reopenStorage();
+      for (const each of which) await running.start(each);
+    });
+  }
+
+  kill(component: Component): Promise<void> {
+    return this.#inTurn(() => this.#running.end(this.#running.requirePart(component)));
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#last.then(this.#stop);
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #onlyServer(component: Component, act: () => void): void {
+    if (this.#running.requirePart(component) !== 'kube-apiserver') {
+      throw new BowlineError(
+        'BOWLINE_CONTROL_PLANE_OPTIONS',
+        `${component} cannot be paused in the embedded control plane; kill it, and restart it later`,
+      );
+    }
+    act();
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(() => {
+      if (this.#stopped) {
+        throw new BowlineError('BOWLINE_CONTROL_PLANE_GONE', 'the control plane has been stopped; start another one');
+      }
+      return work();
+    });
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}

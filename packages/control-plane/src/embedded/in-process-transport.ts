@@ -1,0 +1,177 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '@bowline/machinery';
+import {
+  impersonationHeaders,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from '@bowline/runtime';
+import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
+import { tooLarge } from '../server/status/api-status.ts';
+
+/** InProcessOptions says which server is asked, and who asks. */
+export interface InProcessOptions {
+  readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
+  /** What the caller shows: a name that is taken at its word, or a token that is looked at. */
+  readonly caller: ClientCertificate | { readonly token: string };
+  readonly wire: Clock;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const WHERE = 'the embedded control plane in this process';
+
+/** inProcessTransport carries requests to a server in the same process: no socket, no TLS, no copies. */
+export function inProcessTransport(options: InProcessOptions): Transport {
+  return new InProcessTransport(options);
+}
+
+class InProcessTransport implements Transport {
+  readonly host = 'in-process';
+  readonly #options: InProcessOptions;
+  readonly #closed = new AbortController();
+
+  constructor(options: InProcessOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#closed.signal);
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    const { wire } = this.#options;
+    const { signal } = request;
+    signal?.throwIfAborted();
+    if (this.#closed.signal.aborted) {
+      throw new TransportError('BOWLINE_TRANSPORT_CLOSED', `the connection to ${WHERE} has been closed`, {
+        retryable: false,
+      });
+    }
+    request.beforeSend?.();
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    signal?.addEventListener('abort', leave, { once: true });
+    this.#closed.signal.addEventListener('abort', leave, { once: true });
+    const over = (): void => {
+      signal?.removeEventListener('abort', leave);
+      this.#closed.signal.removeEventListener('abort', leave);
+    };
+    let response: ApiResponse;
+    try {
+      response = await this.#answer(request, gone.signal);
+    } catch (error) {
+      over();
+      throw error;
+    }
+    const { status, body } = response;
+    const headers = Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : value.join(', '),
+      ]),
+    );
+    const aliveAt = (): number => wire.monotonic();
+    if (typeof body === 'string' || body instanceof Uint8Array) {
+      over();
+      return {
+        status,
+        headers,
+        aliveAt,
+        body: once(typeof body === 'string' ? Buffer.from(body) : body),
+        text: () => Promise.resolve(typeof body === 'string' ? body : Buffer.from(body).toString()),
+      };
+    }
+    const chunks = this.#chunks(body, signal, over);
+    return { status, headers, aliveAt, body: chunks, text: () => textOf(chunks) };
+  }
+
+  close(): Promise<void> {
+    this.#closed.abort();
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #answer(request: TransportRequest, signal: AbortSignal): Promise<ApiResponse> {
+    const { method, path, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => reject(this.#lost(request.signal));
+      signal.addEventListener('abort', leave, { once: true });
+      const timer = this.#options.wire.setTimer(timeoutMs, () => {
+        const message = `${method} ${path}: ${WHERE} did not answer in ${timeoutMs} ms`;
+        reject(new TransportError('BOWLINE_TRANSPORT_TIMEOUT', message, { mayHaveBeenProcessed: true }));
+      });
+      this.#options
+        .handle(this.#asked(request, signal))
+        .then(resolve, (error: unknown) => reject(this.#lost(request.signal, error)))
+        .finally(() => timer[Symbol.dispose]());
+    });
+  }
+
+  #asked(request: TransportRequest, signal: AbortSignal): ApiRequest {
+    const { caller } = this.#options;
+    const { method, path, body } = request;
+    const lines: (readonly [string, string])[] = Object.entries(request.headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      value,
+    ]);
+    if ('token' in caller) lines.push(['authorization', `Bearer ${caller.token}`]);
+    for (const [name, value] of Object.entries(request.impersonate ? impersonationHeaders(request.impersonate) : {})) {
+      for (const each of [value].flat()) lines.push([name, each]);
+    }
+    return {
+      method,
+      url: path,
+      headers: Object.fromEntries(lines),
+      headerLines: () => lines,
+      body: (limit) => bytesOf(body, limit),
+      signal,
+      connection: {
+        remoteAddress: '127.0.0.1',
+        isSecure: true,
+        certificate: 'token' in caller ? undefined : caller,
+      },
+    };
+  }
+
+  async *#chunks(
+    body: AsyncIterable<string>,
+    signal: AbortSignal | undefined,
+    over: () => void,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) yield Buffer.from(chunk);
+    } catch (error) {
+      throw this.#lost(signal, error);
+    } finally {
+      over();
+    }
+    signal?.throwIfAborted();
+    if (this.#closed.signal.aborted) throw this.#lost(undefined);
+  }
+
+  #lost(signal: AbortSignal | undefined, cause?: unknown): Error {
+    if (signal?.aborted) return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
+    return new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', `the connection to ${WHERE} was lost`, {
+      cause,
+      mayHaveBeenProcessed: true,
+    });
+  }
+}
+
+function bytesOf(body: TransportRequest['body'], limit: number): Promise<Uint8Array> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array());
+  if (bytes.byteLength <= limit) return Promise.resolve(bytes);
+  return Promise.reject(tooLarge(limit));
+}
+
+async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(chunk);
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all).toString();
+}

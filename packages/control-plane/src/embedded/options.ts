@@ -1,0 +1,37 @@
+import type { Clock, Random } from '@bowline/machinery';
+
+/** EmbeddedOptions describe a control plane that runs in this process. */
+export interface EmbeddedOptions {
+  readonly kind: 'embedded';
+  /**
+   * Serves HTTPS on 127.0.0.1. Defaults to true; without, the control plane is there for this process alone, through
+   * `transport`, and starts sooner.
+   */
+  readonly listen?: boolean | undefined;
+  /** The port on 127.0.0.1. Defaults to a free one. */
+  readonly port?: number | undefined;
+  /**
+   * Serves plain HTTP instead of HTTPS: then everybody on this machine is anonymous, and may do nothing but what roles
+   * allow them. Defaults to false.
+   */
+  readonly plainHttp?: boolean | undefined;
+  /** Keeps data and certificates in this folder, so that a later start continues. Defaults to memory. */
+  readonly dataDir?: string | undefined;
+  /** Schedules Pods. Defaults to true. */
+  readonly scheduler?: boolean | undefined;
+  /**
+   * Runs the controllers of workloads: Deployments, Jobs, …. Defaults to true; without, only garbage collection, namespaces
+   * and ServiceAccounts are looked after.
+   */
+  readonly workloads?: boolean | undefined;
+  /** How many nodes the node agent plays. Defaults to 2; with 0 there is no agent. */
+  readonly nodes?: number | undefined;
+  /** Defaults to the machine's. */
+  readonly clock?: Clock | undefined;
+  /** Defaults to the system's. */
+  readonly random?: Random | undefined;
+  /** Told of errors that are bugs of the control plane. Defaults to nobody. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Ends the start. What runs is stopped with `stop`. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,157 @@
+import { BowlineError, createClient, isNotFound, type Transport } from '@bowline/runtime';
+import type { ClientFor } from '../connect-client.ts';
+import type { Component, Identity } from '../control-plane.ts';
+import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import { startOwnNodeAgent } from '../own-node-agent.ts';
+import { type AssembledServer, type AssembleOptions, assembleServer } from '../server/assemble-server.ts';
+import { ConnectionCut, RequestFaults } from '../server/faults/request-faults.ts';
+import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
+import { type Listener, type ListenOptions, listen } from '../server/http/listen.ts';
+import { Storage } from '../server/storage/storage.ts';
+import { inProcessTransport } from './in-process-transport.ts';
+import type { Persistence } from './persistence.ts';
+
+const TOKEN_SECONDS = 24 * 3600;
+const MASTERS = 'system:masters';
+
+/** EmbeddedComponent is what an embedded control plane can stop and start; there is no etcd in it. */
+export type EmbeddedComponent = Exclude<Component, 'etcd'>;
+
+/** RunningOptions is what the parts of a control plane are made of. */
+export interface RunningOptions {
+  readonly server: Omit<AssembleOptions, 'storage' | 'url'>;
+  /** Where it is served; undefined for this process alone. */
+  readonly listen: Omit<ListenOptions, 'handle'> | undefined;
+  readonly persistence: Persistence;
+  readonly components: readonly EmbeddedComponent[];
+  readonly nodes: number;
+}
+
+/** RunningParts are the parts of an embedded control plane that come and go while it exists. */
+export class RunningParts {
+  readonly components: readonly EmbeddedComponent[];
+  readonly requestFaults: RequestFaults;
+  readonly #options: RunningOptions;
+  readonly #handle: (request: ApiRequest) => Promise<ApiResponse>;
+  #storage: Storage;
+  #server: AssembledServer | undefined;
+  #listener: Listener | undefined;
+  /** A restart serves where it was served before: kubeconfigs go on working. */
+  #port: number | undefined;
+  #nodeAgent: NodeAgent | undefined;
+
+  constructor(options: RunningOptions) {
+    this.#options = options;
+    this.components = options.components;
+    this.requestFaults = new RequestFaults(options.server.clock);
+    this.#handle = this.requestFaults.around((request) => {
+      // What asks a server that does not run gets no answer, however it asks.
+      if (!this.#server) throw new ConnectionCut();
+      return this.#server.handle(request);
+    });
+    this.#storage = this.#openStorage();
+    this.#port = options.listen?.port;
+  }
+
+  get storage(): Storage {
+    return this.#storage;
+  }
+
+  get nodeAgent(): NodeAgent | undefined {
+    return this.#nodeAgent;
+  }
+
+  /** url is where the API server is found; undefined when only this process finds it. */
+  get url(): string | undefined {
+    if (!this.#options.listen || this.#port === undefined) return undefined;
+    return `${this.#options.listen.tls ? 'https' : 'http'}://127.0.0.1:${this.#port}`;
+  }
+
+  /** start lets a component run; nothing happens to one that does. */
+  async start(component: EmbeddedComponent): Promise<void> {
+    if (component !== 'kube-apiserver' || this.#server) return;
+    const { server, listen: where } = this.#options;
+    this.#server = await assembleServer({
+      ...server,
+      storage: this.#storage,
+      url: () => this.url ?? 'https://kubernetes.default.svc',
+    });
+    if (!where) return;
+    this.#listener = await listen({ ...where, port: this.#port, handle: this.#handle });
+    this.#port = this.#listener.port;
+  }
+
+  /** startNodes registers the nodes and lets Pods on them become ready. */
+  async startNodes(signal: AbortSignal | undefined): Promise<void> {
+    const { nodes, server } = this.#options;
+    this.#nodeAgent = await startOwnNodeAgent(this.clientFor, { nodes, logs: false, clock: server.clock, signal });
+  }
+
+  /** end stops a component at once, as a crash would: connections break. */
+  async end(component: EmbeddedComponent): Promise<void> {
+    if (component !== 'kube-apiserver') return;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    this.#server?.[Symbol.dispose]();
+    this.#server = undefined;
+    this.requestFaults.cutWatches();
+    await listener?.close();
+  }
+
+  /** reopenStorage reads what was kept, if anything is; what is in memory alone stays as it is. */
+  reopenStorage(): void {
+    if (this.#options.persistence.close()) this.#storage = this.#openStorage();
+  }
+
+  /** stop ends everything. */
+  async stop(): Promise<void> {
+    // Whoever hangs must not keep the rest from ending.
+    this.requestFaults.resume();
+    // A failure of the agent has been told by `nodeAgent.stopped`.
+    await this.#nodeAgent?.stop().catch(() => undefined);
+    for (const component of this.components.toReversed()) await this.end(component);
+    this.#options.persistence.close();
+  }
+
+  /** requirePart refuses components that this control plane does not have. */
+  requirePart(component: Component): EmbeddedComponent {
+    const part = this.components.find((each) => each === component);
+    if (part) return part;
+    throw new BowlineError(
+      'BOWLINE_CONTROL_PLANE_OPTIONS',
+      `${component} is not part of this control plane; it has ${this.components.join(', ')}`,
+    );
+  }
+
+  /** transport reaches the API server without a socket, as somebody. */
+  async transport(identity: Identity): Promise<Transport> {
+    if (identity === 'admin') return this.#transportOf({ commonName: 'admin', organizations: [MASTERS] });
+    if ('user' in identity)
+      return this.#transportOf({ commonName: identity.user, organizations: identity.groups ?? [] });
+    const { namespace, name } = identity.serviceAccount;
+    await using admin = await this.clientFor('admin', 'control-plane');
+    const issued = await admin
+      .requestToken({ namespace, name }, { expirationSeconds: TOKEN_SECONDS })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        throw new BowlineError(
+          'BOWLINE_IDENTITY_UNKNOWN',
+          `cannot issue a token for the ServiceAccount ${namespace}/${name}: it does not exist; create it first`,
+          { cause: error },
+        );
+      });
+    return this.#transportOf({ token: issued.token });
+  }
+
+  readonly clientFor: ClientFor = async (identity, component) =>
+    createClient({ component, transport: await this.transport(identity) });
+
+  #transportOf(caller: ClientCertificate | { readonly token: string }): Transport {
+    return inProcessTransport({ handle: this.#handle, caller, wire: this.#options.server.clock });
+  }
+
+  #openStorage(): Storage {
+    const { journal, restored } = this.#options.persistence.open();
+    return new Storage({ clock: this.#options.server.clock, journal, restored });
+  }
+}

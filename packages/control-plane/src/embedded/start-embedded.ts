@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createKeyPair, systemClock, systemRandom } from '@bowline/machinery';
+import { BowlineError } from '@bowline/runtime';
+import { accessTo } from '../access.ts';
+import { auditFolder } from '../audit/audit-log.ts';
+import type { ControlPlaneAccess } from '../control-plane.ts';
+import { lockDataDir } from '../lock-data-dir.ts';
+import { createServerPki, readAdminToken, readKept, type ServerPki, writePki } from '../pki.ts';
+import { AuditTrail } from '../server/audit/audit-trail.ts';
+import { AuditFile } from './audit-file.ts';
+import { AuditMemory } from './audit-memory.ts';
+import { EmbeddedControlPlane } from './embedded-control-plane.ts';
+import type { EmbeddedOptions } from './options.ts';
+import { Persistence } from './persistence.ts';
+import { type EmbeddedComponent, RunningParts } from './running-parts.ts';
+
+/** What the API server says that it is: the release whose behaviour it has, and that it is another program. */
+export const EMBEDDED_VERSION = 'v1.35.8+bowline';
+
+/** startEmbedded starts a control plane in this process. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedControlPlane> {
+  const begun = systemClock.monotonic();
+  const { clock = systemClock, random = systemRandom, signal, onError = () => {} } = options;
+  const cleanUps: (() => Promise<unknown> | unknown)[] = [];
+  const cleanUp = async (): Promise<void> => {
+    for (const work of cleanUps.splice(0).toReversed()) await work();
+  };
+  try {
+    const dataDir = options.dataDir === undefined ? undefined : resolve(options.dataDir);
+    if (dataDir !== undefined) {
+      const lock = await lockDataDir(dataDir);
+      cleanUps.push(() => lock.release());
+    }
+    const isServed = options.listen ?? true;
+    const secrets = isServed ? await serverSecrets(dataDir, cleanUps) : await processSecrets(dataDir);
+    const memory = new AuditMemory();
+    const file = isServed ? new AuditFile(auditFolder(secrets.folder)) : undefined;
+    if (file) cleanUps.push(() => file[Symbol.dispose]());
+    const { pki, adminToken } = secrets;
+    const components: readonly EmbeddedComponent[] = ['kube-apiserver'];
+    const running = new RunningParts({
+      server: {
+        clock,
+        random,
+        tokenKey: secrets.tokenKey,
+        tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: ['system:masters'] } }],
+        audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event) }),
+        onError,
+      },
+      listen: isServed
+        ? {
+            port: options.port,
+            tls:
+              pki && !options.plainHttp
+                ? {
+                    certificate: pki.server.certificatePem,
+                    key: pki.server.keyPem,
+                    clientAuthority: pki.authority.certificatePem,
+                  }
+                : undefined,
+          }
+        : undefined,
+      persistence: new Persistence(dataDir === undefined ? undefined : join(dataDir, 'data')),
+      components,
+      nodes: options.nodes ?? 2,
+    });
+    cleanUps.push(() => running.stop());
+    const prepared = systemClock.monotonic();
+    await running.start('kube-apiserver');
+    const answered = systemClock.monotonic();
+    signal?.throwIfAborted();
+    for (const component of components) await running.start(component);
+    await running.startNodes(signal);
+    const done = systemClock.monotonic();
+    const { url } = running;
+    const access =
+      url !== undefined && pki
+        ? accessTo(
+            { kind: 'embedded', url, folder: secrets.folder, version: EMBEDDED_VERSION },
+            pki.authority,
+            adminToken,
+          )
+        : ownAccess(memory);
+    return new EmbeddedControlPlane({
+      access,
+      running,
+      folder: secrets.folder,
+      timings: {
+        binariesMs: 0,
+        prepareMs: prepared - begun,
+        apiServerMs: answered - prepared,
+        controllersMs: done - answered,
+        totalMs: done - begun,
+      },
+      stop: cleanUp,
+    });
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+interface Secrets {
+  /** Empty when nothing is written anywhere. */
+  readonly folder: string;
+  /** The private key that signs tokens. */
+  readonly tokenKey: string;
+  readonly pki?: ServerPki | undefined;
+  readonly adminToken?: string | undefined;
+}
+
+/** serverSecrets are those of a server that others find; they are in its folder, so that other processes can attach to it. */
+async function serverSecrets(dataDir: string | undefined, cleanUps: (() => unknown)[]): Promise<Secrets> {
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'bowline-control-plane-')));
+  if (dataDir === undefined) cleanUps.push(() => rm(folder, { recursive: true, force: true }));
+  const [kept, token] = await Promise.all([readKept(folder), readAdminToken(folder)]);
+  const pki = await createServerPki(kept);
+  const adminToken = token ?? randomBytes(24).toString('base64url');
+  await writePki(folder, pki, adminToken);
+  return { folder, tokenKey: pki.serviceAccounts.privateKeyPem, pki, adminToken };
+}
+
+/** processSecrets are those of a server in this process alone: only the key of its tokens. */
+async function processSecrets(dataDir: string | undefined): Promise<Secrets> {
+  const kept = dataDir === undefined ? undefined : await readKept(dataDir);
+  const { privateKeyPem } = kept?.serviceAccounts ?? (await createKeyPair());
+  return { folder: dataDir ?? '', tokenKey: privateKeyPem };
+}
+
+/** ownAccess is the access to a control plane that has no address. */
+function ownAccess(audit: AuditMemory): ControlPlaneAccess {
+  return {
+    kind: 'embedded',
+    url: '',
+    version: EMBEDDED_VERSION,
+    kubeconfig: () =>
+      Promise.reject(
+        new BowlineError(
+          'BOWLINE_CONTROL_PLANE_OPTIONS',
+          'a control plane that was started with `listen: false` has no address to put into a kubeconfig; use `transport`, or let it listen',
+        ),
+      ),
+    audit: (since = 0) => Promise.resolve(audit.since(since)),
+  };
+}

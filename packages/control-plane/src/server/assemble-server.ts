@@ -1,0 +1,54 @@
+import type { Clock, Random } from '@bowline/machinery';
+import { type ApiServer, createApiServer } from './api-server.ts';
+import type { AuditTrail } from './audit/audit-trail.ts';
+import type { StaticToken } from './authentication/static-tokens.ts';
+import { createAccessControl } from './authorization/access-control.ts';
+import { ensureBootstrapObjects } from './bootstrap-objects.ts';
+import { trackFields } from './fields/track-fields.ts';
+import type { ApiRequest } from './http/api-request.ts';
+import { builtInResources } from './registry/built-in-resources.ts';
+import { Registry } from './registry/registry.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** AssembleOptions is what differs from one embedded server to another. */
+export interface AssembleOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The private key that signs tokens of ServiceAccounts, in PEM. */
+  readonly tokenKey: string;
+  /** Tokens that stay the same as long as the server runs. */
+  readonly tokens: readonly StaticToken[];
+  /** url is where the server is found. */
+  readonly url: () => string;
+  readonly audit?: AuditTrail | undefined;
+  /** Told of errors that are bugs. */
+  readonly onError: (error: unknown, request?: ApiRequest) => void;
+}
+
+/** AssembledServer is a whole API server. Disposing of it stops what it keeps fresh; its storage stays. */
+export interface AssembledServer extends ApiServer, Disposable {}
+
+/** assembleServer makes an API server of all parts, and writes what every cluster has. */
+export async function assembleServer(options: AssembleOptions): Promise<AssembledServer> {
+  const { storage, clock, random, onError } = options;
+  const registry = new Registry();
+  registry.set(...builtInResources());
+  const fields = trackFields(registry);
+  const access = createAccessControl({ ...options, registry, fields });
+  const server = createApiServer({
+    ...access,
+    admission: [access.admission],
+    routes: [access.route],
+    fields,
+    strategicMerge: (document) => document,
+    registry,
+    storage,
+    clock,
+    random,
+    audit: options.audit,
+    onError,
+  });
+  await ensureBootstrapObjects(server);
+  return { ...server, [Symbol.dispose]: () => access[Symbol.dispose]() };
+}
