@@ -8,11 +8,18 @@ const LABEL_RULE = `a lowercase RFC 1123 label must consist of lower case alphan
 const SUBDOMAIN_RULE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`;
 const LABEL_1035_RULE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`;
 
-/** dnsLabelProblems is what the API server finds wrong with the name of, for instance, a namespace. */
-export const dnsLabelProblems = named(LABEL, 63, LABEL_RULE);
-
 /** dnsSubdomainProblems is what the API server finds wrong with the name of most objects. */
 export const dnsSubdomainProblems = named(SUBDOMAIN, 253, SUBDOMAIN_RULE);
+
+const labelProblems = named(LABEL, 63, LABEL_RULE);
+
+/** dnsLabelProblems is what the API server finds wrong with the name of, for instance, a namespace. */
+export function dnsLabelProblems(text: string): string[] {
+  const isSubdomain = text.includes('.') && !dnsSubdomainProblems(text).includes(SUBDOMAIN_RULE);
+  return labelProblems(text).map((problem) =>
+    isSubdomain && problem === LABEL_RULE ? 'must not contain dots' : problem,
+  );
+}
 
 /** dns1035LabelProblems is what the API server finds wrong with the name of, for instance, a Service. */
 export const dns1035LabelProblems = named(LABEL_1035, 63, LABEL_1035_RULE);

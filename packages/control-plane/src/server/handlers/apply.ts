@@ -2,8 +2,7 @@ import { apiVersionOf } from '@bowline/kubernetes';
 import type { JsonObject } from '@bowline/machinery';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, StatusError } from '../status/api-status.ts';
-import { keyIn } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { decodeYaml } from './decode-body.ts';
 import { updateObject } from './update.ts';
@@ -33,7 +32,7 @@ export async function applyObject(
     checkIdentity(context, object, old);
     return object;
   };
-  if (storage.get(resource.collection, keyIn(info.namespace, info.name))) {
+  if (storage.get(resource.collection, keyOf(context))) {
     return updateObject(
       context,
       { strategy, mayRetry: !metadata?.resourceVersion, tracksFields: false, make: (old) => merge(old) },

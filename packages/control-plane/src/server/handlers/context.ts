@@ -10,6 +10,7 @@ import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceName } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
+import { keyIn } from '../storage/stored.ts';
 
 /** ServerParts are what all requests share. */
 export interface ServerParts {
@@ -34,6 +35,11 @@ export interface RequestContext extends ServerParts {
   readonly warnings: string[];
   /** What the audit log will say of it. */
   readonly audited: Audited;
+}
+
+/** keyOf is where the object that the request names is stored. The path of a namespace says that it is in itself. */
+export function keyOf({ resource, info }: Pick<RequestContext, 'resource' | 'info'>): string {
+  return keyIn(resource.scope === 'Namespaced' ? info.namespace : '', info.name);
 }
 
 /** resourceName names the request's resource in messages. */

@@ -57,6 +57,7 @@ export async function createObject(
   strategy.applyDefaults?.(object);
   if (countsGenerations(resource)) metadata.generation = 1;
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
+  context.warnings.push(...(strategy.warningsOf?.(object, undefined) ?? []));
   await admission.validate(review);
 
   for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,7 @@
 import { formatTime } from '@bowline/machinery';
 import type { Draft } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, type Status } from '../status/api-status.ts';
-import { keyIn, type Stored } from '../storage/stored.ts';
+import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
 import { draftOf, viewed } from './render.ts';
@@ -93,7 +93,7 @@ export async function deleteObject(
   options: DeleteOptions,
 ): Promise<Deleted> {
   const { storage, resource, admission, user, clock } = context;
-  const key = keyIn(namespace, name);
+  const key = keyIn(resource.scope === 'Namespaced' ? namespace : '', name);
   for (let attempt = 1; ; attempt++) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), name);
@@ -117,13 +117,15 @@ export async function deleteObject(
     const now = clock.now();
     const object = markDeleted(context, draftOf(state), options, now);
     resource.strategy.prepareForDelete?.(object, old, now);
-    if (isUnbound(object)) {
+    if (isUnbound(object, resource)) {
       const last = options.dryRun
         ? object
         : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
       if (last) return { isGone: true, last };
     } else {
-      const next = options.dryRun ? stored : storage.update(resource.collection, key, stored.revision, object);
+      const next = options.dryRun
+        ? storedFrom(key, stored.revision, object)
+        : storage.update(resource.collection, key, stored.revision, object);
       if (next) return { isGone: false, stored: viewed(resource, next) };
     }
     if (options.resourceVersion !== undefined || attempt >= MOST_ATTEMPTS) throw conflict(resourceName(context), name);

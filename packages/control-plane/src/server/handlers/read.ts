@@ -1,6 +1,6 @@
 import { expired, notFound, versionTooLarge } from '../status/api-status.ts';
-import { keyIn, type Stored } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import type { Stored } from '../storage/stored.ts';
+import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
 import { viewed } from './render.ts';
 
@@ -19,7 +19,7 @@ export interface ListResult {
 export async function readObject(context: RequestContext): Promise<Stored> {
   const { storage, resource, info, query } = context;
   await untilWritten(context, readVersion(query.get('resourceVersion')) ?? 0);
-  const stored = storage.get(resource.collection, keyIn(info.namespace, info.name));
+  const stored = storage.get(resource.collection, keyOf(context));
   if (!stored) throw notFound(resourceName(context), info.name);
   return viewed(resource, stored);
 }

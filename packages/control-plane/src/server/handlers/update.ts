@@ -1,9 +1,8 @@
 import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
-import type { Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
+import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
-import { keyIn } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
 import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -30,7 +29,7 @@ export async function updateObject(
   options: WriteOptions,
 ): Promise<WriteResult> {
   const { resource, info, storage } = context;
-  const key = keyIn(resource.scope === 'Namespaced' ? info.namespace : '', info.name);
+  const key = keyOf(context);
   for (let attempt = 1; ; attempt++) {
     const stored = storage.get(resource.collection, key);
     if (!stored) throw notFound(resourceName(context), info.name);
@@ -40,7 +39,7 @@ export async function updateObject(
     checkPreconditions(context, object, old);
     await complete(context, revision, object, old, options);
     if (options.dryRun) return { isNew: false, draft: object };
-    const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object);
+    const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object, resource);
     const result = isLast
       ? storage.remove(resource.collection, key, stored.revision, object)
       : storage.update(resource.collection, key, stored.revision, object);
@@ -50,8 +49,9 @@ export async function updateObject(
 }
 
 /** isUnbound says that nothing keeps a deleted object from going. */
-export function isUnbound({ metadata }: Draft): boolean {
-  return (metadata.finalizers ?? []).length === 0 && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+export function isUnbound(object: Draft, { strategy }: ApiResource): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
+  return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && !strategy.isKept?.(object);
 }
 
 async function complete(
@@ -92,6 +92,7 @@ async function complete(
   }
   keepTimes(object, old);
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
+  context.warnings.push(...(strategy.warningsOf?.(object, old) ?? []));
   await admission.validate(review);
 }
 

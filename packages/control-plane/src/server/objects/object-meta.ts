@@ -52,7 +52,7 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
   };
   if (!old) {
     if (prefix)
-      for (const detail of nameProblems(`${prefix.replace(/[-.]$/, '')}a`, rule))
+      for (const detail of nameProblems(prefix.replace(/.-$/s, 'a'), rule))
         add('metadata.generateName', prefix, detail);
     if (!name) {
       problems.push({
@@ -60,7 +60,7 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
         reason: 'FieldValueRequired',
         message: 'Required value: name or generateName is required',
       });
-    } else if (!prefix || !name.startsWith(prefix.slice(0, 58))) {
+    } else {
       for (const detail of nameProblems(name, rule)) add('metadata.name', name, detail);
     }
   } else if (name !== old.metadata.name) {

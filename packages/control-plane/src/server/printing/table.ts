@@ -48,9 +48,9 @@ export function tableText(
   return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : [])},"rows":[${rows.join(',')}]}`;
 }
 
-/** columnsOf are all columns of a resource: the name, and its own or the age. */
-function columnsOf({ columns }: ApiResource): readonly TableColumn[] {
-  return [NAME, ...(columns ?? [AGE])];
+/** columnsOf are all columns of a resource: the name, unless it has a place of its own for it, and its own or the age. */
+function columnsOf({ columns = [AGE] }: ApiResource): readonly TableColumn[] {
+  return columns.some(({ format }) => format === NAME.format) ? columns : [NAME, ...columns];
 }
 
 function carriedText(

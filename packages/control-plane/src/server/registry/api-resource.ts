@@ -62,12 +62,16 @@ export interface Strategy {
   readonly applyDefaults?: ((object: Draft) => void) | undefined;
   /** validate finds what is wrong with an object; `old` is there for updates. */
   validate(object: Draft, old: Draft | undefined, context: WriteContext): readonly FieldProblem[];
+  /** warningsOf is what whoever writes an object should know, although nothing is wrong with it. */
+  readonly warningsOf?: ((object: Draft, old: Draft | undefined) => readonly string[]) | undefined;
   /** countsGeneration says whether a change from `old` is one of what is wanted. Absent for kinds without generations. */
   readonly countsGeneration?: ((object: Draft, old: Draft) => boolean) | undefined;
   /** gracePeriodSeconds is how long an object may go on after it was deleted; undefined to go at once. */
   readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
   /** prepareForDelete changes an object that is marked as deleted, such as by a finalizer of the server's own. */
   readonly prepareForDelete?: ((object: Draft, old: Draft, now: number) => void) | undefined;
+  /** isKept says that something besides finalizers and a grace period keeps a deleted object. */
+  readonly isKept?: ((object: Draft) => boolean) | undefined;
 }
 
 /** Subresource is a part of an object with a path of its own. */

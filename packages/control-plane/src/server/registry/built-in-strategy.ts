@@ -41,6 +41,9 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
     validate: (object, old, context) => rules.validate?.(object, old, context) ?? [],
     countsGeneration: (rules.countsGeneration ?? (hasSpec && hasStatus && specChanged)) || undefined,
     gracePeriodSeconds: rules.gracePeriodSeconds,
+    warningsOf: rules.warningsOf,
+    prepareForDelete: rules.prepareForDelete,
+    isKept: rules.isKept,
   };
 }
 
