@@ -5,10 +5,21 @@ const everywhere = ['packages', 'operators', 'apps']
   .map((folder) => `${folder}/*/src/**`)
   .concat(['scripts/**', 'test/**', 'bench/**', 'docs/**']);
 
+const files = (ending: string): string[] => everywhere.map((folder) => `${folder}/*${ending}`);
+const leftOut = ['**/node_modules/**', '**/dist/**'];
+const onControlPlane = {
+  exclude: leftOut,
+  pool: 'threads',
+  isolate: false,
+  globalSetup: ['./test/support/shared-control-plane.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+} as const;
+
 /**
- * Two kinds of test, told apart by their file name:
- * `x.test.ts` needs Node alone; `x.cluster.test.ts` is a behaviour test that needs a control plane and is written once
- * for every kind of control plane.
+ * Three kinds of test, told apart by their file name:
+ * `x.test.ts` needs nothing; `x.cluster.test.ts` is a behaviour test that is written once and runs on every kind of control
+ * plane; `x.kubernetes.test.ts` is about the real control plane, or compares with it.
  */
 export default defineConfig({
   ssr: { resolve: source },
@@ -19,23 +30,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          include: everywhere.map((folder) => `${folder}/*.test.ts`),
-          exclude: ['**/*.cluster.test.ts', '**/node_modules/**', '**/dist/**'],
+          include: files('.test.ts'),
+          exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...leftOut],
           pool: 'threads',
           isolate: false,
         },
       },
+      { extends: true, test: { ...onControlPlane, name: 'embedded', include: files('.cluster.test.ts') } },
       {
         extends: true,
         test: {
+          ...onControlPlane,
           name: 'kubernetes',
-          include: everywhere.map((folder) => `${folder}/*.cluster.test.ts`),
-          exclude: ['**/node_modules/**', '**/dist/**'],
-          pool: 'threads',
-          isolate: false,
-          globalSetup: ['./test/support/kubernetes-control-plane.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          include: [...files('.cluster.test.ts'), ...files('.kubernetes.test.ts')],
         },
       },
     ],

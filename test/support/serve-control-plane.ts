@@ -3,7 +3,8 @@ import { attachmentOf, startControlPlane } from '@bowline/control-plane';
 import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import { BowlineError } from '@bowline/runtime';
 
-/** Runs a real control plane until standard input closes; the one line on standard output says how to attach to it. */
+/** Runs a control plane of the given kind until standard input closes; the one line on standard output says how to attach to it. */
+const [kind = 'kubernetes'] = process.argv.slice(2);
 const abort = new AbortController();
 const closed = once(process.stdin.resume(), 'end').then(() => abort.abort(new Error('nobody needs it any more')));
 const tell = (shared: SharedControlPlane): void => {
@@ -11,14 +12,21 @@ const tell = (shared: SharedControlPlane): void => {
 };
 
 try {
-  await using controlPlane = await startControlPlane({
-    kind: 'kubernetes',
-    signal: abort.signal,
-    onProgress: (line) => console.error(line),
-    onCrash: (error) => console.error(`${error.code}: ${error.message}`),
-  });
+  await using controlPlane =
+    kind === 'embedded'
+      ? await startControlPlane({
+          kind,
+          signal: abort.signal,
+          onError: (error) => console.error('the embedded control plane failed:', error),
+        })
+      : await startControlPlane({
+          kind: 'kubernetes',
+          signal: abort.signal,
+          onProgress: (line) => console.error(line),
+          onCrash: (error) => console.error(`${error.code}: ${error.message}`),
+        });
   const { version, timings } = controlPlane;
-  console.error(`Kubernetes ${version} control plane ready in ${(timings.totalMs / 1000).toFixed(1)} s`);
+  console.error(`${kind} control plane ${version} ready in ${(timings.totalMs / 1000).toFixed(1)} s`);
   tell({ attachment: attachmentOf(controlPlane) });
   await closed;
 } catch (error) {

@@ -7,8 +7,9 @@ import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
 
 /**
- * The globalSetup of the `kubernetes` project: one real control plane for the whole run; every test file attaches to it
- * and works in namespaces of its own. Where there are neither binaries nor Go, the tests are skipped with the reason.
+ * The globalSetup of the projects that are named after a kind of control plane: one of that kind for the whole run; every
+ * test file attaches to it and works in namespaces of its own. Where there are neither the real one's binaries nor Go, the
+ * tests are skipped with the reason.
  *
  * A run may attach to one that is kept running: BOWLINE_TEST_CONTROL_PLANE names the file that holds the first line which
  * serve-control-plane.ts printed.
@@ -23,7 +24,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     return () => Promise.resolve();
   }
   const program = fileURLToPath(new URL('serve-control-plane.ts', import.meta.url));
-  const server = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', program], {
+  const server = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', program, project.name], {
     cwd: project.config.root,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
