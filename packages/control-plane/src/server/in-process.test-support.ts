@@ -1,4 +1,4 @@
-import { VirtualClock } from '@bowline/machinery';
+import { strategicMerge, VirtualClock } from '@bowline/machinery';
 import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import { trackFields } from './fields/track-fields.ts';
@@ -35,7 +35,7 @@ export function startTestServer({ admission = [] }: { admission?: readonly Admis
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
     registry,
     fields: trackFields(registry),
-    strategicMerge: (document) => document,
+    strategicMerge,
     admission,
     routes: [],
     clock,

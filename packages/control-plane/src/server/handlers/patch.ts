@@ -1,4 +1,10 @@
-import { applyJsonPatch, applyMergePatch, BowlineError, type JsonPatchOperation } from '@bowline/machinery';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  BowlineError,
+  type JsonPatchOperation,
+  StrategicMergeError,
+} from '@bowline/machinery';
 import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status/api-status.ts';
@@ -52,8 +58,19 @@ export async function patchObject(context: RequestContext, strategy: Strategy): 
 type Change = (document: unknown) => unknown;
 
 function patcher({ resource: { schema }, strategicMerge }: RequestContext, type: string, { value }: Body): Change {
-  if (type === STRATEGIC_PATCH && schema) return (document) => strategicMerge(document, asRecord(value), schema);
   switch (type) {
+    case STRATEGIC_PATCH:
+      return (document) => {
+        try {
+          // Those without a schema refused it before.
+          return strategicMerge(document, asRecord(value), schema ?? {});
+        } catch (error) {
+          if (!(error instanceof StrategicMergeError)) throw error;
+          if (error.code === 'BOWLINE_PATCH_INVALID') throw badRequest(error.detail);
+          // The API server has no better word for a patch that does not fit than that it failed itself.
+          throw new StatusError(500, undefined, error.detail);
+        }
+      };
     case JSON_PATCH:
       return (document) => {
         try {

@@ -1,0 +1,77 @@
+import { BowlineError } from '../errors/bowline-error.ts';
+import { byUtf8, formatNumber } from '../schema/go-text.ts';
+import { isObject } from './json.ts';
+
+/**
+ * StrategicMergeError is a strategic merge patch that cannot be applied. Its code is `BOWLINE_PATCH_INVALID` where the patch
+ * makes no sense for any object, and `BOWLINE_PATCH_FAILED` where it does not fit this one; `detail` is the API server's
+ * wording alone.
+ */
+export class StrategicMergeError extends BowlineError {
+  readonly detail: string;
+
+  constructor(code: 'BOWLINE_PATCH_INVALID' | 'BOWLINE_PATCH_FAILED', detail: string) {
+    super(code, `cannot apply the strategic merge patch: ${detail.trim()}`);
+    this.detail = detail;
+  }
+}
+
+/** malformed: a directive is not of the form that it must have. */
+export function malformed(directive: 'primitive list' | 'retainKeys' | 'setElementOrder list'): StrategicMergeError {
+  return new StrategicMergeError('BOWLINE_PATCH_INVALID', `invalid patch format of ${directive}`);
+}
+
+/** unfit: the patch does not fit the object, in the words given. */
+export function unfit(detail: string): StrategicMergeError {
+  return new StrategicMergeError('BOWLINE_PATCH_FAILED', detail);
+}
+
+/** unknownDirective: `$patch` says something that means nothing where it stands. */
+export function unknownDirective(directive: unknown, patch: unknown): StrategicMergeError {
+  const written = typeof directive === 'string' ? directive : `%!s(${goPrefix(directive)}${goText(directive)})`;
+  return unfit(`unknown patch type: ${written} in map: ${goText(patch)}`);
+}
+
+/** withoutKey: an element lacks what tells it from the others. */
+export function withoutKey(element: unknown, mergeKey: string): StrategicMergeError {
+  return unfit(`map: ${goText(element)} does not contain declared merge key: ${mergeKey}`);
+}
+
+/** otherType: a value is not of the type that a directive needs. */
+export function otherType(wanted: 'list' | 'map', found: unknown): StrategicMergeError {
+  const received = found === null ? '%!s(<nil>)' : goType(found);
+  return unfit(
+    `expected a ${wanted === 'list' ? '[]interface {}' : 'map[string]interface {}'}, but received a ${received}`,
+  );
+}
+
+/** goText writes a value as the API server's messages do. */
+export function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (isObject(value)) {
+    const members = Object.keys(value).sort(byUtf8);
+    return `map[${members.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
+  }
+  if (value === null || value === undefined) return '<nil>';
+  return typeof value === 'number' ? formatNumber(value) : String(value);
+}
+
+function goPrefix(value: unknown): string {
+  return value === null || typeof value === 'object' ? '' : `${goType(value)}=`;
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'int64';
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64';
+    default:
+      return 'map[string]interface {}';
+  }
+}

@@ -1,0 +1,172 @@
+import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
+import { isObject, type JsonObject, member, setMember } from './json.ts';
+import { malformed, otherType, unfit, unknownDirective } from './strategic-merge-error.ts';
+import { type MergeElement, mergeList, orderList, withoutElements } from './strategic-merge-list.ts';
+
+const DIRECTIVE = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const ELEMENT_ORDER = '$setElementOrder';
+const DELETE_FROM = '$deleteFromPrimitiveList';
+
+/**
+ * strategicMerge gives the document that results from a strategic merge patch, as the API server computes it for a built-in
+ * kind: objects are merged, null removes a member, and lists are replaced or merged by what the schema says of them. The
+ * input is not changed; what the patch does not touch is shared with it. Throws a StrategicMergeError.
+ *
+ * @example
+ * const schema = schemaFor('v1', 'Pod');
+ * strategicMerge(pod, { spec: { containers: [{ name: 'app', image: 'app:2' }] } }, schema); // the other containers stay
+ */
+export function strategicMerge(document: unknown, patch: JsonObject, schema: Schema): unknown {
+  const kind = member(isObject(document) ? document : {}, 'kind');
+  return mergeObject(isObject(document) ? document : {}, patch, { schema, name: typeof kind === 'string' ? kind : '' });
+}
+
+/** Place is where in an object the merge is: what the schema says, and what the API server calls the type. */
+interface Place {
+  /** Undefined below what the schema knows. */
+  readonly schema: Schema | undefined;
+  readonly name: string;
+}
+
+function mergeObject(before: JsonObject, patch: JsonObject, place: Place): JsonObject {
+  if (Object.hasOwn(patch, DIRECTIVE)) return replaced(patch);
+  const after: { [name: string]: unknown } = { ...before };
+  if (Object.hasOwn(patch, RETAIN_KEYS)) retainKeys(after, patch);
+  const ordered = new Set<string>();
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(ELEMENT_ORDER)) continue;
+    const name = named(directive, ELEMENT_ORDER);
+    setMember(after, name, mergeOrdered(after, patch, name, patch[directive], place));
+    ordered.add(name);
+  }
+  // What is deleted is deleted before anything is added: it would otherwise depend on the order of members.
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(DELETE_FROM)) continue;
+    const name = named(directive, DELETE_FROM);
+    setMember(after, name, withoutDeleted(member(after, name), patch[directive], name, place));
+  }
+  for (const [name, change] of Object.entries(patch)) {
+    if (change === undefined || ordered.has(name) || isDirective(name)) continue;
+    setMember(after, name, mergedMember(member(after, name), change, name, place));
+  }
+  return after;
+}
+
+/** replaced is what becomes of a map whose patch says `$patch`. */
+function replaced(patch: JsonObject): JsonObject {
+  const { [DIRECTIVE]: directive, ...rest } = patch;
+  if (directive === 'replace') return rest;
+  if (directive === 'delete') return {};
+  throw unknownDirective(directive, patch);
+}
+
+function isDirective(name: string): boolean {
+  return name === RETAIN_KEYS || name.startsWith(ELEMENT_ORDER) || name.startsWith(DELETE_FROM);
+}
+
+/** named is the member that a directive is about: `$setElementOrder/containers` is about `containers`. */
+function named(directive: string, prefix: typeof ELEMENT_ORDER | typeof DELETE_FROM): string {
+  if (directive[prefix.length] !== '/') {
+    throw malformed(prefix === ELEMENT_ORDER ? 'setElementOrder list' : 'primitive list');
+  }
+  return directive.slice(prefix.length + 1);
+}
+
+/** retainKeys drops the members that the patch does not list; it must list all that it sets. */
+function retainKeys(after: { [name: string]: unknown }, patch: JsonObject): void {
+  const listed = patch[RETAIN_KEYS];
+  if (!Array.isArray(listed)) throw malformed('retainKeys');
+  const retained = new Set<unknown>(listed);
+  for (const [name, change] of Object.entries(patch)) {
+    if (change !== null && !isDirective(name) && !retained.has(name)) throw malformed('retainKeys');
+  }
+  for (const name of Object.keys(after)) if (!retained.has(name)) setMember(after, name, undefined);
+}
+
+/** mergedMember is a member after the patch; undefined where it is gone. */
+function mergedMember(current: unknown, change: unknown, name: string, place: Place): unknown {
+  if (change === null) return undefined;
+  if (isObject(change) && isObject(current)) {
+    const below = placeOf(place, name);
+    const isReplaced = below.schema?.patchStrategy?.includes('replace') ?? false;
+    return isReplaced ? change : mergeObject(current, change, below);
+  }
+  if (Array.isArray(change) && Array.isArray(current)) return mergedList(current, change, placeOf(place, name));
+  return isDirected(change) ? undefined : withoutDirectives(change);
+}
+
+/** withoutDeleted is a list of scalars without those that are deleted. Of anything else it is an ordinary patch, if it fits. */
+function withoutDeleted(current: unknown, deleted: unknown, name: string, place: Place): unknown {
+  if (deleted === null) return undefined;
+  if (Array.isArray(current) && Array.isArray(deleted)) {
+    const { schema = {}, name: type } = placeOf(place, name);
+    const merged = () => mergeList(current, deleted, schema.patchMergeKey, type, elementMerger(schema, type));
+    return withoutElements(current, deleted) ?? merged();
+  }
+  const fits = typeof current === typeof deleted && Array.isArray(current) === Array.isArray(deleted);
+  return fits ? mergedMember(current, deleted, name, place) : current;
+}
+
+function mergedList(current: readonly unknown[], change: readonly unknown[], place: Place): readonly unknown[] {
+  const { schema, name } = place;
+  if (!schema?.patchStrategy?.includes('merge')) return change;
+  return mergeList(current, change, schema.patchMergeKey, name, elementMerger(schema, name));
+}
+
+function elementMerger({ items }: Schema, name: string): MergeElement {
+  const schema = items && resolveSchema(items);
+  return (element, change) => mergeObject(element, change, { schema, name: items ? nameOf(items) : name });
+}
+
+/** mergeOrdered merges a list and puts it into the order that the patch gives for it. */
+function mergeOrdered(
+  after: JsonObject,
+  patch: JsonObject,
+  name: string,
+  order: unknown,
+  place: Place,
+): readonly unknown[] | undefined {
+  if (!Array.isArray(order)) throw otherType('list', order);
+  const current = member(after, name);
+  const change = member(patch, name);
+  if (current !== undefined && !Array.isArray(current)) throw otherType('list', current);
+  if (change !== undefined && !Array.isArray(change)) throw otherType('list', change);
+  const below = placeOf(place, name);
+  const mergeKey = below.schema?.patchMergeKey;
+  return orderList(current, change, order, mergeKey, (from, to) => {
+    return from === undefined ? (withoutDirectives(to) as unknown[]) : mergedList(from, to, below);
+  });
+}
+
+/** placeOf is the place of a member. What the schema does not know cannot be merged, only set. */
+function placeOf({ schema, name: type }: Place, name: string): Place {
+  const { properties, additionalProperties, preserveUnknown } = schema ?? {};
+  const below = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (below) return { schema: resolveSchema(below), name: nameOf(below) };
+  if (additionalProperties) {
+    throw unfit('merging an object in json but data type is not struct, instead is: map');
+  }
+  const struct = preserveUnknown ? 'RawExtension' : type;
+  throw unfit(`unable to find api field in struct ${struct} for the json field ${JSON.stringify(name)}`);
+}
+
+function nameOf({ ref, preserveUnknown }: Schema): string {
+  return ref?.slice(ref.indexOf('.') + 1) ?? (preserveUnknown ? 'RawExtension' : '');
+}
+
+/**
+ * withoutDirectives is a value that had nothing to be merged with: nulls have nothing to remove, and neither have maps that
+ * say `$patch`, whatever they say. The API server drops even those that say replace.
+ */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => !isDirected(each)).map(withoutDirectives);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, below]) => below !== null && below !== undefined && !isDirected(below));
+  // fromEntries defines its members, so `__proto__` stays data.
+  return Object.fromEntries(kept.map(([name, below]) => [name, withoutDirectives(below)]));
+}
+
+function isDirected(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, DIRECTIVE);
+}
