@@ -74,6 +74,12 @@ describe('bowline run', () => {
 
     const { code, output } = await manager.stop();
     expect([code, output]).toEqual([0, expect.stringContaining('operator stopped')]);
+    // Controllers rely on it that nothing gets past the webhooks.
+    const order = ['serving webhooks', 'wrote the webhook configuration', 'controller started'];
+    expect(order.map((line) => output.indexOf(line)).sort((a, b) => a - b)).toEqual(
+      order.map((line) => output.indexOf(line)),
+    );
+    expect(output).toContain('wrote the webhook configuration');
     const { spec } = await c.admin.get(Lease, { namespace: home, name: 'bowline-badge' });
     expect(spec?.holderIdentity ?? '').toBe('');
   });

@@ -53,6 +53,9 @@ export interface OperatorRun {
   drained(failure: unknown): void;
 }
 
+/** How long controllers wait for the webhooks. */
+const ANNOUNCED_WITHIN_MS = 5_000;
+
 /** OperatorState is where an operator stands. */
 export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 'stopped';
 
@@ -169,7 +172,13 @@ export class OperatorRunner {
   async #runReady(stop: AbortSignal, failed: AbortController, deps: unknown, others: OperatorRun): Promise<void> {
     const { drainTimeoutMs, clock } = this.#options;
     const everywhere = this.#runServices(stop, deps, (service) => !service.leaderOnly);
-    const webhooks = this.#serveWebhooks(others.webhooksUntil, deps).catch((error: unknown) => failed.abort(error));
+    const starting = this.#startWebhooks(others.webhooksUntil, deps);
+    const webhooks = starting
+      .then((running) => running?.stopped)
+      .catch((error: unknown) => {
+        if (!others.webhooksUntil.aborted) failed.abort(error);
+      });
+    await this.#untilAsked(starting, stop);
     // A lost Lease must not leave the services behind.
     await this.#lead(stop, deps).catch((error: unknown) => failed.abort(error));
     await withinTime(everywhere, drainTimeoutMs, clock);
@@ -177,33 +186,51 @@ export class OperatorRunner {
     await webhooks;
   }
 
-  /** Settles when they have stopped. */
-  async #serveWebhooks(signal: AbortSignal, deps: unknown): Promise<void> {
+  async #startWebhooks(signal: AbortSignal, deps: unknown): Promise<RunningWebhooks | undefined> {
     const { name, webhooks, resources } = this.operator;
-    if (webhooks.length === 0) return;
+    if (webhooks.length === 0) return undefined;
     const { namespace, clock, wire, random, log, metrics, webhooks: serving, webhookServers } = this.#options;
-    try {
-      this.#webhooks = await startWebhooks({
-        ...serving,
-        operator: name,
-        webhooks,
-        ownKinds: resources,
-        namespace,
-        client: this.#unguarded,
-        cache: this.#cache,
-        deps,
-        clock,
-        wire,
-        random,
-        log,
-        metrics,
-        signal,
-        servers: webhookServers,
-      });
-      await this.#webhooks.stopped;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    this.#webhooks = await startWebhooks({
+      ...serving,
+      operator: name,
+      webhooks,
+      ownKinds: resources,
+      namespace,
+      client: this.#unguarded,
+      cache: this.#cache,
+      deps,
+      clock,
+      wire,
+      random,
+      log,
+      metrics,
+      signal,
+      servers: webhookServers,
+    });
+    return this.#webhooks;
+  }
+
+  /**
+   * Waits until API servers ask the webhooks, because a reconcile may rely on it that nothing gets past them. Not for ever:
+   * whoever cannot serve webhooks, for want of a right for instance, still looks after what is there.
+   */
+  async #untilAsked(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
+    const { wire, log } = this.#options;
+    const enough = new AbortController();
+    const limit = AbortSignal.any([stop, enough.signal]);
+    const announced = starting.then((running) => running?.announced(limit));
+    const isLate = await Promise.race([
+      announced.then(
+        () => false,
+        () => false,
+      ),
+      wire.sleep(ANNOUNCED_WITHIN_MS, limit).then(
+        () => true,
+        () => false,
+      ),
+    ]);
+    enough.abort();
+    if (isLate) log.warn('webhooks are not asked yet; the controllers start without them');
   }
 
   async #setUp(signal: AbortSignal): Promise<unknown> {

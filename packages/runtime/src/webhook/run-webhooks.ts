@@ -80,6 +80,11 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
   return {
     port: site.port,
     ready: (limit) => orAborted(ready, limit),
+    announced: (limit) =>
+      orAborted(
+        ready.then(() => certificates.announced),
+        limit,
+      ),
     check: () => readiness(operator, isReady, certificates, wire.now()),
     stopped,
   };

@@ -97,6 +97,8 @@ export interface RunningWebhooks {
   readonly port: number;
   /** ready resolves once requests can be answered: there is a certificate and what handlers read is complete. */
   ready(signal?: AbortSignal): Promise<void>;
+  /** announced resolves once they are ready and the configurations that are kept here make API servers ask. */
+  announced(signal?: AbortSignal): Promise<void>;
   /** check is the readiness of the webhooks, for the probes. */
   check(): HealthCheck;
   /** Settles once the signal was aborted, reviews under way are answered and nothing runs any more; rejects when a part ended that must not. */

@@ -16,6 +16,8 @@ export interface CertificateSource {
   readonly current: TlsMaterial | undefined;
   /** subscribe is told of every certificate to serve from now on. */
   subscribe(listener: (certificate: TlsMaterial) => void): Disposable;
+  /** announced resolves once there is a certificate and every configuration that is kept here makes its authority known. */
+  readonly announced: Promise<void>;
   /** problem is why the certificate cannot be kept current at the moment; undefined when all is well. */
   problem(): Error | undefined;
 }

@@ -55,10 +55,11 @@ export class GivenCertificates extends KeptCertificate {
     const pair = await this.#place.read();
     const bundle = bundleFrom(pair);
     // Before the certificate: once it is served, its authority should be known.
-    if (bundle !== undefined && !this.#trust.isCurrent(bundle)) {
-      await this.#trust.spread(async () => bundleFrom(await this.#place.read()), signal);
-    }
+    const isCurrent = bundle === undefined || this.#trust.isCurrent(bundle);
+    if (!isCurrent) await this.#trust.spread(async () => bundleFrom(await this.#place.read()), signal);
     this.serve(readLeaf(this.#place.name, pair.certificatePem, pair.keyPem));
+    // What was spread just now is seen in a moment, and looked at again.
+    if (isCurrent) this.announce();
     return this.#place.lookEveryMs;
   }
 }

@@ -23,6 +23,7 @@ const LONGEST_WAIT_MS = 12 * 3_600_000;
  * changed, and tries again what fails. Where the certificate comes from is what its kinds differ in.
  */
 export abstract class KeptCertificate implements CertificateSource {
+  readonly announced: Promise<void>;
   readonly #log: Log;
   readonly #random: Random;
   readonly #bell: Doorbell;
@@ -30,6 +31,7 @@ export abstract class KeptCertificate implements CertificateSource {
   readonly #reads: Counter;
   readonly #errors: Counter;
   readonly #collector: Disposable;
+  #announce: () => void = () => {};
   #current: TlsMaterial | undefined;
   #problem: Error | undefined;
 
@@ -37,6 +39,9 @@ export abstract class KeptCertificate implements CertificateSource {
     this.#log = log;
     this.#random = random;
     this.#bell = new Doorbell(clock);
+    this.announced = new Promise((resolve) => {
+      this.#announce = resolve;
+    });
     this.#reads = metrics.counter({
       name: 'certwatcher_read_certificate_total',
       help: 'Certificates read, from a Secret or from files',
@@ -99,6 +104,11 @@ export abstract class KeptCertificate implements CertificateSource {
     this.#reads.add();
     this.#log.info('serving a new webhook certificate', { fingerprint, notAfter: new Date(notAfter).toISOString() });
     for (const listener of this.#listeners) listener(this.#current);
+  }
+
+  /** announce tells that API servers ask, and believe what answers. */
+  protected announce(): void {
+    if (this.#current) this.#announce();
   }
 
   async #keep(signal: AbortSignal): Promise<void> {

@@ -86,7 +86,10 @@ export class ManagedCertificates extends KeptCertificate {
     const next = this.#plan(state);
     if (next.step !== undefined) return (await this.#write(signal)) ? 0 : CATCH_UP_MS;
     this.#known = state;
-    if (trust.isCurrent(bundleOf(state))) return next.lookAgainAt - clock.now();
+    if (trust.isCurrent(bundleOf(state))) {
+      this.announce();
+      return next.lookAgainAt - clock.now();
+    }
     await trust.spread(() => this.#liveBundle(signal), signal);
     return CATCH_UP_MS;
   }
