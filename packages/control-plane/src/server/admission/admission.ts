@@ -18,31 +18,49 @@ export interface AdmissionRequest {
   /** The options of the request, for webhooks. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly warnings: string[];
+  /** annotate adds to what the audit log says of the request. Defaults to nothing. */
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** AdmissionPlugin judges writes, and may complete them. A refusal is a thrown StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** mutate may change the object in place. */
-  mutate?(request: AdmissionRequest): Promise<void> | void;
+  /** mutate may change the object in place. 'again' asks all plugins once more, because of what it changed. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to say.
+  mutate?(request: AdmissionRequest): Promise<'again' | void> | 'again' | void;
   /** validate sees the object as it will be stored. */
   validate?(request: AdmissionRequest): Promise<void> | void;
 }
 
 /** Admission asks the plugins, in order: first all that change, then all that judge. */
 export class Admission {
-  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #mutating: readonly AdmissionPlugin[];
+  readonly #validating: readonly AdmissionPlugin[];
 
   constructor(plugins: readonly AdmissionPlugin[]) {
-    this.#plugins = plugins;
+    this.#mutating = plugins.filter((plugin) => plugin.mutate);
+    this.#validating = plugins.filter((plugin) => plugin.validate);
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.mutate?.(request);
+    if (await this.#mutateOnce(request)) await this.#mutateOnce(request);
   }
 
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.validate?.(request);
+    for (const plugin of this.#validating) {
+      // Most answer at once, and a write has many of them: waiting for nothing would add up.
+      const judgement = plugin.validate?.(request);
+      if (judgement) await judgement;
+    }
+  }
+
+  async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
+    let again = false;
+    for (const plugin of this.#mutating) {
+      const judgement = plugin.mutate?.(request);
+      if (judgement && (await judgement) === 'again') again = true;
+    }
+    return again;
   }
 }

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '@bowline/kubernetes';
 import type { JsonObject } from '@bowline/machinery';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
-import { badRequest, conflict, invalid, notFound, StatusError } from '../status/api-status.ts';
+import { badRequest, conflict, invalid, notFound, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { decodeYaml } from './decode-body.ts';
@@ -107,6 +107,6 @@ function checkIdentity({ resource, info }: RequestContext, { metadata }: Draft, 
   if (resource.scope !== 'Namespaced') metadata.namespace = undefined;
   else metadata.namespace ||= info.namespace;
   if (resource.scope === 'Namespaced' && metadata.namespace !== info.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+    throw otherNamespace();
   }
 }

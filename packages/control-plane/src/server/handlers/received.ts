@@ -1,6 +1,6 @@
 import { apiVersionOf } from '@bowline/kubernetes';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
-import { badRequest } from '../status/api-status.ts';
+import { badRequest, otherNamespace } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 import type { Body } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
@@ -35,7 +35,7 @@ export function receivedObject(
   if (resource.scope === 'Namespaced') {
     metadata.namespace ||= info.namespace;
     if (metadata.namespace !== info.namespace) {
-      throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+      throw otherNamespace();
     }
   } else {
     metadata.namespace = undefined;

@@ -111,6 +111,11 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
+/** otherNamespace: the object says that it is somewhere else than where it is sent. */
+export function otherNamespace(): StatusError {
+  return badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
 /** forbidden: understood, and not allowed. */
 export function forbidden(resource: ResourceName, name: string, why: string, causes?: StatusCause[]): StatusError {
   const what = qualified(resource.resource, resource.group);

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { apiVersionOf } from '@bowline/kubernetes';
+import { canonicalJson } from '../../json/canonical-json.ts';
+import type { ApiResource, Draft } from '../../registry/api-resource.ts';
+import { type Status, StatusError } from '../../status/api-status.ts';
+import type { AdmissionRequest } from '../admission.ts';
+
+const API_VERSION = 'admission.k8s.io/v1';
+const KIND = 'AdmissionReview';
+
+/** GroupVersionKind names a kind in a review. */
+interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Verdict is what a webhook answered, if it is an answer at all. */
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly status: Partial<Status> | undefined;
+  /** The text of a JSON patch; undefined for none. */
+  readonly patch: string | undefined;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+/** BadAnswer is an answer that breaks the rules of reviews; its message is for whoever wrote. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer';
+}
+
+/** kindOf is the kind of the object in a request: that of the resource, unless a part of it has its own. */
+export function kindOf(resource: ApiResource, subresource: string): GroupVersionKind {
+  const part = resource.subresources.get(subresource);
+  const { group, version, kind } = part?.creates ?? resource;
+  return { group: part?.group ?? group, version: part?.version ?? version, kind: part?.kind ?? kind };
+}
+
+/** typed is an object that says what it is, as a webhook sees it. */
+export function typed(kind: GroupVersionKind, object: Draft): Draft {
+  const { apiVersion: _, kind: __, ...rest } = object;
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
+}
+
+/** Review is a question to a webhook. */
+export interface Review {
+  readonly uid: string;
+  readonly body: string;
+}
+
+/** requestOf is what a review asks about, in the version of `resource`. Match conditions see the same. */
+export function requestOf(request: AdmissionRequest, resource: ApiResource, uid: string): Record<string, unknown> {
+  const { subresource, operation, user, name, namespace } = request;
+  const kind = kindOf(resource, subresource);
+  const { username, uid: userId, groups, extra } = user;
+  return {
+    uid,
+    kind,
+    resource: resourceOf(resource),
+    subResource: subresource || undefined,
+    requestKind: kindOf(request.resource, subresource),
+    requestResource: resourceOf(request.resource),
+    requestSubResource: subresource || undefined,
+    name: name || undefined,
+    namespace: namespace || undefined,
+    operation,
+    userInfo: {
+      username: username || undefined,
+      uid: userId || undefined,
+      groups: groups.length > 0 ? groups : undefined,
+      extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
+    },
+    object: request.object ? typed(kind, request.object) : null,
+    oldObject: request.old ? typed(kind, request.old) : null,
+    dryRun: request.dryRun,
+    options: request.options,
+  };
+}
+
+/** reviewOf is the question whether a request may go on. */
+export function reviewOf(request: AdmissionRequest, resource: ApiResource): Review {
+  const uid = randomUUID();
+  return {
+    uid,
+    body: canonicalJson({ kind: KIND, apiVersion: API_VERSION, request: requestOf(request, resource, uid) }),
+  };
+}
+
+function resourceOf({ group, version, resource }: ApiResource): Record<string, string> {
+  return { group, version, resource };
+}
+
+/** readVerdict reads an answer; only mutating webhooks may answer with a patch. */
+export function readVerdict(answer: unknown, uid: string, isMutating: boolean): Verdict {
+  const { apiVersion = '', kind = '', response } = recordOf(answer);
+  if (typeof response !== 'object' || response === null) throw new BadAnswer('webhook response was absent');
+  const told = recordOf(response);
+  if (told.uid !== uid) throw new BadAnswer(`expected response.uid="${uid}", got "${textOf(told.uid)}"`);
+  if (apiVersion !== API_VERSION || kind !== KIND) {
+    const got = textOf(apiVersion);
+    const found = `${got.includes('/') ? got : `/${got}`}, Kind=${textOf(kind)}`;
+    throw new BadAnswer(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${found}`);
+  }
+  return {
+    allowed: told.allowed === true,
+    status: told.status === undefined || told.status === null ? undefined : (recordOf(told.status) as Partial<Status>),
+    patch: patchOf(told, isMutating),
+    warnings: Array.isArray(told.warnings) ? told.warnings.map(textOf) : [],
+    auditAnnotations: Object.fromEntries(
+      Object.entries(recordOf(told.auditAnnotations)).map(([key, value]) => [key, textOf(value)]),
+    ),
+  };
+}
+
+function patchOf({ patch, patchType }: Record<string, unknown>, isMutating: boolean): string | undefined {
+  const given = typeof patch === 'string' && patch !== '' ? patch : undefined;
+  const hasType = patchType !== undefined && patchType !== null;
+  if (!isMutating) {
+    if (given !== undefined) throw new BadAnswer('validating webhook may not return response.patch');
+    if (hasType) throw new BadAnswer('validating webhook may not return response.patchType');
+    return undefined;
+  }
+  if (given !== undefined && !hasType)
+    throw new BadAnswer('webhook returned response.patch but not response.patchType');
+  if (given === undefined && hasType) throw new BadAnswer('webhook returned response.patchType but not response.patch');
+  if (hasType && patchType !== 'JSONPatch') {
+    const type = textOf(patchType);
+    throw new BadAnswer(
+      type === '' ? 'webhook returned invalid response.patchType of ""' : `unsupported patch type "${type}"`,
+    );
+  }
+  return given === undefined ? undefined : Buffer.from(given, 'base64').toString('utf8');
+}
+
+/** denial is what somebody reads whose write a webhook refused. */
+export function denial(webhook: string, status: Partial<Status> | undefined): StatusError {
+  const { code, message, reason, details } = status ?? {};
+  const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
+  const why = textOf(message) || textOf(reason);
+  return new StatusError(
+    typeof code === 'number' && code >= 400 ? code : 400,
+    textOf(reason) || undefined,
+    why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
+    typeof details === 'object' ? details : undefined,
+  );
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

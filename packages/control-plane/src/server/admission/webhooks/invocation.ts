@@ -1,0 +1,101 @@
+import type { Selector } from '@bowline/machinery';
+import type { ApiResource, Draft } from '../../registry/api-resource.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { badRequest, forbidden, internalError, notFound } from '../../status/api-status.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { keyIn } from '../../storage/stored.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { BadAnswer, denial, readVerdict, reviewOf, type Verdict } from './admission-review.ts';
+import { CallFailure } from './call-failure.ts';
+import { meetsConditions } from './match-conditions.ts';
+import { matchedResource } from './match-rules.ts';
+import type { Webhook } from './webhook.ts';
+import type { WebhookClient } from './webhook-client.ts';
+
+/** WebhookParts is what asking webhooks needs. */
+export interface WebhookParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly client: WebhookClient;
+}
+
+/** concernedResource is the resource, in the version that a webhook wants, when it is to be asked; undefined when it is not. */
+export async function concernedResource(
+  { storage, registry }: WebhookParts,
+  webhook: Webhook,
+  request: AdmissionRequest,
+): Promise<ApiResource | undefined> {
+  const { namespaceSelector, objectSelector } = webhook;
+  const resource = matchedResource(webhook, request, registry);
+  if (!resource) return undefined;
+  if (!namespaceSelector || !objectSelector) throw internalError('the selector of a webhook is not valid');
+  const { object, old } = request;
+  if (!selects(objectSelector, object) && !selects(objectSelector, old)) return undefined;
+  if (!selectsNamespace(storage, namespaceSelector, request)) return undefined;
+  const conditions = await meetsConditions(webhook, request, resource);
+  if ('problem' in conditions) throw forbidden(request.resource, request.name, conditions.problem);
+  return conditions.matches ? resource : undefined;
+}
+
+function selects(selector: Selector<unknown>, object: Draft | undefined): boolean {
+  if (selector.requirements.length === 0) return true;
+  return object !== undefined && selector.matches(object.metadata.labels);
+}
+
+/** What is in no namespace is never left out by one; a namespace is selected by its own labels, as they will be. */
+function selectsNamespace(storage: Storage, selector: Selector<unknown>, request: AdmissionRequest): boolean {
+  const { resource, subresource, namespace, name, operation, object } = request;
+  const isNamespace = resource.resource === 'namespaces' && resource.group === '';
+  if (selector.requirements.length === 0 || (namespace === '' && !isNamespace)) return true;
+  if (isNamespace && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'))
+    return selector.matches(object?.metadata.labels);
+  const which = namespace || name;
+  const stored = storage.get('namespaces', keyIn('', which));
+  if (!stored) throw notFound({ group: '', resource: 'namespaces' }, which);
+  return selector.matches(stored.labels);
+}
+
+/**
+ * invoke asks a webhook, and throws what its answer, or its failure, means for the request. Undefined is a failure that the
+ * webhook's policy ignores.
+ */
+export async function invoke(
+  { client }: WebhookParts,
+  webhook: Webhook,
+  request: AdmissionRequest,
+  resource: ApiResource,
+  isMutating: boolean,
+): Promise<Verdict | undefined> {
+  const { name } = webhook;
+  if (request.dryRun && webhook.hasSideEffects)
+    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+  const { uid, body } = reviewOf(request, resource);
+  let verdict: Verdict;
+  try {
+    verdict = readVerdict(await client.ask(webhook, body, request.signal), uid, isMutating);
+  } catch (error) {
+    if (!(error instanceof CallFailure) && !(error instanceof BadAnswer)) throw error;
+    if (webhook.failsOpen) return undefined;
+    const what = error instanceof CallFailure ? 'failed to call webhook' : 'received invalid webhook response';
+    throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${what}: ${error.message}`);
+  }
+  for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(`${name}/${key}`, value);
+  warn(request, verdict.warnings);
+  if (!verdict.allowed) throw denial(name, verdict.status);
+  return verdict;
+}
+
+/** A client is told no more than this, all warnings together; beyond it, the beginning of each. */
+const MOST_WARNING_CHARACTERS = 4_096;
+const SHORTENED_WARNING = 256;
+
+function warn({ warnings }: AdmissionRequest, told: readonly string[]): void {
+  let size = warnings.reduce((sum, each) => sum + each.length, 0);
+  for (const text of told) {
+    const left = MOST_WARNING_CHARACTERS - size;
+    const warning = text.length > left ? text.slice(0, Math.min(left, SHORTENED_WARNING)) : text;
+    if (warning === '') continue;
+    warnings.push(warning);
+    size += warning.length;
+  }
+}

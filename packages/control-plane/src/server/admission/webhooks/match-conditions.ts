@@ -1,0 +1,67 @@
+import type { Expression } from '@bowline/machinery/cel';
+import type { ApiResource } from '../../registry/api-resource.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import { requestOf } from './admission-review.ts';
+import type { MatchCondition, Webhook } from './webhook.ts';
+
+/** The CEL engine is large, and few webhooks have conditions. */
+const engine = (): Promise<typeof import('@bowline/machinery/cel')> => import('@bowline/machinery/cel');
+
+type Compiled = Expression | Error;
+
+const compiled = new WeakMap<MatchCondition, Compiled>();
+
+/** Conditions are what came of a webhook's conditions. */
+export type Conditions = { readonly matches: boolean } | { readonly problem: string };
+
+/**
+ * meetsConditions asks a webhook's conditions about a request. One that does not hold decides, whatever becomes of the others;
+ * one that cannot be evaluated counts as the webhook's failure policy says.
+ */
+export async function meetsConditions(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  resource: ApiResource,
+): Promise<Conditions> {
+  if (webhook.matchConditions.length === 0) return { matches: true };
+  const { compileExpression } = await engine();
+  const described = requestOf(request, resource, '');
+  const { object, oldObject } = described;
+  const values = { request: described, object, oldObject };
+  const problems: string[] = [];
+  for (const condition of webhook.matchConditions) {
+    try {
+      if (evaluate(compileExpression, condition, values) !== true) return { matches: false };
+    } catch (error) {
+      problems.push(`expression '${condition.expression}' resulted in error: ${reasonOf(error)}`);
+    }
+  }
+  if (problems.length === 0) return { matches: true };
+  if (webhook.failsOpen) return { matches: false };
+  return { problem: problems.length === 1 ? `${problems[0]}` : `[${problems.join(', ')}]` };
+}
+
+function evaluate(
+  compile: typeof import('@bowline/machinery/cel')['compileExpression'],
+  condition: MatchCondition,
+  values: Readonly<Record<string, unknown>>,
+): unknown {
+  let expression = compiled.get(condition);
+  if (!expression) {
+    try {
+      const variables = { request: 'dyn', object: 'dyn', oldObject: 'dyn' };
+      expression = compile(condition.expression, { variables, hasBind: false });
+    } catch (error) {
+      expression = error as Error;
+    }
+    compiled.set(condition, expression);
+  }
+  if (expression instanceof Error) throw expression;
+  return expression.evaluate(values);
+}
+
+/** What went wrong, without the sentence about the expression that ours put before it. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error ? cause.message : message;
+}

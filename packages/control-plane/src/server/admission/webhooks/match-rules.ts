@@ -1,0 +1,62 @@
+import type { RuleWithOperations } from '@bowline/kubernetes';
+import type { ApiResource } from '../../registry/api-resource.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { AdmissionRequest } from '../admission.ts';
+import type { Webhook } from './webhook.ts';
+
+const ANY = '*';
+const ADMISSION_GROUP = 'admissionregistration.k8s.io';
+
+/** isExempt says that no webhook is asked about a request: one that could refuse its own removal could not be removed. */
+export function isExempt({ resource }: AdmissionRequest): boolean {
+  return resource.group === ADMISSION_GROUP;
+}
+
+/**
+ * matchedResource is the resource, in the version that a webhook wants to see, that makes one of its rules match; undefined
+ * when none does. A rule about another version of what is written matches too, unless the webhook wants exact matches alone.
+ */
+export function matchedResource(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  registry: Registry,
+): ApiResource | undefined {
+  const { resource } = request;
+  if (webhook.rules.some((rule) => matches(rule, request, resource))) return resource;
+  if (!webhook.matchesEquivalents || webhook.rules.length === 0) return undefined;
+  const equivalents = registry.all().filter((each) => each.collection === resource.collection && each !== resource);
+  if (equivalents.length === 0) return undefined;
+  for (const rule of webhook.rules) {
+    const equivalent = equivalents.find((each) => matches(rule, request, each));
+    if (equivalent) return equivalent;
+  }
+  return undefined;
+}
+
+function matches(rule: RuleWithOperations, request: AdmissionRequest, resource: ApiResource): boolean {
+  return (
+    has(rule.operations, request.operation) &&
+    has(rule.apiGroups, resource.group) &&
+    has(rule.apiVersions, resource.version) &&
+    hasScope(rule.scope, request) &&
+    (rule.resources ?? []).some((each) => isResource(each, resource.resource, request.subresource))
+  );
+}
+
+function has(values: readonly string[] | undefined, value: string): boolean {
+  return values?.some((each) => each === ANY || each === value) ?? false;
+}
+
+/** A namespace is not in itself, whatever its path says. */
+function hasScope(scope: string | undefined, { resource, namespace }: AdmissionRequest): boolean {
+  if (scope === undefined || scope === ANY) return true;
+  const isNamespaced = namespace !== '' && resource.resource !== 'namespaces';
+  return isNamespaced === (scope === 'Namespaced');
+}
+
+function isResource(pattern: string, resource: string, subresource: string): boolean {
+  const slash = pattern.indexOf('/');
+  const whole = slash < 0 ? pattern : pattern.slice(0, slash);
+  const part = slash < 0 ? '' : pattern.slice(slash + 1);
+  return (whole === ANY || whole === resource) && (part === ANY || part === subresource);
+}

@@ -1,0 +1,30 @@
+import type { ApiResource } from '../../registry/api-resource.ts';
+import type { AdmissionPlugin } from '../admission.ts';
+import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
+import { isExempt } from './match-rules.ts';
+import { type Webhook, webhooksIn } from './webhook.ts';
+
+/** validatingWebhooks asks the stored validating webhooks, all at the same time: one that refuses is enough. */
+export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    validate(request) {
+      const webhooks = webhooksIn(parts.storage, 'validating');
+      if (webhooks.length === 0 || isExempt(request)) return;
+      return ask();
+
+      async function ask(): Promise<void> {
+        const concerned: { readonly webhook: Webhook; readonly resource: ApiResource }[] = [];
+        for (const webhook of webhooks) {
+          const resource = await concernedResource(parts, webhook, request);
+          if (resource) concerned.push({ webhook, resource });
+        }
+        const outcomes = await Promise.allSettled(
+          concerned.map(({ webhook, resource }) => invoke(parts, webhook, request, resource, false)),
+        );
+        // Of several refusals the first in the order of the webhooks is told, so that the same write always reads the same.
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+      }
+    },
+  };
+}

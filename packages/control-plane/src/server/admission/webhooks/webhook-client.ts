@@ -1,0 +1,141 @@
+import { Agent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { WebhookClientConfig } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
+import type { Storage } from '../../storage/storage.ts';
+import { CallFailure, networkFailure, statusFailure } from './call-failure.ts';
+import { type Address, type ServiceResolver, serviceAddress } from './service-address.ts';
+import type { Webhook } from './webhook.ts';
+
+/** WebhookClientOptions says how webhooks are reached. */
+export interface WebhookClientOptions {
+  readonly storage: Storage;
+  /** Times out calls. */
+  readonly clock: Clock;
+  /** Finds what stands behind Services. Defaults to none: those with a cluster IP are not reached. */
+  readonly resolveService?: ServiceResolver | undefined;
+}
+
+/** An answer may hold a patch, in base64, that replaces a whole object of the largest size; no more. */
+const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
+const DEFAULT_SERVICE_PORT = 443;
+/** How long a connection that nobody uses stays open. */
+const IDLE_MS = 30_000;
+
+/** WebhookClient asks webhooks. Disposing of it closes its connections. */
+export class WebhookClient implements Disposable {
+  readonly #options: WebhookClientOptions;
+  /** Keeps connections to different servers, names and authorities apart by itself. */
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_MS });
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options;
+  }
+
+  /** ask sends a review and gives the answer as it is. It fails with a CallFailure. */
+  async ask({ clientConfig, timeoutSeconds }: Webhook, review: string, signal: AbortSignal): Promise<unknown> {
+    const asked = `${urlOf(clientConfig)}?timeout=${timeoutSeconds}s`;
+    const ended = new AbortController();
+    const end = (): void => ended.abort('context canceled');
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    using _timer = this.#options.clock.setTimer(timeoutSeconds * 1_000, () => ended.abort('context deadline exceeded'));
+    try {
+      const { status, body } = await this.#post(clientConfig, new URL(asked), review, ended.signal);
+      if (status < 200 || status > 206) throw new AnsweredFailure(statusFailure(status, body));
+      return parse(body);
+    } catch (error) {
+      if (error instanceof AnsweredFailure) throw new CallFailure(error.message);
+      const why = ended.signal.aborted ? String(ended.signal.reason) : failureOf(error);
+      throw new CallFailure(`Post ${JSON.stringify(asked)}: ${why}`);
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  async #post(
+    config: WebhookClientConfig,
+    url: URL,
+    review: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly status: number; readonly body: string }> {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const address = await this.#addressOf(config, { host, port: Number(url.port) || DEFAULT_SERVICE_PORT });
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const sent = httpsRequest(
+        {
+          ...address,
+          path: `${url.pathname}${url.search}`,
+          method: 'POST',
+          headers: {
+            host: url.host,
+            'content-type': 'application/json',
+            accept: 'application/json, */*',
+            'user-agent': 'kube-apiserver-admission',
+            'content-length': Buffer.byteLength(review),
+          },
+          agent: this.#agent,
+          // The name in the certificate is that of the address, whatever it resolves to. An IP is no server name.
+          servername: isIP(host) ? '' : host,
+          ...(config.caBundle ? { ca: Buffer.from(config.caBundle, 'base64') } : {}),
+          signal,
+        },
+        (answer) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          answer.on('data', (chunk: Buffer) => {
+            size += chunk.length;
+            chunks.push(chunk);
+            if (size > MOST_ANSWER_BYTES)
+              answer.destroy(new CallFailure(`the answer is larger than ${MOST_ANSWER_BYTES} bytes`));
+          });
+          answer.on('error', reject);
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+          );
+        },
+      );
+      sent.on('error', reject);
+      sent.end(review);
+    });
+  }
+
+  async #addressOf({ url, service }: WebhookClientConfig, given: Address): Promise<Address> {
+    if (url || !service) return given;
+    const { namespace = '', name = '', port = DEFAULT_SERVICE_PORT } = service;
+    const { storage, resolveService } = this.#options;
+    return serviceAddress(storage, { namespace, name, port }, resolveService);
+  }
+}
+
+/** A failure that the server told: the address does not matter then. */
+class AnsweredFailure extends Error {}
+
+function urlOf({ url, service }: WebhookClientConfig): string {
+  if (url) {
+    try {
+      return new URL(url).href;
+    } catch {
+      throw new CallFailure('could not get REST client: the URL of the webhook is not valid');
+    }
+  }
+  const { namespace = '', name = '', port = DEFAULT_SERVICE_PORT, path = '' } = service ?? {};
+  return `https://${name}.${namespace}.svc:${port}${path || '/'}`;
+}
+
+function failureOf(error: unknown): string {
+  return error instanceof CallFailure ? error.message : networkFailure(error);
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new AnsweredFailure("couldn't get version/kind; json parse error: the answer is not JSON");
+  }
+}

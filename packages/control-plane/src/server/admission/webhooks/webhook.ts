@@ -1,0 +1,111 @@
+import type { LabelSelector, RuleWithOperations, WebhookClientConfig } from '@bowline/kubernetes';
+import { labelSelector, type Selector } from '@bowline/machinery';
+import type { Storage } from '../../storage/storage.ts';
+import { objectOf, type Stored } from '../../storage/stored.ts';
+
+/** WEBHOOK_COLLECTIONS is where webhook configurations are stored. */
+export const WEBHOOK_COLLECTIONS = {
+  mutating: 'mutatingwebhookconfigurations.admissionregistration.k8s.io',
+  validating: 'validatingwebhookconfigurations.admissionregistration.k8s.io',
+} as const;
+
+/** WebhookType says what a webhook may do. */
+export type WebhookType = keyof typeof WEBHOOK_COLLECTIONS;
+
+/** MatchCondition is a CEL expression that must hold for a webhook to be asked. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** Webhook is one webhook of a stored configuration, completed. */
+export interface Webhook {
+  /** Tells it from every other one, also from one of the same name. */
+  readonly id: string;
+  readonly name: string;
+  readonly configuration: string;
+  readonly clientConfig: WebhookClientConfig;
+  readonly rules: readonly RuleWithOperations[];
+  readonly failsOpen: boolean;
+  readonly matchesEquivalents: boolean;
+  /** Undefined for one that no API server would have stored. */
+  readonly namespaceSelector: Selector<unknown> | undefined;
+  readonly objectSelector: Selector<unknown> | undefined;
+  readonly matchConditions: readonly MatchCondition[];
+  readonly timeoutSeconds: number;
+  readonly hasSideEffects: boolean;
+  readonly isReinvoked: boolean;
+}
+
+/** The fields of both kinds of webhooks; those of one only are absent in the other. */
+interface WebhookFields {
+  readonly name?: string | undefined;
+  readonly clientConfig?: WebhookClientConfig | undefined;
+  readonly rules?: readonly RuleWithOperations[] | undefined;
+  readonly failurePolicy?: string | undefined;
+  readonly matchPolicy?: string | undefined;
+  readonly namespaceSelector?: LabelSelector | undefined;
+  readonly objectSelector?: LabelSelector | undefined;
+  readonly matchConditions?: readonly Partial<MatchCondition>[] | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly sideEffects?: string | undefined;
+  readonly reinvocationPolicy?: string | undefined;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+/** Every write asks for the webhooks; a configuration is read once for as long as it stays as it is. */
+const read = new WeakMap<Stored, readonly Webhook[]>();
+
+/** webhooksIn are all webhooks of a type: by the names of their configurations, and in these by their order. */
+export function webhooksIn(storage: Storage, type: WebhookType): readonly Webhook[] {
+  const all: Webhook[] = [];
+  for (const stored of storage.select(WEBHOOK_COLLECTIONS[type])) {
+    let webhooks = read.get(stored);
+    if (!webhooks) {
+      webhooks = webhooksOf(stored);
+      read.set(stored, webhooks);
+    }
+    all.push(...webhooks);
+  }
+  return all;
+}
+
+function webhooksOf(stored: Stored): Webhook[] {
+  const { metadata, webhooks } = objectOf(stored) as ReturnType<typeof objectOf> & {
+    readonly webhooks?: readonly WebhookFields[];
+  };
+  const configuration = metadata?.name ?? '';
+  const seen = new Map<string, number>();
+  return (webhooks ?? []).map((fields): Webhook => {
+    const { name = '' } = fields;
+    const same = seen.get(name) ?? 0;
+    seen.set(name, same + 1);
+    return {
+      id: `${configuration}/${name}/${same}`,
+      name,
+      configuration,
+      clientConfig: fields.clientConfig ?? {},
+      rules: fields.rules ?? [],
+      failsOpen: fields.failurePolicy === 'Ignore',
+      matchesEquivalents: fields.matchPolicy !== 'Exact',
+      namespaceSelector: selectorOf(fields.namespaceSelector),
+      objectSelector: selectorOf(fields.objectSelector),
+      matchConditions: (fields.matchConditions ?? []).map((each) => ({
+        name: each.name ?? '',
+        expression: each.expression ?? '',
+      })),
+      timeoutSeconds: fields.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+      hasSideEffects: fields.sideEffects !== 'None' && fields.sideEffects !== 'NoneOnDryRun',
+      isReinvoked: fields.reinvocationPolicy === 'IfNeeded',
+    };
+  });
+}
+
+function selectorOf(selector: LabelSelector | undefined): Selector<unknown> | undefined {
+  try {
+    return labelSelector(selector ?? {});
+  } catch {
+    return undefined;
+  }
+}
