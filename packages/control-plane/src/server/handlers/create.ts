@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@bowline/machinery';
 import { metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
-import { alreadyExists, badRequest, internalError, invalid } from '../status/api-status.ts';
+import { alreadyExists, badRequest, internalError, invalid, otherNamespace } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { viewed } from './render.ts';
@@ -37,8 +37,6 @@ export async function createObject(
   strategy.applyDefaults?.(object);
   // Nobody owns what the server or a webhook adds from here on.
   if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });
-  prepareNewMeta(object, random, now);
-  strategy.prepareForCreate?.(object, write);
   const review = {
     operation: 'CREATE' as const,
     resource,
@@ -54,11 +52,15 @@ export async function createObject(
     signal: context.request.signal,
   };
   await admission.mutate(review);
+  if (resource.scope === 'Namespaced' && metadata.namespace !== info.namespace) throw otherNamespace();
   strategy.applyDefaults?.(object);
+  // What the server alone decides comes last: no webhook has a say in it.
+  prepareNewMeta(object, random, now);
+  strategy.prepareForCreate?.(object, write);
   if (countsGenerations(resource)) metadata.generation = 1;
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
   context.warnings.push(...(strategy.warningsOf?.(object, undefined) ?? []));
-  await admission.validate(review);
+  await admission.validate({ ...review, name: metadata.name ?? '' });
 
   for (let attempt = 1; ; attempt++) {
     const name = metadata.name ?? '';

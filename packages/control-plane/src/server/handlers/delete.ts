@@ -100,8 +100,8 @@ export async function deleteObject(
     const state = viewed(resource, stored);
     const old = draftOf(state);
     checkPreconditions(context, name, old, options);
-    await admission.validate({
-      operation: 'DELETE',
+    const review = {
+      operation: 'DELETE' as const,
       resource,
       subresource: '',
       namespace,
@@ -113,7 +113,9 @@ export async function deleteObject(
       options: options.raw,
       warnings: context.warnings,
       signal: context.request.signal,
-    });
+    };
+    await admission.mutate(review);
+    await admission.validate(review);
     const now = clock.now();
     const object = markDeleted(context, draftOf(state), options, now);
     resource.strategy.prepareForDelete?.(object, old, now);

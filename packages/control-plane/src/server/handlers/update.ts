@@ -69,8 +69,6 @@ async function complete(
   if (tracksFields) {
     fields.updated(resource, object, old, { manager: options.fieldManager, subresource: info.subresource, now });
   }
-  keepMeta(object, old);
-  strategy.prepareForUpdate?.(object, old, write);
   const review = {
     operation: 'UPDATE' as const,
     resource,
@@ -87,6 +85,9 @@ async function complete(
   };
   await admission.mutate(review);
   strategy.applyDefaults?.(object);
+  // What an update may not touch is kept in the end, whatever a webhook made of it.
+  keepMeta(object, old);
+  strategy.prepareForUpdate?.(object, old, write);
   if (countsGenerations(resource) && strategy.countsGeneration?.(object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
