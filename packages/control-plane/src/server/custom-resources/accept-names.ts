@@ -1,0 +1,69 @@
+import type { CustomResourceDefinitionNames } from '@bowline/kubernetes';
+import { isSameJson } from '@bowline/machinery';
+
+/** Taken are the names that other definitions of the same group hold. */
+export interface Taken {
+  /** Plurals, singulars and short names: one of them must lead to one kind. */
+  readonly resources: ReadonlySet<string>;
+  /** Kinds and kinds of lists. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+/** NamesDecision is which names a definition gets, and what its condition NamesAccepted says. */
+export interface NamesDecision {
+  readonly names: CustomResourceDefinitionNames;
+  readonly isAccepted: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** takenBy collects the names that definitions hold. */
+export function takenBy(holders: Iterable<CustomResourceDefinitionNames>): Taken {
+  const resources = new Set<string>();
+  const kinds = new Set<string>();
+  for (const { plural, singular, shortNames = [], kind, listKind } of holders) {
+    for (const name of [plural, singular, ...shortNames]) if (name) resources.add(name);
+    for (const name of [kind, listKind]) if (name) kinds.add(name);
+  }
+  return { resources, kinds };
+}
+
+/** acceptNames gives a definition every name that is free. One that is taken stays what it was before; the last one is named. */
+export function acceptNames(
+  wanted: CustomResourceDefinitionNames,
+  held: CustomResourceDefinitionNames,
+  { resources, kinds }: Taken,
+): NamesDecision {
+  const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = {
+    ...held,
+  };
+  let conflict: { readonly reason: string; readonly message: string } | undefined;
+  const take = (
+    member: 'plural' | 'singular' | 'kind' | 'listKind',
+    reason: string,
+    taken: ReadonlySet<string>,
+  ): void => {
+    const name = wanted[member] ?? '';
+    if (name !== held[member] && taken.has(name))
+      conflict = { reason, message: `${JSON.stringify(name)} is already in use` };
+    else names[member] = name;
+  };
+  take('plural', 'PluralConflict', resources);
+  take('singular', 'SingularConflict', resources);
+  if (!isSameJson(wanted.shortNames ?? [], held.shortNames ?? [])) {
+    const mine = new Set(held.shortNames);
+    const used = (wanted.shortNames ?? []).filter((name) => !mine.has(name) && resources.has(name));
+    const texts = used.map((name) => `${JSON.stringify(name)} is already in use`);
+    if (used.length > 0)
+      conflict = {
+        reason: 'ShortNamesConflict',
+        message: texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`,
+      };
+    else names.shortNames = wanted.shortNames;
+  }
+  take('kind', 'KindConflict', kinds);
+  take('listKind', 'ListKindConflict', kinds);
+  names.categories = wanted.categories;
+  if (conflict) return { names, isAccepted: false, ...conflict };
+  return { names, isAccepted: true, reason: 'NoConflicts', message: 'no conflicts found' };
+}

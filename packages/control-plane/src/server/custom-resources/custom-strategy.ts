@@ -1,0 +1,112 @@
+import { apiVersionOf } from '@bowline/kubernetes';
+import { type Schema, schemaFor } from '@bowline/kubernetes/schemas';
+import { type FieldProblem, isSameJson, type JsonObject } from '@bowline/machinery';
+import { applyDefaults, prune, type StructuralSchema, unknownFields, validate } from '@bowline/machinery/schema';
+import type { Draft, Strategy } from '../registry/api-resource.ts';
+import { decodeBuiltIn } from '../registry/decode-built-in.ts';
+import { invalid } from '../registry/kinds/problems.ts';
+import { forbidden } from '../status/api-status.ts';
+
+/** CustomKind is what the strategy of a custom resource depends on. */
+export interface CustomKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly resource: string;
+  readonly schema: StructuralSchema;
+  readonly hasStatus: boolean;
+  /** Where a scale finds how many are wanted, if there is one. */
+  readonly specReplicasPath: string | undefined;
+  /** Whether the definition is being deleted: nothing new is made then. */
+  readonly isTerminating: () => boolean;
+}
+
+const MOST_REPLICAS = 2 ** 31 - 1;
+
+/** customStrategy is how objects of a custom resource are read, completed and judged: by their schema. */
+export function customStrategy(kind: CustomKind): Strategy {
+  const { schema, hasStatus, isTerminating } = kind;
+  return {
+    decode: (value) => decodeCustom(kind, value),
+    prepareForCreate(object) {
+      if (isTerminating()) {
+        const why = 'create not allowed while custom resource definition is terminating';
+        throw forbidden(kind, object.metadata.name ?? '', why);
+      }
+      if (hasStatus) object.status = undefined;
+    },
+    prepareForUpdate(object, old) {
+      if (hasStatus) object.status = old.status;
+    },
+    applyDefaults(object) {
+      const { metadata, ...content } = object;
+      const filled = applyDefaults(content, schema);
+      if (filled !== content) Object.assign(object, filled);
+    },
+    validate: (object, old) => customProblems(kind, object, old),
+    countsGeneration: (object, old) => !isSameJson(contentOf(object, hasStatus), contentOf(old, hasStatus)),
+  };
+}
+
+/** customStatusStrategy is the strategy of `/status`: of what it is sent, the status alone counts. */
+export function customStatusStrategy(whole: Strategy): Strategy {
+  return {
+    decode: (value) => whole.decode(value),
+    applyDefaults: whole.applyDefaults,
+    prepareForUpdate(object, old) {
+      const { status } = object;
+      const { managedFields, resourceVersion } = object.metadata;
+      for (const field of Object.keys(object)) object[field] = undefined;
+      Object.assign(object, structuredClone(old), { status });
+      object.metadata = { ...structuredClone(old.metadata), managedFields, resourceVersion };
+    },
+    validate: (object, old, context) => whole.validate(object, old, context),
+  };
+}
+
+/** What every object has: read as the API server reads it, whatever the kind. */
+const METADATA: Schema = {
+  type: 'object',
+  properties: { metadata: schemaFor('v1', 'ConfigMap')?.properties?.metadata ?? {} },
+};
+
+function decodeCustom({ kind, version, schema }: CustomKind, value: JsonObject): ReturnType<Strategy['decode']> {
+  const pruned = prune(value, schema, { isResource: true }) as JsonObject;
+  const unknown = pruned === value ? [] : unknownFields(value, schema, { isResource: true });
+  const { metadata } = decodeBuiltIn(kind, version, METADATA, { metadata: pruned.metadata ?? {} }).object;
+  return { object: { ...pruned, metadata } as Draft, unknown };
+}
+
+function customProblems(kind: CustomKind, object: Draft, old: Draft | undefined): readonly FieldProblem[] {
+  const value = wholeOf(kind, object);
+  const problems = validate(value, kind.schema, { oldValue: old && wholeOf(kind, old), isResource: true });
+  return [...problems, ...replicaProblems(kind, value)];
+}
+
+/** wholeOf is an object as rules see it: what it is said with, and nothing that is undefined. */
+function wholeOf(kind: CustomKind, object: Draft): JsonObject {
+  const metadata = defined(object.metadata);
+  return { ...defined(object), apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
+}
+
+function defined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+function contentOf({ metadata, apiVersion, kind, status, ...content }: Draft, hasStatus: boolean): JsonObject {
+  return hasStatus ? content : { ...content, status };
+}
+
+/** replicaProblems: what a scale shows must be a count. */
+function replicaProblems({ specReplicasPath }: CustomKind, value: JsonObject): FieldProblem[] {
+  if (specReplicasPath === undefined) return [];
+  let replicas: unknown = value;
+  for (const name of specReplicasPath.split('.').slice(1)) {
+    if (typeof replicas !== 'object' || replicas === null || !Object.hasOwn(replicas, name)) return [];
+    replicas = (replicas as JsonObject)[name];
+  }
+  if (typeof replicas !== 'number') return [];
+  if (replicas < 0) return [invalid(specReplicasPath, replicas, 'should be a non-negative integer')];
+  const why = `should be less than or equal to ${MOST_REPLICAS}`;
+  return replicas > MOST_REPLICAS ? [invalid(specReplicasPath, replicas, why)] : [];
+}

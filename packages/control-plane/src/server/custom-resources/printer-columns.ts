@@ -1,0 +1,55 @@
+import type { CustomResourceColumnDefinition } from '@bowline/kubernetes';
+import { parseTime } from '@bowline/machinery';
+import { age, shortDuration } from '../printing/table.ts';
+import type { TableColumn } from '../registry/api-resource.ts';
+import { type JsonPath, parseJsonPath } from './json-path.ts';
+
+/** printerColumns are the columns that a definition asks for; undefined for those that ask for none, which show the age. */
+export function printerColumns(
+  definitions: readonly CustomResourceColumnDefinition[] | undefined,
+): readonly TableColumn[] | undefined {
+  if (!definitions || definitions.length === 0) return undefined;
+  return definitions.map(({ name, type, format = '', description, priority = 0, jsonPath }) => {
+    const find: JsonPath = parseJsonPath(jsonPath) ?? (() => []);
+    return {
+      name,
+      type,
+      format,
+      description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+      priority,
+      cell: (object, now) => cellOf(type, find(object)[0], now),
+    };
+  });
+}
+
+/** cellOf is a value as a column of a type shows it; null for one of another type. */
+function cellOf(type: string, value: unknown, now: number): unknown {
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return typeof value === 'bigint' ? Number(value) : typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? ageOf(value, now) : null;
+    default:
+      return goText(value);
+  }
+}
+
+function ageOf(text: string, now: number): string {
+  if (text === '') return age(undefined, now);
+  const then = parseTime(text);
+  return then === undefined ? '<invalid>' : shortDuration(now - then);
+}
+
+/** goText is a value as text: maps and lists as Go prints them. */
+function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value !== 'object') return String(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${members.map(([name, each]) => `${name}:${goText(each)}`).join(' ')}]`;
+}

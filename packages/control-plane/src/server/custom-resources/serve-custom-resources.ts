@@ -1,0 +1,181 @@
+import type { CustomResourceDefinition } from '@bowline/kubernetes';
+import { type Clock, formatTime, isSameJson } from '@bowline/machinery';
+import type { FieldTracking } from '../fields/field-tracking.ts';
+import { draftOf } from '../handlers/render.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Storage } from '../storage/storage.ts';
+import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
+import { conditionOf, isTerminating, withCondition } from './conditions.ts';
+import { collectionOf } from './custom-resources.ts';
+import { CLEANUP, definitionOf, withDefinitionRules } from './definition-rules.ts';
+import { nextStatus } from './next-status.ts';
+import { ServedDefinitions } from './served-definitions.ts';
+
+const GROUP = 'apiextensions.k8s.io';
+const MANAGER = 'kube-apiserver';
+
+/** CustomResourcesOptions are what serving custom resources needs. */
+export interface CustomResourcesOptions {
+  readonly storage: Storage;
+  /** Must have the built-in kinds already. */
+  readonly registry: Registry;
+  readonly fields: FieldTracking;
+  readonly clock: Clock;
+  /** Told of errors that are bugs and belong to no request. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * serveCustomResources serves what CustomResourceDefinitions define: those that are stored already before it returns, and every
+ * other one from when it is established until its last object is gone. Disposing of it stops it from following definitions.
+ */
+export function serveCustomResources(options: CustomResourcesOptions): Disposable {
+  const builtIn = options.registry.find(GROUP, 'v1', 'customresourcedefinitions');
+  if (!builtIn) throw new TypeError('there are no CustomResourceDefinitions among the built-in kinds yet');
+  const resource = withDefinitionRules(builtIn);
+  options.registry.set(resource);
+  const lifecycle = new Lifecycle(options, resource);
+  lifecycle.start();
+  return lifecycle;
+}
+
+/** Lifecycle brings definitions from written to established, and from deleted to gone. */
+class Lifecycle implements Disposable {
+  readonly #options: CustomResourcesOptions;
+  readonly #resource: ApiResource;
+  readonly #served: ServedDefinitions;
+  readonly #definitions = new Map<string, CustomResourceDefinition>();
+  /** What tells that objects of a deleted definition go. */
+  readonly #emptying = new Map<string, Disposable>();
+  #watch: Disposable | undefined;
+  #isPlanned = false;
+  #isStopped = false;
+
+  constructor(options: CustomResourcesOptions, resource: ApiResource) {
+    this.#options = options;
+    this.#resource = resource;
+    this.#served = new ServedDefinitions(options.registry, options.storage);
+  }
+
+  start(): void {
+    const { storage } = this.#options;
+    for (const stored of storage.select(this.#resource.collection)) this.#know(stored.key, stored);
+    this.#watch = storage.watch(this.#resource.collection, ({ key, current }) => {
+      this.#know(key, current);
+      this.#plan();
+    });
+    this.#settle();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isStopped = true;
+    this.#watch?.[Symbol.dispose]();
+    for (const each of this.#emptying.values()) each[Symbol.dispose]();
+    this.#emptying.clear();
+  }
+
+  #know(key: string, stored: Stored | undefined): void {
+    const { name } = splitKey(key);
+    const definition = stored && definitionOf(objectOf(stored));
+    if (definition) this.#definitions.set(name, definition);
+    else this.#definitions.delete(name);
+    this.#served.set(name, definition);
+  }
+
+  /** Not at once: all watchers must hear of a write before they hear of what follows from it. */
+  #plan(): void {
+    if (this.#isPlanned || this.#isStopped) return;
+    this.#isPlanned = true;
+    queueMicrotask(() => {
+      this.#isPlanned = false;
+      if (this.#isStopped) return;
+      try {
+        this.#settle();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    });
+  }
+
+  /** Every write plans the next round; a round in which nothing is left to do writes nothing. */
+  #settle(): void {
+    for (const [name, definition] of this.#definitions) {
+      if (isTerminating(definition)) this.#empty(name, definition);
+      else this.#advance(name, definition);
+    }
+  }
+
+  #advance(name: string, definition: CustomResourceDefinition): void {
+    const others = [...this.#definitions].flatMap(([other, each]) => (other === name ? [] : [each]));
+    const status = nextStatus(definition, others, this.#options.clock.now());
+    if (!isSameJson(status, definition.status)) this.#writeStatus(name, status);
+  }
+
+  #writeStatus(name: string, status: CustomResourceDefinition['status']): void {
+    const { storage, fields, clock } = this.#options;
+    const { collection } = this.#resource;
+    const stored = storage.get(collection, `/${name}`);
+    if (!stored) return;
+    const object = draftOf(stored);
+    object.status = status;
+    const writer = { manager: MANAGER, subresource: 'status', now: clock.now() };
+    fields.updated(this.#resource, object, draftOf(stored), writer);
+    storage.update(collection, stored.key, stored.revision, object);
+  }
+
+  /** empty deletes the objects of a definition, and the definition after the last of them. */
+  #empty(name: string, definition: CustomResourceDefinition): void {
+    const { storage, clock } = this.#options;
+    if (!definition.metadata?.finalizers?.includes(CLEANUP)) return;
+    if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
+      const message = 'CustomResource deletion is in progress';
+      const condition = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message } as const;
+      const conditions = withCondition(definition.status?.conditions, condition, clock.now());
+      this.#writeStatus(name, { ...definition.status, conditions });
+      return;
+    }
+    const objects = collectionOf(definition);
+    for (const stored of [...storage.select(objects)]) deleteStored(storage, objects, stored, clock.now());
+    if (storage.size(objects) > 0) {
+      if (!this.#emptying.has(name))
+        this.#emptying.set(
+          name,
+          storage.watch(objects, () => this.#plan()),
+        );
+      return;
+    }
+    this.#emptying.get(name)?.[Symbol.dispose]();
+    this.#emptying.delete(name);
+    this.#letGo(name);
+  }
+
+  #letGo(name: string): void {
+    const { storage } = this.#options;
+    const { collection } = this.#resource;
+    const stored = storage.get(collection, `/${name}`);
+    if (!stored) return;
+    const object = draftOf(stored);
+    const finalizers = object.metadata.finalizers?.filter((finalizer) => finalizer !== CLEANUP) ?? [];
+    if (finalizers.length === 0) {
+      storage.remove(collection, stored.key, stored.revision, object);
+      return;
+    }
+    object.metadata.finalizers = finalizers;
+    storage.update(collection, stored.key, stored.revision, object);
+  }
+}
+
+/** deleteStored deletes an object as a client would that waits for nobody: those who put a finalizer on it do their work first. */
+function deleteStored(storage: Storage, collection: string, stored: Stored, now: number): void {
+  const object = draftOf(stored);
+  const { metadata } = object;
+  if ((metadata.finalizers ?? []).length === 0) {
+    storage.remove(collection, stored.key, stored.revision, object);
+  } else if (metadata.deletionTimestamp === undefined) {
+    metadata.deletionTimestamp = formatTime(now);
+    metadata.deletionGracePeriodSeconds = 0;
+    metadata.generation = (metadata.generation ?? 0) + 1;
+    storage.update(collection, stored.key, stored.revision, object);
+  }
+}

@@ -1,0 +1,57 @@
+import type { CustomResourceDefinition } from '@bowline/kubernetes';
+import { canonicalJson } from '../json/canonical-json.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Storage } from '../storage/storage.ts';
+import { isEstablished, isTerminating } from './conditions.ts';
+import { customResources } from './custom-resources.ts';
+
+interface Served {
+  /** Of everything that serving depends on: what is the same is not served anew, and its watches go on. */
+  readonly signature: string;
+  readonly resources: readonly ApiResource[];
+}
+
+/** ServedDefinitions keeps the registry in step with the definitions that are established. */
+export class ServedDefinitions {
+  readonly #registry: Registry;
+  readonly #storage: Storage;
+  readonly #served = new Map<string, Served>();
+  readonly #terminating = new Set<string>();
+
+  constructor(registry: Registry, storage: Storage) {
+    this.#registry = registry;
+    this.#storage = storage;
+  }
+
+  /** set serves a definition as it is now, or no longer. */
+  set(name: string, definition: CustomResourceDefinition | undefined): void {
+    if (definition && isTerminating(definition)) this.#terminating.add(name);
+    else this.#terminating.delete(name);
+    if (!definition || !isEstablished(definition)) {
+      this.#replace(name, undefined);
+      return;
+    }
+    const signature = canonicalJson([definition.spec, definition.status?.acceptedNames]);
+    if (this.#served.get(name)?.signature === signature) return;
+    const resources = customResources(definition, {
+      revision: this.#storage.revision,
+      isTerminating: () => this.#terminating.has(name),
+    });
+    // A built-in kind stays what it is, whatever somebody defines in its group.
+    const own = resources.filter((each) => !this.#registry.find(each.group, each.version, each.resource)?.schema);
+    this.#replace(name, { signature, resources: own });
+  }
+
+  #replace(name: string, next: Served | undefined): void {
+    const kept = new Set(next?.resources.map(({ version }) => version));
+    for (const { group, version, resource } of this.#served.get(name)?.resources ?? [])
+      if (!kept.has(version)) this.#registry.remove(group, version, resource);
+    if (next) {
+      this.#served.set(name, next);
+      this.#registry.set(...next.resources);
+    } else {
+      this.#served.delete(name);
+    }
+  }
+}
