@@ -70,6 +70,7 @@ export {
 export { between, integerBelow, pick, type Random, seededRandom, systemRandom } from './random/random.ts';
 export { compareResourceVersions, isResourceVersion } from './resource-version/resource-version.ts';
 export { quoteText } from './schema/go-text.ts';
+export { parseIp, parsePrefixLength } from './schema/ip-address.ts';
 export { escapeFieldValue, type FieldRequirement, parseFieldSelector } from './selectors/field-selector.ts';
 export type { LabelOperator, LabelRequirement } from './selectors/label-requirement.ts';
 export { labelSelector, validateLabelSelector } from './selectors/label-selector.ts';

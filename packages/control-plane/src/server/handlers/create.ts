@@ -58,6 +58,8 @@ export async function createObject(
   prepareNewMeta(object, random, now);
   strategy.prepareForCreate?.(object, write);
   if (countsGenerations(resource)) metadata.generation = 1;
+  const allocation = { storage, random, dryRun: options.dryRun };
+  strategy.allocate?.(object, undefined, allocation);
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));
   context.warnings.push(...(strategy.warningsOf?.(object, undefined) ?? []));
   await admission.validate({ ...review, name: metadata.name ?? '' });
@@ -66,6 +68,7 @@ export async function createObject(
     const name = metadata.name ?? '';
     const key = keyIn(metadata.namespace, name);
     if (options.dryRun && !storage.get(resource.collection, key)) return { isNew: true, draft: object };
+    if (!options.dryRun) strategy.allocate?.(object, undefined, allocation);
     const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);
     if (stored) return { isNew: true, stored: viewed(resource, stored), draft: object };
     if (!isGenerated || attempt >= MOST_NAMES) throw alreadyExists(resourceName(context), name);

@@ -39,6 +39,7 @@ export async function updateObject(
     checkPreconditions(context, object, old);
     await complete(context, revision, object, old, options);
     if (options.dryRun) return { isNew: false, draft: object };
+    revision.strategy.allocate?.(object, old, { storage, random: context.random, dryRun: false });
     const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object, resource);
     const result = isLast
       ? storage.remove(resource.collection, key, stored.revision, object)
@@ -61,7 +62,7 @@ async function complete(
   old: Draft,
   options: WriteOptions,
 ): Promise<void> {
-  const { resource, info, clock, admission, fields, user } = context;
+  const { resource, info, clock, admission, fields, user, storage, random } = context;
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
   strategy.applyDefaults?.(object);
@@ -92,6 +93,7 @@ async function complete(
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   keepTimes(object, old);
+  strategy.allocate?.(object, old, { storage, random, dryRun: options.dryRun });
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
   context.warnings.push(...(strategy.warningsOf?.(object, old) ?? []));
   await admission.validate(review);

@@ -1,9 +1,10 @@
 import type { KubernetesObject, Scope } from '@bowline/kubernetes';
 import type { Schema } from '@bowline/kubernetes/schemas';
-import type { FieldProblem, FieldShape } from '@bowline/machinery';
+import type { FieldProblem, FieldShape, Random } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { Verb } from '../http/request-info.ts';
 import type { NameRule } from '../objects/names.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Stored } from '../storage/stored.ts';
 
 /**
@@ -40,6 +41,13 @@ export interface AnswerContext extends WriteContext {
 /** Answer computes what is told of a kind that is not stored, such as a review or a token: the draft, completed, or another. */
 export type Answer = (draft: Draft, context: AnswerContext) => Promise<Draft> | Draft;
 
+/** Allocation is where a kind finds what is free. */
+export interface Allocation {
+  readonly storage: Storage;
+  readonly random: Random;
+  readonly dryRun: boolean;
+}
+
 /** Decoded is a request's body as a kind understands it. */
 export interface Decoded {
   readonly object: Draft;
@@ -60,6 +68,11 @@ export interface Strategy {
   readonly prepareForUpdate?: ((object: Draft, old: Draft, context: WriteContext) => void) | undefined;
   /** applyDefaults fills in what is left out; twice is as good as once. */
   readonly applyDefaults?: ((object: Draft) => void) | undefined;
+  /**
+   * allocate gives an object what no other one may have, such as an address. It is asked before the object is judged and, since
+   * others may have been faster, again in the moment before it is stored. A refusal is a thrown StatusError.
+   */
+  readonly allocate?: ((object: Draft, old: Draft | undefined, allocation: Allocation) => void) | undefined;
   /** validate finds what is wrong with an object; `old` is there for updates. */
   validate(object: Draft, old: Draft | undefined, context: WriteContext): readonly FieldProblem[];
   /** warningsOf is what whoever writes an object should know, although nothing is wrong with it. */
@@ -70,6 +83,8 @@ export interface Strategy {
   readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
   /** prepareForDelete changes an object that is marked as deleted, such as by a finalizer of the server's own. */
   readonly prepareForDelete?: ((object: Draft, old: Draft, now: number) => void) | undefined;
+  /** Whether the answer about an object that is gone is the object. Defaults to a status with its name. */
+  readonly tellsDeleted?: boolean | undefined;
   /** isKept says that something besides finalizers and a grace period keeps a deleted object. */
   readonly isKept?: ((object: Draft) => boolean) | undefined;
 }

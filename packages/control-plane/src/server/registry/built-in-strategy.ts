@@ -25,8 +25,10 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
   return {
     decode: (value) => decodeBuiltIn(kind, version, schema, value),
     prepareForCreate(object, context) {
-      if (hasStatus) object.status = undefined;
+      if (hasStatus) object.status = {};
       rules.prepareForCreate?.(object, context);
+      // Of the status there is what there is before anybody says anything.
+      if (hasStatus) rules.applyDefaults?.(object);
     },
     prepareForUpdate(object, old, context) {
       if (hasStatus) object.status = old.status;
@@ -44,6 +46,8 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
     warningsOf: rules.warningsOf,
     prepareForDelete: rules.prepareForDelete,
     isKept: rules.isKept,
+    allocate: rules.allocate,
+    tellsDeleted: rules.tellsDeleted,
   };
 }
 
