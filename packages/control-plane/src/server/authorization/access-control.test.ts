@@ -70,7 +70,7 @@ describe('a guarded server', () => {
   it('gives bootstrap roles back what they lost, and leaves alone what somebody took over', async () => {
     const storage = new Storage({ clock: startGuardedServer().clock });
     {
-      using t = startGuardedServer(storage);
+      using t = startGuardedServer({ storage });
       const own = { verbs: ['get'], apiGroups: ['x'], resources: ['y'] };
       await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:basic-user`, { rules: [own] }, MERGE);
       await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterrolebindings/system:basic-user`, { subjects: null }, MERGE);
@@ -81,12 +81,12 @@ describe('a guarded server', () => {
       await t.ask(ADMIN, 'PATCH', `${RBAC}/clusterroles/system:discovery`, taken, MERGE);
       expect((await t.ask(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(403);
     }
-    using t = startGuardedServer(storage);
+    using t = startGuardedServer({ storage });
     expect((await t.ask(ann, 'POST', `${AUTHN}/selfsubjectreviews`, {})).code).toBe(201);
     expect((await rulesOf(t, 'system:basic-user'))?.length).toBe(3);
     expect((await rulesOf(t, 'system:discovery')) ?? []).toEqual([]);
     const { revision } = storage;
-    startGuardedServer(storage)[Symbol.dispose]();
+    startGuardedServer({ storage })[Symbol.dispose]();
     expect(storage.revision).toBe(revision);
   });
 
@@ -132,7 +132,7 @@ describe('a guarded server', () => {
 
   it('takes lists with holes in them for what is left of them', async () => {
     const storage = new Storage({ clock: startGuardedServer().clock });
-    using t = startGuardedServer(storage);
+    using t = startGuardedServer({ storage });
     const rules = [
       null,
       { verbs: [null, 'get'], apiGroups: ['', null], resources: [null, 'pods'], nonResourceURLs: [null] },
@@ -145,7 +145,7 @@ describe('a guarded server', () => {
     ] as const;
     for (const [plural, object] of made)
       storage.create(`${plural}.rbac.authorization.k8s.io`, `/${object.metadata.name}`, object);
-    using again = startGuardedServer(storage);
+    using again = startGuardedServer({ storage });
     for (const each of [t, again]) {
       expect((await each.ask(ann, 'GET', '/api/v1/namespaces/ns/pods/x')).code).toBe(404);
       expect((await each.ask(ann, 'GET', '/api/v1/pods')).code).toBe(403);

@@ -6,6 +6,7 @@ import {
   ADMIN,
   type Ask,
   type Asker,
+  type GuardedOptions,
   type GuardedServer,
   startGuardedServer,
   type Told,
@@ -29,13 +30,17 @@ export interface BothServers extends AsyncDisposable {
   userOf(name: string): Asker;
   /** both asks both servers. Texts may hold NS for the namespace and OWN for what other names begin with. */
   both(...question: Parameters<Ask>): Promise<Answers>;
+  /** filled is a value with the names put in. */
+  filled<T>(value: T): T;
+  /** onDispose adds work to the end. */
+  onDispose(work: () => Promise<unknown>): void;
 }
 
 /** bothServers starts one of ours, and writes the same roles to it and to the real one. */
-export async function bothServers(): Promise<BothServers> {
+export async function bothServers(options: GuardedOptions = {}): Promise<BothServers> {
   const c: Cluster = await cluster({ prefix: 'access' });
   const own = c.uniqueName('access');
-  const ours: GuardedServer = startGuardedServer();
+  const ours: GuardedServer = startGuardedServer(options);
   const real = askWith((who) => {
     if (who && 'user' in who && who.user !== 'admin') return c.kubeconfig({ user: who.user, groups: who.groups ?? [] });
     return c.kubeconfig('admin');
@@ -52,6 +57,7 @@ export async function bothServers(): Promise<BothServers> {
     ] as const;
     return { real: await real(...asked), ours: await ours.ask(...asked) };
   };
+  await ours.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: c.namespace } });
   for (const [path, object] of POLICY) {
     const answers = await both(ADMIN, 'POST', path, object);
     if (answers.real.code !== 201 || answers.ours.code !== 201)
@@ -69,6 +75,8 @@ export async function bothServers(): Promise<BothServers> {
   await waitFor('the roles', knows(last));
   return {
     both,
+    filled,
+    onDispose: (work) => c.onDispose(work),
     userOf: (name) => ({ user: `${own}:${name}` }),
     async [Symbol.asyncDispose]() {
       ours[Symbol.dispose]();

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { VirtualClock } from '@bowline/machinery';
+import { type Clock, systemRandom, VirtualClock } from '@bowline/machinery';
+import { createAdmission } from '../admission/create-admission.ts';
 import { type ApiServer, createApiServer } from '../api-server.ts';
 import { trackFields } from '../fields/track-fields.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
@@ -28,6 +29,16 @@ export type Ask = (
   headers?: readonly (readonly [string, string])[],
 ) => Promise<Told>;
 
+/** GuardedOptions shapes a server. */
+export interface GuardedOptions {
+  /** What was kept before. Defaults to nothing. */
+  readonly storage?: Storage | undefined;
+  /** Whether writes go through all of admission, and not only through what guards roles. Defaults to false. */
+  readonly admits?: boolean | undefined;
+  /** Defaults to a virtual one. */
+  readonly clock?: Clock | undefined;
+}
+
 /** GuardedServer is a server in the same process that knows its users and what they may do. */
 export interface GuardedServer extends Disposable {
   readonly server: ApiServer;
@@ -42,13 +53,14 @@ export const ADMIN: Asker = { user: 'admin', groups: ['system:masters'] };
 /** A key is slow to make, and all tests may use the same. */
 let key: string | undefined;
 
-/** startGuardedServer makes one with the built-in kinds; `storage` is what was kept before. */
-export function startGuardedServer(storage?: Storage): GuardedServer {
-  const clock = new VirtualClock();
+/** startGuardedServer makes one with the built-in kinds. */
+export function startGuardedServer(options: GuardedOptions = {}): GuardedServer {
+  const virtual = new VirtualClock();
+  const clock = options.clock ?? virtual;
   const registry = new Registry();
   registry.set(...builtInResources());
   const fields = trackFields(registry);
-  const kept = storage ?? new Storage({ clock });
+  const kept = options.storage ?? new Storage({ clock });
   key ??= generateKeyPairSync('ec', { namedCurve: 'P-256' })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
@@ -64,10 +76,12 @@ export function startGuardedServer(storage?: Storage): GuardedServer {
     url: () => 'https://here',
     onError: fail,
   });
+  const { authorizer } = access;
+  const admission = createAdmission({ storage: kept, registry, authorizer, clock, random: systemRandom });
   const server = createApiServer({
     authenticator: access.authenticator,
-    authorizer: access.authorizer,
-    admission: [access.admission],
+    authorizer,
+    admission: [...(options.admits ? admission.plugins : []), access.admission],
     routes: [access.route],
     fields,
     strategicMerge: (document) => document,
@@ -79,7 +93,7 @@ export function startGuardedServer(storage?: Storage): GuardedServer {
   return {
     server,
     access,
-    clock,
+    clock: virtual,
     async ask(who, method, url, body, headers = []) {
       const lines = [
         ['content-type', 'application/json'] as const,
@@ -98,6 +112,9 @@ export function startGuardedServer(storage?: Storage): GuardedServer {
       });
       return { code: response.status, body: JSON.parse(String(response.body)) as Told['body'] };
     },
-    [Symbol.dispose]: () => access[Symbol.dispose](),
+    [Symbol.dispose]() {
+      admission[Symbol.dispose]();
+      access[Symbol.dispose]();
+    },
   };
 }

@@ -60,6 +60,12 @@ export const POLICY: readonly (readonly [path: string, object: object])[] = [
   binding('all', 'ClusterRole', 'OWN:all', [{ kind: 'Group', name: 'OWN:owners' }]),
   binding('dangling', 'ClusterRole', 'OWN:none', [{ kind: 'User', name: 'OWN:lost' }]),
   binding('dangling-too', 'Role', 'none', [{ kind: 'User', name: 'OWN:stray' }]),
+  role('mapper', [{ verbs: ['create', 'update', 'patch', 'get'], apiGroups: [''], resources: ['configmaps'] }]),
+  role('blocker', [
+    { verbs: ['create', 'update', 'delete'], apiGroups: [''], resources: ['configmaps', 'configmaps/finalizers'] },
+  ]),
+  binding('mapper', 'Role', 'mapper', [{ kind: 'User', name: 'OWN:mapper' }]),
+  binding('blocker', 'Role', 'blocker', [{ kind: 'User', name: 'OWN:blocker' }]),
   clusterRole('last', [{ verbs: ['get'], apiGroups: [''], resources: ['y'] }]),
   role('last', [{ verbs: ['get'], apiGroups: [''], resources: ['x'] }]),
   clusterBinding('last', [{ kind: 'User', name: 'OWN:last' }]),

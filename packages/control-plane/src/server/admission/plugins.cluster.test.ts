@@ -1,0 +1,210 @@
+import { systemClock } from '@bowline/machinery';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answers, type BothServers, bothServers } from '../authorization/both-servers.test-support.ts';
+import { ADMIN, type Told } from '../authorization/guarded-server.test-support.ts';
+
+const PODS = '/api/v1/namespaces/NS/pods';
+const MAPS = '/api/v1/namespaces/NS/configmaps';
+const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
+const CONTAINERS = [{ name: 'a', image: 'a' }];
+
+let servers: BothServers;
+beforeAll(async () => {
+  servers = await bothServers({ admits: true, clock: systemClock });
+  await seed('/api/v1/namespaces/NS/serviceaccounts', {
+    metadata: { name: 'puller' },
+    imagePullSecrets: [{ name: 'pull' }],
+    automountServiceAccountToken: false,
+  });
+  await seed('/api/v1/namespaces/NS/serviceaccounts', { metadata: { name: 'default' } });
+  await seed(CLASSES, { metadata: { name: 'OWN-high' }, value: 7, preemptionPolicy: 'Never' });
+});
+afterAll(async () => {
+  await servers?.[Symbol.asyncDispose]();
+});
+
+async function seed(path: string, object: { metadata: { name: string } }): Promise<void> {
+  const { real, ours } = await servers.both(ADMIN, 'POST', path, object);
+  // The real control plane makes the default account itself.
+  expect([201, 409]).toContain(real.code);
+  expect(ours.code).toBe(201);
+  if (path === CLASSES) servers.onDispose(() => servers.both(ADMIN, 'DELETE', `${path}/${object.metadata.name}`));
+}
+
+function refusals({ real, ours }: Answers): void {
+  expect(real.body.kind).toBe('Status');
+  expect(ours).toEqual(real);
+}
+
+/** What the plugins make of a Pod; what its kind's own rules make of it is compared elsewhere. */
+function completed({ code, body }: Told): unknown {
+  const { volumes, containers, initContainers, ...rest } = body.spec as Record<string, unknown>;
+  const { serviceAccountName, serviceAccount, imagePullSecrets, tolerations, priority, priorityClassName } = rest;
+  const mounts = (each: unknown): unknown =>
+    (each as { volumeMounts?: unknown }[] | undefined)?.map((one) => one.volumeMounts);
+  const told = {
+    code,
+    volumes,
+    containers: mounts(containers),
+    initContainers: mounts(initContainers),
+    serviceAccountName,
+    serviceAccount,
+    imagePullSecrets,
+    tolerations,
+    priority,
+    priorityClassName,
+    preemptionPolicy: rest.preemptionPolicy,
+  };
+  return JSON.parse(JSON.stringify(told).replaceAll(/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-NNNNN'));
+}
+
+describe('admission completes Pods as the real server does', () => {
+  it.each<[string, object]>([
+    ['with nothing said', {}],
+    [
+      'with an init container, and a mount that is there already',
+      {
+        initContainers: [{ name: 'i', image: 'a' }],
+        containers: [
+          {
+            name: 'a',
+            image: 'a',
+            volumeMounts: [{ name: 'v', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }],
+          },
+          { name: 'b', image: 'a', volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+        ],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      },
+    ],
+    ['with an account that mounts no token', { serviceAccountName: 'puller' }],
+    [
+      'with a token although the account mounts none',
+      { serviceAccountName: 'puller', automountServiceAccountToken: true },
+    ],
+    ['with pull secrets of its own', { serviceAccountName: 'puller', imagePullSecrets: [{ name: 'own' }] }],
+    ['with tolerations', { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] }],
+    ['with a toleration of everything', { tolerations: [{ operator: 'Exists' }] }],
+    ['with a priority class', { priorityClassName: 'OWN-high' }],
+    ['with a class of the system', { priorityClassName: 'system-cluster-critical' }],
+  ])('%s', async (_what, spec) => {
+    if ((spec as { priorityClassName?: string }).priorityClassName?.startsWith('system')) {
+      await servers.both(ADMIN, 'POST', CLASSES, {
+        metadata: { name: 'system-cluster-critical' },
+        value: 2_000_000_000,
+      });
+    }
+    const pod = { metadata: { generateName: 'pod-' }, spec: { containers: CONTAINERS, ...spec } };
+    const { real, ours } = await servers.both(ADMIN, 'POST', `${PODS}?dryRun=All`, pod);
+    expect(real.code).toBe(201);
+    expect(completed(ours)).toEqual(completed(real));
+  });
+});
+
+describe('admission refuses in the words of the real server', () => {
+  it.each<[string, string, string, unknown?]>([
+    [
+      'an account that is not there',
+      'POST',
+      PODS,
+      { metadata: { generateName: 'a-' }, spec: { containers: CONTAINERS, serviceAccountName: 'no' } },
+    ],
+    [
+      'a priority class that is not there',
+      'POST',
+      PODS,
+      { metadata: { name: 'a' }, spec: { containers: CONTAINERS, priorityClassName: 'no' } },
+    ],
+    ['a priority', 'POST', PODS, { metadata: { name: 'a' }, spec: { containers: CONTAINERS, priority: 5 } }],
+    [
+      'a preemption policy',
+      'POST',
+      PODS,
+      { metadata: { name: 'a' }, spec: { containers: CONTAINERS, preemptionPolicy: 'Never' } },
+    ],
+    [
+      'a mirror Pod with an account',
+      'POST',
+      PODS,
+      {
+        metadata: { name: 'a', annotations: { 'kubernetes.io/config.mirror': 'x' } },
+        spec: { containers: CONTAINERS, serviceAccountName: 'default' },
+      },
+    ],
+    [
+      'objects in a namespace that is not there',
+      'POST',
+      '/api/v1/namespaces/OWN-none/configmaps',
+      { metadata: { name: 'a' } },
+    ],
+    [
+      'tokens in a namespace that is not there',
+      'POST',
+      '/api/v1/namespaces/OWN-none/serviceaccounts/default/token',
+      {},
+    ],
+    ['the deletion of a namespace that must stay', 'DELETE', '/api/v1/namespaces/kube-public?dryRun=All'],
+  ])('%s', async (what, method, path, body) => {
+    if (what.startsWith('the deletion'))
+      await servers.both(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: 'kube-public' } });
+    refusals(await servers.both(ADMIN, method, path, body));
+  });
+});
+
+describe('owner references', () => {
+  const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: '1' };
+
+  it.each<[string, string, string, string, unknown]>([
+    [
+      'may be set on what is created',
+      'mapper',
+      'POST',
+      MAPS,
+      { metadata: { generateName: 'a-', ownerReferences: [reference] } },
+    ],
+    [
+      'may block where finalizers may be set',
+      'blocker',
+      'POST',
+      MAPS,
+      { metadata: { generateName: 'a-', ownerReferences: [{ ...reference, blockOwnerDeletion: true }] } },
+    ],
+    [
+      'may not block elsewhere',
+      'mapper',
+      'POST',
+      MAPS,
+      { metadata: { name: 'a', ownerReferences: [{ ...reference, blockOwnerDeletion: true }] } },
+    ],
+    [
+      'may not block a kind that nobody knows',
+      'mapper',
+      'POST',
+      MAPS,
+      {
+        metadata: {
+          name: 'a',
+          ownerReferences: [{ ...reference, apiVersion: 'ex.test/v1', kind: 'Widget', blockOwnerDeletion: true }],
+        },
+      },
+    ],
+    [
+      'may not be set on what may not be deleted',
+      'mapper',
+      'PUT',
+      `${MAPS}/owned`,
+      { metadata: { name: 'owned', ownerReferences: [reference] } },
+    ],
+    [
+      'may be set on what may be deleted',
+      'blocker',
+      'PUT',
+      `${MAPS}/owned`,
+      { metadata: { name: 'owned', ownerReferences: [reference] } },
+    ],
+  ])('%s', async (_what, user, method, path, body) => {
+    await servers.both(ADMIN, 'POST', MAPS, { metadata: { name: 'owned' } });
+    const { real, ours } = await servers.both(servers.userOf(user), method, path, body);
+    if (real.code < 400) expect(ours.code).toBe(real.code);
+    else refusals({ real, ours });
+  });
+});
