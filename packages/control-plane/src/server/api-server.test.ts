@@ -101,7 +101,9 @@ describe('objects', () => {
     expect([warned.status, warned.headers.warning]).toEqual([201, ['299 - "unknown field \\"bogus\\""']]);
     expect(warned.body.bogus).toBeUndefined();
     const refused = await t.call('POST', `${MAPS}?fieldValidation=Strict`, body);
-    expect([refused.status, refused.body.message]).toEqual([400, 'strict decoding error: unknown field "bogus"']);
+    const why = 'strict decoding error: unknown field "bogus"';
+    const message = `ConfigMap in version "v1" cannot be handled as a ConfigMap: ${why}`;
+    expect([refused.status, refused.body.message]).toEqual([400, message]);
     const silent = await t.call('PUT', `${MAPS}/a?fieldValidation=Ignore`, body);
     expect([silent.status, silent.headers.warning]).toEqual([200, undefined]);
   });

@@ -1,5 +1,5 @@
 import { apiVersionOf } from '@bowline/kubernetes';
-import { type Schema, schemaFor } from '@bowline/kubernetes/schemas';
+import type { Schema } from '@bowline/kubernetes/schemas';
 import { type FieldProblem, isSameJson, type JsonObject } from '@bowline/machinery';
 import { applyDefaults, prune, type StructuralSchema, unknownFields, validate } from '@bowline/machinery/schema';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
@@ -41,7 +41,10 @@ export function customStrategy(kind: CustomKind): Strategy {
     applyDefaults(object) {
       const { metadata, ...content } = object;
       const filled = applyDefaults(content, schema);
-      if (filled !== content) Object.assign(object, filled);
+      if (filled === content) return;
+      // A null that is not allowed is as good as absent.
+      for (const field of Object.keys(content)) object[field] = undefined;
+      Object.assign(object, filled);
     },
     validate: (object, old) => customProblems(kind, object, old),
     countsGeneration: (object, old) => !isSameJson(contentOf(object, hasStatus), contentOf(old, hasStatus)),
@@ -65,15 +68,14 @@ export function customStatusStrategy(whole: Strategy): Strategy {
 }
 
 /** What every object has: read as the API server reads it, whatever the kind. */
-const METADATA: Schema = {
-  type: 'object',
-  properties: { metadata: schemaFor('v1', 'ConfigMap')?.properties?.metadata ?? {} },
-};
+const METADATA: Schema = { ref: 'meta-v1.ObjectMeta' };
 
 function decodeCustom({ kind, version, schema }: CustomKind, value: JsonObject): ReturnType<Strategy['decode']> {
   const pruned = prune(value, schema, { isResource: true }) as JsonObject;
   const unknown = pruned === value ? [] : unknownFields(value, schema, { isResource: true });
-  const { metadata } = decodeBuiltIn(kind, version, METADATA, { metadata: pruned.metadata ?? {} }).object;
+  const read = decodeBuiltIn(kind, version, METADATA, (pruned.metadata ?? {}) as JsonObject).object;
+  // What is read is taken for a whole object, which would have metadata of its own.
+  const { metadata: _, ...metadata } = read;
   return { object: { ...pruned, metadata } as Draft, unknown };
 }
 

@@ -1,5 +1,6 @@
 import type { CustomResourceColumnDefinition } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
+import { canonicalJson } from '../json/canonical-json.ts';
 import { age, shortDuration } from '../printing/table.ts';
 import type { TableColumn } from '../registry/api-resource.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';
@@ -35,7 +36,7 @@ function cellOf(type: string, value: unknown, now: number): unknown {
     case 'date':
       return typeof value === 'string' ? ageOf(value, now) : null;
     default:
-      return goText(value);
+      return typeof value === 'object' ? canonicalJson(value) : String(value);
   }
 }
 
@@ -43,13 +44,4 @@ function ageOf(text: string, now: number): string {
   if (text === '') return age(undefined, now);
   const then = parseTime(text);
   return then === undefined ? '<invalid>' : shortDuration(now - then);
-}
-
-/** goText is a value as text: maps and lists as Go prints them. */
-function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (value === null || value === undefined) return '<nil>';
-  if (typeof value !== 'object') return String(value);
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${members.map(([name, each]) => `${name}:${goText(each)}`).join(' ')}]`;
 }

@@ -1,12 +1,15 @@
 import { apiVersionOf } from '@bowline/kubernetes';
-import type { Draft, Strategy } from '../registry/api-resource.ts';
-import { badRequest, otherNamespace } from '../status/api-status.ts';
+import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
+import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 import type { Body } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** How many unknown fields are named before the rest is only counted. */
 const MOST_NAMED = 100;
+
+/** How much of a body that says nothing of itself is shown. */
+const MOST_SHOWN = 200;
 
 /** receivedObject makes a draft of a body: of the right kind, in the right place, and without fields that nobody knows. */
 export function receivedObject(
@@ -17,20 +20,14 @@ export function receivedObject(
 ): Draft {
   const { resource, info } = context;
   const value = asObject(body.value);
-  const expected = apiVersionOf(resource);
-  const { apiVersion = expected, kind = resource.kind } = value as { apiVersion?: unknown; kind?: unknown };
-  if (kind !== resource.kind) {
-    throw badRequest(
-      `${String(kind)} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}: the kind in the data does not match the path`,
-    );
-  }
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
-    );
-  }
+  checkType(resource, value);
   const { object, unknown } = strategy.decode(value);
-  sayUnknown(context, body.duplicates, unknown, fieldValidation);
+  try {
+    sayUnknown(context, body.duplicates, unknown, fieldValidation);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw badRequest(`${handledAs(resource, resource.kind)}: ${error.message}`);
+  }
   const { metadata } = object;
   if (resource.scope === 'Namespaced') {
     metadata.namespace ||= info.namespace;
@@ -41,6 +38,39 @@ export function receivedObject(
     metadata.namespace = undefined;
   }
   return object;
+}
+
+/** checkType refuses an object of another kind or version. One of a built-in kind need not say what it is. */
+function checkType(resource: ApiResource, value: Readonly<Record<string, unknown>>): void {
+  const isBuiltIn = resource.schema !== undefined;
+  const expected = apiVersionOf(resource);
+  const { apiVersion = isBuiltIn ? expected : '', kind = isBuiltIn ? resource.kind : '' } = value as {
+    apiVersion?: unknown;
+    kind?: unknown;
+  };
+  if (kind !== resource.kind && isBuiltIn)
+    throw badRequest(`${handledAs(resource, String(kind))}: the kind in the data does not match the path`);
+  if (kind === '') {
+    const text = JSON.stringify(value).slice(0, MOST_SHOWN);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${resource.kind}): Object 'Kind' is missing in '${text}'`,
+    );
+  }
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind === resource.kind) return;
+  const { name } = (value.metadata ?? {}) as { name?: unknown };
+  const message = `Invalid value: ${JSON.stringify(kind)}: must be ${resource.kind}`;
+  throw invalid({ group: resource.group, kind: String(kind) }, String(name ?? ''), [
+    { field: 'kind', reason: 'FieldValueInvalid', message },
+  ]);
+}
+
+function handledAs({ kind, version }: ApiResource, found: string): string {
+  return `${found} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`;
 }
 
 /** sayUnknown refuses, or warns of, what strict readers would not take. */

@@ -113,7 +113,9 @@ function checkPreconditions(context: RequestContext, { metadata }: Draft, old: D
   if (!resourceVersion) {
     if (!resource.needsVersion || context.info.verb === 'patch') return;
     const message = 'Invalid value: 0: must be specified for an update';
-    throw invalid(resource, info.name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }]);
+    // Here the API server names the resource as if it were the kind.
+    const what = { group: resource.group, kind: resource.resource };
+    throw invalid(what, info.name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }]);
   }
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(resourceName(context), info.name);
 }

@@ -44,7 +44,8 @@ export function listFormText(options: FormOptions, list: ListResult): string {
   const { resource, form } = options;
   const metadata = {
     resourceVersion: String(list.revision),
-    continue: list.continueToken,
+    // Lists of custom resources always say where they go on, if only that they do not.
+    continue: list.continueToken ?? (resource.listsTypedItems && form === 'object' ? '' : undefined),
     remainingItemCount: list.remaining,
   };
   if (form === 'table') return tableText(options, list.items, metadata);

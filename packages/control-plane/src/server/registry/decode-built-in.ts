@@ -17,7 +17,7 @@ export function decodeBuiltIn(
   const unknown: string[] = [];
   // Where the reader is. Paths are made of it when they are needed, which is seldom.
   const steps: (string | number)[] = [];
-  const structs = [kind];
+  const structs = [schema.ref?.split('.', 2)[1] ?? kind];
   const fail = (detail: string): never => {
     throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${detail}`);
   };

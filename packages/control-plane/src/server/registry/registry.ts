@@ -36,6 +36,11 @@ export class Registry {
     return this.all().some((each) => each.group === group && each.version === version);
   }
 
+  /** hasBuiltIn says whether a group is one of those that are there before anybody defines a kind. */
+  hasBuiltIn(group: string): boolean {
+    return this.all().some((each) => each.group === group && each.schema !== undefined);
+  }
+
   all(): readonly ApiResource[] {
     return [...this.#byPath.values()];
   }
