@@ -44,3 +44,4 @@ export type { RequestFault } from './server/faults/request-faults.ts';
 export { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 export { runSupervisor } from './supervisor/run-supervisor.ts';
 export type { SupervisorCommand } from './supervisor/supervisor.ts';
+export { startWorkloads, type Workloads, type WorkloadsOptions } from './workloads/start-workloads.ts';

@@ -1,0 +1,112 @@
+import { Deployment, keyOf, ReplicaSet } from '@bowline/kubernetes';
+import { isAlreadyExists, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { sameJson } from '../../node-agent/same-json.ts';
+import { isControlledBy } from '../pods/pod-state.ts';
+import { templateHash } from '../pods/template-hash.ts';
+import type { WorkloadEvents } from '../pods/workload-events.ts';
+import { annotationsFor, DESIRED, HASH_LABEL, isSameTemplate, MAXIMUM, REVISION, revisionOf } from './revisions.ts';
+import { replicasOf, roomOf, type Scaling, sizeOfNew } from './rolling.ts';
+
+/** ReplicaSetWrites is what a Deployment does to its ReplicaSets. Nothing is written that is as it should be. */
+export class ReplicaSetWrites {
+  readonly #live: LiveClient;
+  readonly #events: WorkloadEvents;
+  readonly #deployment: Deployment;
+
+  constructor(live: LiveClient, events: WorkloadEvents, deployment: Deployment) {
+    this.#live = live;
+    this.#events = events;
+    this.#deployment = deployment;
+  }
+
+  /** create makes the ReplicaSet of the current template. */
+  async create(old: readonly ReplicaSet[]): Promise<ReplicaSet> {
+    const deployment = this.#deployment;
+    const { metadata, spec, status } = deployment;
+    const hash = templateHash(spec?.template, status?.collisionCount);
+    const replicas = sizeOfNew(deployment, old, 0);
+    const { template, selector } = spec ?? {};
+    const labels = { ...template?.metadata?.labels, [HASH_LABEL]: hash };
+    const set: ReplicaSet = {
+      metadata: {
+        name: `${metadata?.name ?? ''}-${hash}`,
+        namespace: metadata?.namespace,
+        labels,
+        annotations: { ...annotationsFor(deployment, undefined, old), ...this.#sizes() },
+        ownerReferences: [ownerReference({ resource: Deployment, object: deployment })],
+      },
+      spec: {
+        replicas,
+        minReadySeconds: spec?.minReadySeconds,
+        selector: { ...selector, matchLabels: { ...selector?.matchLabels, [HASH_LABEL]: hash } },
+        template: { ...template, metadata: { ...template?.metadata, labels } },
+      },
+    };
+    try {
+      const created = await this.#live.create(ReplicaSet, set);
+      if (replicas > 0) this.#tell(created, 0, replicas);
+      return created;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const found = await this.#live.find(ReplicaSet, keyOf(set));
+      if (found && isControlledBy(found, deployment) && isSameTemplate(found.spec?.template, template)) return found;
+      // Another template has the name: with one more collision counted, the next try has another one.
+      const body = { status: { collisionCount: (status?.collisionCount ?? 0) + 1 } };
+      await this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body }, { subresource: 'status' });
+      throw error;
+    }
+  }
+
+  /** keepUp gives the newest ReplicaSet what the Deployment says beside the template: annotations and its number. */
+  async keepUp(set: ReplicaSet, old: readonly ReplicaSet[]): Promise<ReplicaSet> {
+    const annotations = annotationsFor(this.#deployment, set, old);
+    const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0;
+    const isSame =
+      sameJson(annotations, set.metadata?.annotations) && minReadySeconds === (set.spec?.minReadySeconds ?? 0);
+    if (isSame) return set;
+    return this.#patch(set, { metadata: { annotations }, spec: { minReadySeconds } });
+  }
+
+  /** number notes on the Deployment which of its templates is current. */
+  async number(deployment: Deployment, newest: ReplicaSet): Promise<Deployment> {
+    const revision = String(revisionOf(newest));
+    if (deployment.metadata?.annotations?.[REVISION] === revision) return deployment;
+    const body = { metadata: { annotations: { [REVISION]: revision } } };
+    return this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body });
+  }
+
+  /** scale gives a ReplicaSet a size, and notes what it was made for. */
+  async scale({ set, replicas }: Scaling): Promise<ReplicaSet> {
+    const before = replicasOf(set);
+    const annotations = this.#sizes();
+    const isNoted = Object.entries(annotations).every(([key, value]) => set.metadata?.annotations?.[key] === value);
+    if (before === replicas && isNoted) return set;
+    const scaled = await this.#patch(set, { metadata: { annotations }, spec: { replicas } });
+    if (before !== replicas) this.#tell(set, before, replicas);
+    return scaled;
+  }
+
+  async remove(set: ReplicaSet): Promise<void> {
+    const { uid = '' } = set.metadata ?? {};
+    await this.#live.delete(ReplicaSet, keyOf(set), { preconditions: { uid } }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+
+  #patch(set: ReplicaSet, { metadata, spec }: { metadata: object; spec: object }): Promise<ReplicaSet> {
+    const { resourceVersion } = set.metadata ?? {};
+    const body = { metadata: { ...metadata, resourceVersion }, spec };
+    return this.#live.patch(ReplicaSet, keyOf(set), { type: 'merge', body });
+  }
+
+  #sizes(): Readonly<Record<string, string>> {
+    const wanted = replicasOf(this.#deployment);
+    return { [DESIRED]: String(wanted), [MAXIMUM]: String(wanted + roomOf(this.#deployment).maxSurge) };
+  }
+
+  #tell(set: ReplicaSet, from: number, to: number): void {
+    const note = `Scaled ${from < to ? 'up' : 'down'} replica set ${set.metadata?.name ?? ''} from ${from} to ${to}`;
+    const message = { type: 'Normal', reason: 'ScalingReplicaSet', note } as const;
+    this.#events.record('deployment-controller', Deployment, this.#deployment, message);
+  }
+}

@@ -1,0 +1,87 @@
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '@bowline/kubernetes';
+import { sameJson } from '../../node-agent/same-json.ts';
+import { byAge } from '../pods/pod-state.ts';
+
+/** HASH_LABEL tells the Pods of one template from those of another. */
+export const HASH_LABEL = 'pod-template-hash';
+/** REVISION numbers the templates that a Deployment has had. */
+export const REVISION = 'deployment.kubernetes.io/revision';
+/** REVISION_HISTORY are the numbers that a ReplicaSet had before, when its template came back. */
+export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
+/** DESIRED is how many replicas the Deployment had when it last sized the ReplicaSet. */
+export const DESIRED = 'deployment.kubernetes.io/desired-replicas';
+/** MAXIMUM is how many replicas there could be then, surge included. */
+export const MAXIMUM = 'deployment.kubernetes.io/max-replicas';
+
+/** Annotations of a Deployment that say nothing about its ReplicaSets. */
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'deprecated.deployment.rollback.to',
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED,
+  MAXIMUM,
+]);
+
+/** revisionOf is a ReplicaSet's number; 0 when it has none. */
+export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
+  const text = metadata?.annotations?.[REVISION] ?? '';
+  return /^\d+$/.test(text) ? Number(text) : 0;
+}
+
+/** newestOf is the ReplicaSet of the Deployment's current template: the oldest of them, should there be several. */
+export function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  const wanted = withoutHash(deployment.spec?.template);
+  return sets.toSorted(byAge).find(({ spec }) => sameJson(withoutHash(spec?.template), wanted));
+}
+
+/** isSameTemplate compares two templates but for the label that tells them apart. */
+export function isSameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
+  return sameJson(withoutHash(a), withoutHash(b));
+}
+
+function withoutHash(template: PodTemplateSpec | undefined): unknown {
+  const { [HASH_LABEL]: _, ...labels } = template?.metadata?.labels ?? {};
+  return { ...template, metadata: { ...template?.metadata, labels } };
+}
+
+/**
+ * annotationsFor is what stands on the newest ReplicaSet: the Deployment's own annotations and its number, which is larger than
+ * that of any other. `set` is undefined while there is none.
+ */
+export function annotationsFor(
+  deployment: Deployment,
+  set: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+): Readonly<Record<string, string>> {
+  const before = set?.metadata?.annotations ?? {};
+  const copied = Object.entries(deployment.metadata?.annotations ?? {}).filter(([key]) => !NOT_COPIED.has(key));
+  const next = Math.max(0, ...old.map(revisionOf)) + 1;
+  const own = set ? revisionOf(set) : 0;
+  if (own >= next) return { ...before, ...Object.fromEntries(copied) };
+  const history = own > 0 ? [...(before[REVISION_HISTORY]?.split(',') ?? []), String(own)].join(',') : undefined;
+  return {
+    ...before,
+    ...Object.fromEntries(copied),
+    [REVISION]: String(next),
+    ...(history === undefined ? {} : { [REVISION_HISTORY]: history }),
+  };
+}
+
+/** surplusOf are the ReplicaSets that the history no longer has room for, oldest first. */
+export function surplusOf(deployment: Deployment, old: readonly ReplicaSet[]): readonly ReplicaSet[] {
+  const limit = deployment.spec?.revisionHistoryLimit;
+  if (limit === undefined || limit > 2 ** 31 - 2) return [];
+  const kept = old.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  const excess = kept.length - limit;
+  if (excess <= 0) return [];
+  return kept
+    .toSorted((a, b) => revisionOf(a) - revisionOf(b) || byAge(a, b))
+    .slice(0, excess)
+    .filter(
+      ({ spec, status, metadata }) =>
+        (status?.replicas ?? 0) === 0 &&
+        (spec?.replicas ?? 1) === 0 &&
+        (metadata?.generation ?? 0) <= (status?.observedGeneration ?? 0),
+    );
+}

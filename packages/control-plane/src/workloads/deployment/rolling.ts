@@ -1,0 +1,77 @@
+import type { Deployment, ReplicaSet } from '@bowline/kubernetes';
+import { amountOf } from '../pods/int-or-percent.ts';
+import { byAge } from '../pods/pod-state.ts';
+
+/** Room is how many Pods a Deployment may have too many and too few while it rolls. */
+export interface Room {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+/** Scaling is the size that a ReplicaSet should get. */
+export interface Scaling {
+  readonly set: ReplicaSet;
+  readonly replicas: number;
+}
+
+/** replicasOf is how many Pods a ReplicaSet or Deployment asks for. */
+export function replicasOf({ spec }: Pick<ReplicaSet | Deployment, 'spec'>): number {
+  return spec?.replicas ?? 1;
+}
+
+/** totalOf is how many Pods some ReplicaSets ask for together. */
+export function totalOf(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((total, set) => total + replicasOf(set), 0);
+}
+
+/** availableOf is how many Pods some ReplicaSets have available. */
+export function availableOf(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((total, { status }) => total + (status?.availableReplicas ?? 0), 0);
+}
+
+/** roomOf resolves the bounds of a rolling update; both zero would allow nothing, so then one Pod may be missing. */
+export function roomOf(deployment: Deployment): Room {
+  const { strategy } = deployment.spec ?? {};
+  if (strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
+  const total = replicasOf(deployment);
+  const maxSurge = amountOf(strategy?.rollingUpdate?.maxSurge ?? '25%', total, 'up');
+  const maxUnavailable = amountOf(strategy?.rollingUpdate?.maxUnavailable ?? '25%', total, 'down');
+  if (maxSurge === 0 && maxUnavailable === 0) return { maxSurge, maxUnavailable: 1 };
+  return { maxSurge, maxUnavailable: Math.min(maxUnavailable, total) };
+}
+
+/** sizeOfNew is how large the newest ReplicaSet may be now. */
+export function sizeOfNew(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
+  const wanted = replicasOf(deployment);
+  if (deployment.spec?.strategy?.type === 'Recreate') return wanted;
+  const most = wanted + roomOf(deployment).maxSurge;
+  const free = most - totalOf(all);
+  return free <= 0 ? current : current + Math.min(free, wanted - current);
+}
+
+/** shrinkOld is how the older ReplicaSets become smaller: first by Pods that are not available anyway, then the rest. */
+export function shrinkOld(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly Scaling[] {
+  const least = replicasOf(deployment) - roomOf(deployment).maxUnavailable;
+  const missing = replicasOf(newest) - availableOf([newest]);
+  const most = totalOf([...old, newest]) - least - missing;
+  if (most <= 0) return [];
+  const sizes = new Map(old.map((set) => [set, replicasOf(set)]));
+  const shrink = (set: ReplicaSet, by: number): number => {
+    const size = sizes.get(set) ?? 0;
+    const less = Math.max(0, Math.min(size, by));
+    sizes.set(set, size - less);
+    return less;
+  };
+  const byAgeFirst = old.toSorted(byAge);
+  let cleaned = 0;
+  for (const set of byAgeFirst) {
+    const unhealthy = replicasOf(set) - availableOf([set]);
+    cleaned += shrink(set, Math.min(most - cleaned, unhealthy));
+  }
+  let spare = availableOf([...old, newest]) - least;
+  for (const set of byAgeFirst) {
+    if (spare <= 0) break;
+    spare -= shrink(set, spare);
+  }
+  return [...sizes].filter(([set, size]) => size !== replicasOf(set)).map(([set, replicas]) => ({ set, replicas }));
+}

@@ -1,0 +1,199 @@
+import type { KubernetesObject, ObjectMeta, OwnerReference, Resource } from '@bowline/kubernetes';
+import { type Client, isConflict, isNotFound } from '@bowline/runtime';
+import { FOREGROUND, ORPHAN } from '../objects/object-facts.ts';
+import type { AbsentOwners } from './absent-owners.ts';
+import type { GraphNode, OwnerGraph } from './owner-graph.ts';
+
+/** ExamineParts is what an examination asks and writes with. */
+export interface ExamineParts {
+  readonly client: Pick<Client, 'find' | 'patch' | 'delete'>;
+  readonly graph: OwnerGraph;
+  readonly absent: AbsentOwners;
+  readonly find: (apiVersion: string, kind: string) => Resource | undefined;
+  /** Asks for another object to be examined. */
+  readonly examine: (node: GraphNode) => void;
+}
+
+/** Owners says what became of the owners that an object names. */
+interface Owners {
+  readonly alive: readonly OwnerReference[];
+  /** Those that do not exist. */
+  readonly gone: readonly OwnerReference[];
+  /** Those that wait for their dependents to go first. */
+  readonly waiting: readonly OwnerReference[];
+}
+
+/** examine looks at an object on the server and deletes it, or takes owners off it, if nothing it belongs to is left. */
+export async function examine(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
+  const { client, graph } = parts;
+  const { resource, uid } = node;
+  if (!resource || (node.isDeleting && !node.isForeground)) return;
+  const latest = (await client.find(typed(resource), node, { signal }))?.metadata;
+  if (latest?.uid !== uid) {
+    graph.gone(uid);
+    return;
+  }
+  if (isForeground(latest)) {
+    await finishForeground(node, latest, parts, signal);
+    return;
+  }
+  if (latest.deletionTimestamp !== undefined || !latest.ownerReferences?.length) return;
+  const owners = await ownersOf(latest, parts, signal);
+  if (owners.alive.length > 0) {
+    const lost = new Set([...owners.gone, ...owners.waiting].map((reference) => reference.uid));
+    if (lost.size > 0)
+      await setOwners(client, node, latest, (owner) => (lost.has(owner.uid) ? undefined : owner), signal);
+    return;
+  }
+  if (owners.waiting.length > 0 && node.dependents.size > 0) {
+    // Its own dependents may block it for the same reason: a circle of owners that wait would wait for ever.
+    if ([...node.dependents].some((dependent) => dependent.isForeground)) {
+      const unblock = (owner: OwnerReference): OwnerReference => ({ ...owner, blockOwnerDeletion: false });
+      await setOwners(client, node, latest, unblock, signal);
+    }
+    await remove(client, node, undefined, 'Foreground', signal);
+    return;
+  }
+  await remove(client, node, latest.resourceVersion, policyOf(latest), signal);
+}
+
+/** finishForeground lets an owner go when no dependent blocks it any more, and hurries those that do. */
+async function finishForeground(
+  node: GraphNode,
+  latest: ObjectMeta,
+  parts: ExamineParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const blocking = [...node.dependents].filter(({ owners }) =>
+    owners.some(({ uid, blockOwnerDeletion }) => uid === node.uid && blockOwnerDeletion === true),
+  );
+  for (const dependent of blocking) if (!dependent.isForeground) parts.examine(dependent);
+  if (blocking.length === 0) await dropFinalizer(parts.client, node, latest, FOREGROUND, signal);
+}
+
+/** orphan makes the dependents of an object forget it, and lets it go. */
+export async function orphan(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
+  const { client } = parts;
+  const { resource, uid } = node;
+  if (!resource) return;
+  for (const dependent of [...node.dependents]) {
+    if (!dependent.resource) continue;
+    const latest = (await client.find(typed(dependent.resource), dependent, { signal }))?.metadata;
+    if (latest?.uid !== dependent.uid || !latest.ownerReferences?.some((owner) => owner.uid === uid)) continue;
+    await setOwners(client, dependent, latest, (owner) => (owner.uid === uid ? undefined : owner), signal);
+  }
+  const latest = (await client.find(typed(resource), node, { signal }))?.metadata;
+  if (latest?.uid === uid) await dropFinalizer(client, node, latest, ORPHAN, signal);
+}
+
+async function ownersOf(object: ObjectMeta, parts: ExamineParts, signal: AbortSignal): Promise<Owners> {
+  const alive: OwnerReference[] = [];
+  const gone: OwnerReference[] = [];
+  const waiting: OwnerReference[] = [];
+  for (const reference of object.ownerReferences ?? []) {
+    const owner = await findOwner(reference, object.namespace, parts, signal);
+    if (owner === undefined) gone.push(reference);
+    else if (owner !== 'unknown' && isForeground(owner)) waiting.push(reference);
+    else alive.push(reference);
+  }
+  return { alive, gone, waiting };
+}
+
+/** findOwner reads the object that a reference names: by kind, name and namespace, and then by uid. */
+async function findOwner(
+  reference: OwnerReference,
+  namespace: string | undefined,
+  { client, graph, absent, find }: ExamineParts,
+  signal: AbortSignal,
+): Promise<ObjectMeta | 'unknown' | undefined> {
+  if (absent.has(reference, namespace)) return undefined;
+  const resource = find(reference.apiVersion, reference.kind);
+  // Not served now, but perhaps later: nothing is known, so nothing may be deleted. It is looked at again with new kinds.
+  if (!resource) return 'unknown';
+  // A cluster-scoped object cannot belong to a namespaced one: which of them would it be?
+  if (resource.scope === 'Namespaced' && namespace === undefined) return 'unknown';
+  const key = { name: reference.name, namespace: resource.scope === 'Namespaced' ? namespace : undefined };
+  const owner = (await client.find(typed(resource), key, { signal }))?.metadata;
+  const isIt = owner?.uid === reference.uid;
+  graph.verified(reference.uid, isIt);
+  if (isIt) return owner;
+  absent.add(reference, namespace);
+  return undefined;
+}
+
+async function setOwners(
+  client: ExamineParts['client'],
+  node: GraphNode,
+  latest: ObjectMeta,
+  change: (owner: OwnerReference) => OwnerReference | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const ownerReferences = (latest.ownerReferences ?? []).map(change).filter((owner) => owner !== undefined);
+  await patchMetadata(
+    client,
+    node,
+    latest,
+    { ownerReferences: ownerReferences.length > 0 ? ownerReferences : null },
+    signal,
+  );
+}
+
+async function dropFinalizer(
+  client: ExamineParts['client'],
+  node: GraphNode,
+  latest: ObjectMeta,
+  finalizer: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!latest.finalizers?.includes(finalizer)) return;
+  const finalizers = latest.finalizers.filter((each) => each !== finalizer);
+  await patchMetadata(client, node, latest, { finalizers }, signal);
+}
+
+/** Lists are replaced as a whole, so only in the version that was read. */
+async function patchMetadata(
+  client: ExamineParts['client'],
+  node: GraphNode,
+  { uid, resourceVersion }: ObjectMeta,
+  change: object,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!node.resource) return;
+  const body = { metadata: { uid, resourceVersion, ...change } };
+  await client.patch(typed(node.resource), node, { type: 'merge', body }, { signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
+async function remove(
+  client: ExamineParts['client'],
+  node: GraphNode,
+  resourceVersion: string | undefined,
+  propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+  signal: AbortSignal,
+): Promise<void> {
+  if (!node.resource) return;
+  const preconditions = { uid: node.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  await client
+    .delete(typed(node.resource), node, { preconditions, propagationPolicy, signal })
+    .catch((error: unknown) => {
+      // Gone, or changed meanwhile: a change is an event, but its owners may be as they were.
+      if (isNotFound(error)) return;
+      if (isConflict(error) && resourceVersion === undefined) return;
+      throw error;
+    });
+}
+
+function policyOf({ finalizers = [] }: ObjectMeta): 'Background' | 'Foreground' | 'Orphan' {
+  if (finalizers.includes(ORPHAN)) return 'Orphan';
+  return finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
+}
+
+function isForeground({ deletionTimestamp, finalizers }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && (finalizers?.includes(FOREGROUND) ?? false);
+}
+
+/** The descriptor comes from discovery, which knows no static type; metadata is all that is read. */
+function typed(resource: Resource): Resource<KubernetesObject> {
+  return resource as Resource<KubernetesObject>;
+}

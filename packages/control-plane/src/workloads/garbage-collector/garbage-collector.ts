@@ -1,0 +1,85 @@
+import type { Resource } from '@bowline/kubernetes';
+import type { Clock, Random } from '@bowline/machinery';
+import { type Client, type Log, Queue } from '@bowline/runtime';
+import type { ObjectFacts } from '../objects/object-facts.ts';
+import type { ObjectObserver } from '../objects/object-monitors.ts';
+import { runWorkQueue } from '../objects/work-queue.ts';
+import { AbsentOwners } from './absent-owners.ts';
+import { type ExamineParts, examine, orphan } from './examine.ts';
+import { type GraphNode, OwnerGraph } from './owner-graph.ts';
+
+/** GarbageCollectorOptions is what a garbage collector works with. */
+export interface GarbageCollectorOptions {
+  /** May read, change and delete everything. */
+  readonly client: Client;
+  /** find is the kind that an owner reference names. */
+  readonly find: (apiVersion: string, kind: string) => Resource | undefined;
+  readonly wire: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const WORKERS = 16;
+/** Every kind has a watch of its own: that of the dependents may be a moment behind that of the owner. */
+const DEPENDENTS_ARRIVE_MS = 50;
+/** What cannot be done now is usually possible soon: a conflict, a kind that is just being defined. */
+const BACKOFF = { minMs: 50, maxMs: 60_000 };
+
+/** GarbageCollector deletes what belongs to nothing any more, as owner references say. */
+export class GarbageCollector implements ObjectObserver {
+  readonly #graph: OwnerGraph;
+  readonly #queue: Queue;
+  readonly #options: GarbageCollectorOptions;
+  readonly #parts: ExamineParts;
+
+  constructor(options: GarbageCollectorOptions) {
+    const { client, find, wire, random } = options;
+    this.#options = options;
+    this.#queue = new Queue({ name: 'garbage-collector', clock: wire, random, backoff: BACKOFF });
+    const look = (node: GraphNode): void => {
+      this.#queue.add(node.uid, node.isForeground ? { afterMs: DEPENDENTS_ARRIVE_MS } : {});
+    };
+    const later = (node: GraphNode): void => {
+      this.#queue.add(node.uid, { afterMs: DEPENDENTS_ARRIVE_MS });
+    };
+    this.#graph = new OwnerGraph({ examine: look, orphan: later }, find);
+    this.#parts = { client, graph: this.#graph, absent: new AbsentOwners(), find, examine: look };
+  }
+
+  /** size is how many objects own or are owned. */
+  get size(): number {
+    return this.#graph.size;
+  }
+
+  seen(resource: Resource, facts: ObjectFacts): void {
+    this.#graph.seen(resource, facts);
+  }
+
+  gone(_resource: Resource, { uid }: ObjectFacts): void {
+    this.#graph.gone(uid);
+  }
+
+  complete(resource: Resource, uids: ReadonlySet<string>): void {
+    this.#graph.complete(resource, uids);
+  }
+
+  /** kindsChanged looks again at what referred to kinds that were not served. */
+  kindsChanged(): void {
+    for (const node of this.#graph.unresolved()) this.#queue.add(node.uid);
+  }
+
+  /** run works until the signal is aborted, and resolves when nothing is under way. Begin when every kind is known. */
+  run(signal: AbortSignal): Promise<void> {
+    return runWorkQueue(signal, {
+      queue: this.#queue,
+      concurrency: WORKERS,
+      log: this.#options.log,
+      work: async (uid, within) => {
+        const node = this.#graph.get(uid);
+        if (!node) return;
+        if (node.isOrphaning) await orphan(node, this.#parts, within);
+        else await examine(node, this.#parts, within);
+      },
+    });
+  }
+}

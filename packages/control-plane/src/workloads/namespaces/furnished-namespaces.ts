@@ -1,0 +1,71 @@
+import { ConfigMap, Namespace, type ObjectMeta, ServiceAccount } from '@bowline/kubernetes';
+import { type Controller, isAlreadyExists, isForbidden, isNotFound, keyed, type LiveClient } from '@bowline/runtime';
+
+/** What people find in every namespace; see `furnishedNamespaces`. */
+const DEFAULT_ACCOUNT = 'default';
+const ROOT_CA = 'kube-root-ca.crt';
+const ROOT_CA_KEY = 'ca.crt';
+const ROOT_CA_NOTE =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+
+/** defaultAccounts gives every namespace the ServiceAccount that Pods run as unless they say otherwise. */
+export function defaultAccounts(): Controller<unknown> {
+  return keyed('default-accounts', { concurrency: 4 })
+    .watches(Namespace, { view: 'metadata', map: nameOf })
+    .watches(ServiceAccount, { view: 'metadata', fieldSelector: `metadata.name=${DEFAULT_ACCOUNT}`, map: namespaceOf })
+    .reconcile(async ({ key: namespace, get, live }) => {
+      if (!isActive(get(Namespace, { name: namespace }))) return;
+      const key = { namespace, name: DEFAULT_ACCOUNT };
+      if (get(ServiceAccount, key)) return;
+      await unlessGone(live.create(ServiceAccount, { metadata: key }));
+    });
+}
+
+/** rootCertificates gives every namespace the certificate by which Pods know the API server. */
+export function rootCertificates(pem: string): Controller<unknown> {
+  const data = { [ROOT_CA_KEY]: pem };
+  return keyed('root-certificates', { concurrency: 4 })
+    .watches(Namespace, { view: 'metadata', map: nameOf })
+    .watches(ConfigMap, {
+      fieldSelector: `metadata.name=${ROOT_CA}`,
+      map: ({ metadata = {} }) => namespaceOf({ metadata }),
+    })
+    .reconcile(async ({ key: namespace, get, live }) => {
+      if (!isActive(get(Namespace, { name: namespace }))) return;
+      const key = { namespace, name: ROOT_CA };
+      const found = get(ConfigMap, key);
+      const annotations = { 'kubernetes.io/description': ROOT_CA_NOTE };
+      if (!found) await unlessGone(live.create(ConfigMap, { metadata: { ...key, annotations }, data }));
+      else if (!isRight(found, pem)) await rewrite(live, found, data);
+    });
+}
+
+function isRight({ data = {}, binaryData, metadata }: ConfigMap, pem: string): boolean {
+  const isOnly = Object.keys(data).length === 1 && Object.keys(binaryData ?? {}).length === 0;
+  return isOnly && data[ROOT_CA_KEY] === pem && metadata?.annotations?.['kubernetes.io/description'] !== undefined;
+}
+
+async function rewrite(live: LiveClient, found: ConfigMap, data: Readonly<Record<string, string>>): Promise<void> {
+  const { binaryData: _, ...rest } = found;
+  const annotations = { ...found.metadata?.annotations, 'kubernetes.io/description': ROOT_CA_NOTE };
+  await live.update(ConfigMap, { ...rest, metadata: { ...found.metadata, annotations }, data });
+}
+
+/** A namespace that has begun to go takes nothing new, and needs nothing. */
+async function unlessGone(created: Promise<unknown>): Promise<void> {
+  await created.catch((error: unknown) => {
+    if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+  });
+}
+
+function isActive(namespace: { readonly metadata: ObjectMeta } | undefined): boolean {
+  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+}
+
+function nameOf({ metadata }: { readonly metadata: ObjectMeta }): readonly string[] {
+  return [metadata.name ?? ''];
+}
+
+function namespaceOf({ metadata }: { readonly metadata: ObjectMeta }): readonly string[] {
+  return [metadata.namespace ?? ''];
+}

@@ -1,0 +1,112 @@
+import { keyOf, Namespace, type Resource } from '@bowline/kubernetes';
+import { type Clock, formatTime, type Random } from '@bowline/machinery';
+import { type Client, isNotFound, type Log, Queue } from '@bowline/runtime';
+import { withConditions } from '../../node-agent/conditions.ts';
+import { sameJson } from '../../node-agent/same-json.ts';
+import type { ApiKinds } from '../objects/api-kinds.ts';
+import type { ObjectFacts } from '../objects/object-facts.ts';
+import type { ObjectObserver } from '../objects/object-monitors.ts';
+import { runWorkQueue } from '../objects/work-queue.ts';
+import { terminatingConditions } from './conditions.ts';
+import { deleteContent } from './content.ts';
+
+/** TerminatingNamespacesOptions is what the deletion of namespaces works with. */
+export interface TerminatingNamespacesOptions {
+  /** May read and delete everything. */
+  readonly client: Client;
+  /** kinds is what the server serves now. */
+  readonly kinds: (signal: AbortSignal) => Promise<ApiKinds>;
+  /** Stamps conditions. */
+  readonly clock: Clock;
+  readonly wire: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const WORKERS = 4;
+/** KEEPER is what keeps a namespace until it is empty. */
+const KEEPER = 'kubernetes';
+/** Many objects go at once; one look serves them all. */
+const GATHER_MS = 20;
+/** The end of most objects is told at once; this is for what is not watched. */
+const LOOK_AGAIN_MS = 5_000;
+const BACKOFF = { minMs: 50, maxMs: 60_000 };
+
+/** TerminatingNamespaces empties the namespaces that are being deleted, and lets them go. */
+export class TerminatingNamespaces implements ObjectObserver {
+  readonly #options: TerminatingNamespacesOptions;
+  readonly #queue: Queue;
+  readonly #terminating = new Set<string>();
+
+  constructor(options: TerminatingNamespacesOptions) {
+    const { wire, random } = options;
+    this.#options = options;
+    this.#queue = new Queue({ name: 'namespaces', clock: wire, random, backoff: BACKOFF });
+  }
+
+  seen(resource: Resource, { name, isDeleting }: ObjectFacts): void {
+    if (!isNamespaces(resource) || !isDeleting) return;
+    this.#terminating.add(name);
+    this.#queue.add(name);
+  }
+
+  gone(resource: Resource, { name, namespace }: ObjectFacts): void {
+    if (isNamespaces(resource)) this.#terminating.delete(name);
+    else if (namespace !== undefined && this.#terminating.has(namespace)) {
+      this.#queue.add(namespace, { afterMs: GATHER_MS });
+    }
+  }
+
+  complete(): void {
+    // What was deleted unseen is found when its namespace is looked at again.
+  }
+
+  /** run works until the signal is aborted, and resolves when nothing is under way. */
+  run(signal: AbortSignal): Promise<void> {
+    const work = (name: string, within: AbortSignal): Promise<void> => this.#empty(name, within);
+    return runWorkQueue(signal, { queue: this.#queue, concurrency: WORKERS, log: this.#options.log, work });
+  }
+
+  async #empty(name: string, signal: AbortSignal): Promise<void> {
+    const { client, kinds } = this.#options;
+    const namespace = await client.find(Namespace, { name }, { signal });
+    if (namespace?.metadata?.deletionTimestamp === undefined) {
+      this.#terminating.delete(name);
+      return;
+    }
+    if (!namespace.spec?.finalizers?.includes(KEEPER)) return;
+    const served = await kinds(signal);
+    const outcome = await deleteContent(client, name, served, signal);
+    const current = await this.#report(namespace, terminatingConditions(outcome, served.stale), signal);
+    const isEmpty = outcome.remaining.length === 0 && outcome.failures.length === 0 && served.stale.length === 0;
+    if (isEmpty) await this.#release(current, signal);
+    else this.#queue.add(name, { afterMs: LOOK_AGAIN_MS });
+  }
+
+  async #report(
+    namespace: Namespace,
+    wanted: ReturnType<typeof terminatingConditions>,
+    signal: AbortSignal,
+  ): Promise<Namespace> {
+    const { client, clock } = this.#options;
+    const conditions = withConditions(namespace.status?.conditions, wanted, formatTime(clock.now()));
+    const status = { ...namespace.status, phase: 'Terminating' as const, conditions };
+    if (sameJson(namespace.status, status)) return namespace;
+    return client.update(Namespace, { ...namespace, status }, { subresource: 'status', signal });
+  }
+
+  async #release(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== KEEPER);
+    const released: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } };
+    await this.#options.client
+      .update(Namespace, released, { subresource: 'finalize', signal })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    this.#terminating.delete(keyOf(namespace).name);
+  }
+}
+
+function isNamespaces({ group, plural }: Resource): boolean {
+  return group === '' && plural === 'namespaces';
+}

@@ -1,0 +1,89 @@
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectMeta,
+  Pod,
+  type PodTemplateSpec,
+  type Resource,
+} from '@bowline/kubernetes';
+import { isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import type { WorkloadEvents } from './workload-events.ts';
+
+/** PodOwner is the workload that makes and deletes Pods. */
+export interface PodOwner {
+  /** The controller's name in events. */
+  readonly controller: string;
+  readonly resource: Resource;
+  readonly object: KubernetesObject;
+  readonly events: WorkloadEvents;
+}
+
+/** podFrom is a Pod as a workload's template wants it. */
+export function podFrom(
+  template: PodTemplateSpec | undefined,
+  { resource, object }: Pick<PodOwner, 'resource' | 'object'>,
+  more: Pick<ObjectMeta, 'name' | 'labels' | 'annotations' | 'finalizers'> = {},
+): Pod {
+  const { labels, annotations, finalizers } = template?.metadata ?? {};
+  const { name = '', namespace } = object.metadata ?? {};
+  return {
+    metadata: {
+      ...(more.name === undefined ? { generateName: `${name}-` } : { name: more.name }),
+      namespace,
+      labels: { ...labels, ...more.labels },
+      annotations: { ...annotations, ...more.annotations },
+      finalizers: [...(finalizers ?? []), ...(more.finalizers ?? [])],
+      ownerReferences: [ownerReference({ resource, object })],
+    },
+    spec: template?.spec ?? { containers: [] },
+  };
+}
+
+/** createPod makes a Pod and tells people so, or why not. */
+export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<Pod> {
+  const { controller, resource, object, events } = owner;
+  try {
+    const created = await live.create(Pod, pod);
+    const note = `Created pod: ${created.metadata?.name ?? ''}`;
+    events.record(controller, resource, object, { type: 'Normal', reason: 'SuccessfulCreate', note });
+    return created;
+  } catch (error) {
+    const note = `Error creating: ${error instanceof Error ? error.message : String(error)}`;
+    events.record(controller, resource, object, { type: 'Warning', reason: 'FailedCreate', note });
+    throw error;
+  }
+}
+
+/** deletePod deletes a Pod, if it is still that one, and tells people so. */
+export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<void> {
+  const { controller, resource, object, events } = owner;
+  const { name = '', uid = '' } = pod.metadata ?? {};
+  try {
+    await live.delete(Pod, keyOf(pod), { preconditions: { uid } });
+  } catch (error) {
+    if (isNotFound(error)) return;
+    const note = `Error deleting: ${error instanceof Error ? error.message : String(error)}`;
+    events.record(controller, resource, object, { type: 'Warning', reason: 'FailedDelete', note });
+    throw error;
+  }
+  events.record(controller, resource, object, {
+    type: 'Normal',
+    reason: 'SuccessfulDelete',
+    note: `Deleted pod: ${name}`,
+  });
+}
+
+/** MOST_AT_ONCE bounds what one look at a workload creates or deletes. */
+export const MOST_AT_ONCE = 500;
+
+/**
+ * inGrowingBatches does something a number of times, one at first and then twice as many each time: when the first fails, so
+ * would have the others. Throws the first failure of the batch that failed.
+ */
+export async function inGrowingBatches(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  for (let done = 0, size = 1; done < count; done += size, size *= 2) {
+    const batch = Array.from({ length: Math.min(size, count - done) }, (_, index) => work(done + index));
+    const failed = (await Promise.allSettled(batch)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+}

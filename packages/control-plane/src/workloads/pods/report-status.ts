@@ -1,0 +1,30 @@
+import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
+import { diffMergePatch } from '@bowline/machinery';
+import { isNotFound, type LiveClient } from '@bowline/runtime';
+import { sameJson } from '../../node-agent/same-json.ts';
+
+/**
+ * reportStatus writes a status that is not as it should be, if nobody else has changed the object: its lists are replaced as
+ * a whole. Answers the object as it is then.
+ */
+export async function reportStatus<T extends KubernetesObject & { readonly status?: object | undefined }>(
+  live: LiveClient,
+  resource: Resource<T>,
+  object: T,
+  status: NonNullable<T['status']>,
+): Promise<T> {
+  if (sameJson(withoutZeros(object.status ?? {}), withoutZeros(status))) return object;
+  const { uid, resourceVersion } = object.metadata ?? {};
+  const body = { metadata: { uid, resourceVersion }, status: diffMergePatch(object.status ?? {}, status) };
+  try {
+    return await live.patch(resource, keyOf(object), { type: 'merge', body }, { subresource: 'status' });
+  } catch (error) {
+    if (isNotFound(error)) return object;
+    throw error;
+  }
+}
+
+/** The API server leaves out most counts that are 0. */
+function withoutZeros(status: object): object {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0));
+}

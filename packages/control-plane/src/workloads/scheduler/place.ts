@@ -1,0 +1,102 @@
+import type { Node, Pod, Taint } from '@bowline/kubernetes';
+import { compareQuantities, parseQuantity, type Quantity } from '@bowline/machinery';
+import { isSelected, untolerated } from './node-selection.ts';
+import { addAll, requestsOf } from './requests.ts';
+
+/** NodeLoad is a node and the Pods that count against what it has. */
+export interface NodeLoad {
+  readonly node: Node;
+  readonly pods: readonly Pod[];
+}
+
+/** Placement is a node for a Pod, or why there is none. */
+export type Placement = { readonly node: string } | { readonly problem: string };
+
+const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+/** place finds the node for a Pod: of those that it fits on, the one with the fewest of its siblings, then of any Pods. */
+export function place(pod: Pod, loads: readonly NodeLoad[]): Placement {
+  if (loads.length === 0) return { problem: 'no nodes available to schedule pods' };
+  const refusals = new Map<string, number>();
+  let best: { readonly name: string; readonly siblings: number; readonly pods: number } | undefined;
+  for (const load of loads) {
+    const problems = problemsOf(pod, load);
+    for (const problem of problems) refusals.set(problem, (refusals.get(problem) ?? 0) + 1);
+    if (problems.length > 0) continue;
+    const name = load.node.metadata?.name ?? '';
+    const candidate = { name, siblings: siblingsAmong(pod, load.pods), pods: load.pods.length };
+    if (!best || isBetter(candidate, best)) best = candidate;
+  }
+  if (best) return { node: best.name };
+  const reasons = [...refusals].map(([reason, count]) => `${count} ${reason}`).toSorted();
+  const available = `0/${loads.length} nodes are available`;
+  return {
+    problem: `${available}: ${reasons.join(', ')}. preemption: ${available}: ${loads.length} Preemption is not helpful for scheduling.`,
+  };
+}
+
+/** problemsOf says why a Pod cannot be on a node. Resources are looked at last, all of them. */
+export function problemsOf(pod: Pod, { node, pods }: NodeLoad): readonly string[] {
+  const { spec } = pod;
+  if (node.spec?.unschedulable && untolerated(spec?.tolerations, [UNSCHEDULABLE]))
+    return ['node(s) were unschedulable'];
+  if (untolerated(spec?.tolerations, node.spec?.taints)) return ['node(s) had untolerated taint(s)'];
+  if (!isSelected(spec, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (portsClash(pod, pods)) return ["node(s) didn't have free ports for the requested pod ports"];
+  const allocatable = node.status?.allocatable ?? {};
+  const problems: string[] = [];
+  if (pods.length + 1 > Number(allocatable.pods ?? 0)) problems.push('Too many pods');
+  const asked = requestsOf(pod);
+  if (asked.size === 0) return problems;
+  const used = new Map<string, Quantity>();
+  for (const other of pods) addAll(used, requestsOf(other));
+  addAll(used, asked);
+  for (const [name, amount] of asked) {
+    const total = used.get(name);
+    if (amount.nanos === 0n || !total) continue;
+    if (compareQuantities(total, parseQuantity(allocatable[name] ?? '0')) > 0) problems.push(`Insufficient ${name}`);
+  }
+  return problems;
+}
+
+function portsClash(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return false;
+  const taken = others.flatMap(hostPorts);
+  return wanted.some((port) =>
+    taken.some(
+      (other) =>
+        port.hostPort === other.hostPort &&
+        port.protocol === other.protocol &&
+        (port.hostIP === other.hostIP || port.hostIP === ANY_ADDRESS || other.hostIP === ANY_ADDRESS),
+    ),
+  );
+}
+
+const ANY_ADDRESS = '0.0.0.0';
+
+function hostPorts({ spec }: Pod): { hostPort: number; protocol: string; hostIP: string }[] {
+  return (spec?.containers ?? []).flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ hostPort, protocol = 'TCP', hostIP = ANY_ADDRESS }) =>
+      hostPort === undefined || hostPort === 0 ? [] : [{ hostPort, protocol, hostIP: hostIP || ANY_ADDRESS }],
+    ),
+  );
+}
+
+function siblingsAmong(pod: Pod, others: readonly Pod[]): number {
+  const owner = controllerUid(pod);
+  return owner === undefined ? 0 : others.filter((other) => controllerUid(other) === owner).length;
+}
+
+function controllerUid({ metadata }: Pod): string | undefined {
+  return metadata?.ownerReferences?.find(({ controller }) => controller)?.uid;
+}
+
+function isBetter(
+  a: { readonly name: string; readonly siblings: number; readonly pods: number },
+  b: { readonly name: string; readonly siblings: number; readonly pods: number },
+): boolean {
+  if (a.siblings !== b.siblings) return a.siblings < b.siblings;
+  if (a.pods !== b.pods) return a.pods < b.pods;
+  return a.name < b.name;
+}

@@ -1,0 +1,94 @@
+import { type KubernetesObject, keyOf, keyString, Node, Pod, parseKey } from '@bowline/kubernetes';
+import { formatTime } from '@bowline/machinery';
+import { type Controller, isConflict, isNotFound, keyed } from '@bowline/runtime';
+import { withConditions } from '../../node-agent/conditions.ts';
+import { sameJson } from '../../node-agent/same-json.ts';
+import { isFinished } from '../pods/pod-state.ts';
+import type { WorkloadDeps } from '../workload-deps.ts';
+import { type NodeLoad, place } from './place.ts';
+
+const NAME = 'default-scheduler';
+/** Writes are the scheduler's, whoever it shares a process with. */
+const FIELDS = { fieldManager: 'kube-scheduler' };
+
+/** Assumed remembers where Pods were put until the watch says so, so that no place is given away twice. */
+export class Assumed {
+  readonly #nodes = new Map<string, { readonly pod: Pod; readonly node: string }>();
+
+  put(key: string, pod: Pod, node: string): void {
+    this.#nodes.set(key, { pod, node });
+  }
+
+  drop(key: string): void {
+    this.#nodes.delete(key);
+  }
+
+  on(node: string): readonly Pod[] {
+    return [...this.#nodes.values()].filter((each) => each.node === node).map(({ pod }) => pod);
+  }
+}
+
+/** scheduler gives Pods that have none a node. */
+export function scheduler(): Controller<WorkloadDeps> {
+  return keyed('scheduler', { concurrency: 8 })
+    .using<WorkloadDeps>()
+    .watches(Pod, {
+      indexes: { node: (pod: Pod) => (isFinished(pod) ? [] : [pod.spec?.nodeName ?? '']) },
+      // The end of one Pod may make room for others.
+      map: (pod, cache) => {
+        if (!pod.spec?.nodeName) return [keyString(keyOf(pod))];
+        if (!isFinished(pod) && pod.metadata?.deletionTimestamp === undefined) return [keyString(keyOf(pod))];
+        return waiting(cache.list(Pod, { by: { node: '' } }));
+      },
+    })
+    .watches(Node, { map: (_, cache) => waiting(cache.list(Pod, { by: { node: '' } })) })
+    .reconcile(async ({ key, get, list, live, clock, deps }) => {
+      const { assumed, events } = deps;
+      const pod = get(Pod, parseKey(key));
+      if (!pod || pod.spec?.nodeName || !isOurs(pod)) {
+        assumed.drop(key);
+        return;
+      }
+      const loads = list(Node).map((node): NodeLoad => {
+        const name = node.metadata?.name ?? '';
+        const there = list(Pod, { by: { node: name } });
+        const known = new Set(there.map(({ metadata }) => metadata?.uid));
+        return { node, pods: [...there, ...assumed.on(name).filter(({ metadata }) => !known.has(metadata?.uid))] };
+      });
+      const placement = place(pod, loads);
+      const object = keyOf(pod);
+      if ('problem' in placement) {
+        const wanted = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: placement.problem };
+        const conditions = withConditions(pod.status?.conditions, [wanted], formatTime(clock.now()));
+        if (sameJson(conditions, pod.status?.conditions)) return;
+        const body = { metadata: { resourceVersion: pod.metadata?.resourceVersion }, status: { conditions } };
+        await live.patch(Pod, object, { type: 'merge', body }, { subresource: 'status', ...FIELDS });
+        const note = placement.problem;
+        events.record(NAME, Pod, pod, { type: 'Warning', reason: 'FailedScheduling', note, action: 'Scheduling' });
+        return;
+      }
+      const { node } = placement;
+      assumed.put(key, pod, node);
+      try {
+        const metadata = { ...object, uid: pod.metadata?.uid };
+        const binding = { kind: 'Binding', metadata, target: { apiVersion: 'v1', kind: 'Node', name: node } };
+        await live.create<KubernetesObject>(Pod, binding, { subresource: 'binding', ...FIELDS });
+      } catch (error) {
+        assumed.drop(key);
+        // It is gone, or has a node already: the watch will say so.
+        if (isNotFound(error) || isConflict(error)) return;
+        throw error;
+      }
+      const note = `Successfully assigned ${key} to ${node}`;
+      events.record(NAME, Pod, pod, { type: 'Normal', reason: 'Scheduled', note, action: 'Binding' });
+    });
+}
+
+function isOurs({ metadata, spec, status }: Pod): boolean {
+  if (metadata?.deletionTimestamp !== undefined || (spec?.schedulingGates?.length ?? 0) > 0) return false;
+  return (spec?.schedulerName ?? NAME) === NAME && status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
+}
+
+function waiting(pods: readonly Pod[]): readonly string[] {
+  return pods.filter(isOurs).map((pod) => keyString(keyOf(pod)));
+}
