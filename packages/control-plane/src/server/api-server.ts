@@ -8,6 +8,7 @@ import { refusal } from './authorization/refusal.ts';
 import type { FieldTracking } from './fields/field-tracking.ts';
 import type { RequestContext, ServerParts } from './handlers/context.ts';
 import { type BodyDecoder, bodyDecoders } from './handlers/decode-body.ts';
+import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts';
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
 import { type RequestInfo, requestInfo } from './http/request-info.ts';
@@ -36,6 +37,8 @@ export interface ApiServerOptions {
   readonly decoders?: Readonly<Record<string, BodyDecoder>> | undefined;
   /** Told of every request. Defaults to nobody. */
   readonly audit?: AuditTrail | undefined;
+  /** How logs of containers are fetched from their nodes. Defaults to HTTPS, with whatever certificate a kubelet shows. */
+  readonly askKubelet?: AskKubelet | undefined;
   /** Defaults to the machine's. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */
@@ -62,6 +65,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     admission: new Admission(options.admission),
     fields: options.fields,
     strategicMerge: options.strategicMerge,
+    askKubelet: options.askKubelet ?? askKubeletOverHttps,
     clock,
     random: options.random ?? systemRandom,
   };

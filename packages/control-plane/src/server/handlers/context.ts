@@ -11,6 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceName } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn } from '../storage/stored.ts';
+import type { AskKubelet } from './pods/kubelet.ts';
 
 /** ServerParts are what all requests share. */
 export interface ServerParts {
@@ -20,6 +21,8 @@ export interface ServerParts {
   readonly fields: FieldTracking;
   /** strategicMerge is the document with a strategic merge patch applied. */
   readonly strategicMerge: (document: unknown, patch: Readonly<Record<string, unknown>>, schema: Schema) => unknown;
+  /** How logs of containers are fetched from their nodes. */
+  readonly askKubelet: AskKubelet;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import type { ApiRequest } from '../http/api-request.ts';
 import { JsonSyntaxError, MOST_DEPTH, parseJson } from '../json/parse-json.ts';
 import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
 
@@ -65,6 +66,11 @@ export function decodeBody(
   const decode = decoders.get(mediaTypeOf(contentType));
   if (!decode) throw unsupportedMediaType([...decoders.keys()]);
   return decode(bytes);
+}
+
+/** receivedBody reads the body of a request. */
+export async function receivedBody(request: ApiRequest, decoders: ReadonlyMap<string, BodyDecoder>): Promise<Body> {
+  return decodeBody(await request.body(MOST_BODY_BYTES), request.headers['content-type'], decoders);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

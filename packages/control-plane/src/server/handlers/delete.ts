@@ -24,7 +24,7 @@ export interface DeleteOptions {
 
 /** Deleted is what became of an object: gone, or on its way. */
 export type Deleted =
-  | { readonly isGone: true; readonly last: Stored | Draft }
+  | { readonly isGone: true; readonly last: Stored | Draft; readonly object: Draft }
   | { readonly isGone: false; readonly stored: Stored };
 
 /** deleteOptions reads what a deletion asks for. The body counts more than the query. */
@@ -123,7 +123,7 @@ export async function deleteObject(
       const last = options.dryRun
         ? object
         : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
-      if (last) return { isGone: true, last };
+      if (last) return { isGone: true, last, object };
     } else {
       const next = options.dryRun
         ? storedFrom(key, stored.revision, object)

@@ -6,7 +6,7 @@ import {
   StrategicMergeError,
 } from '@bowline/machinery';
 import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
-import type { Draft, Strategy } from '../registry/api-resource.ts';
+import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status/api-status.ts';
 import { applyObject } from './apply.ts';
 import type { RequestContext } from './context.ts';
@@ -21,12 +21,24 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 
+/** PatchView is another view of an object, to which a patch is applied instead. */
+export interface PatchView {
+  readonly resource: ApiResource;
+  show(object: Draft): Draft;
+  /** take is the object as the changed view wants it. */
+  take(object: Draft, shown: Draft): Draft;
+}
+
 /** patchObject changes an object by a patch in any of the formats that its kind takes. */
-export async function patchObject(context: RequestContext, strategy: Strategy): Promise<WriteResult> {
-  const { request, resource } = context;
+export async function patchObject(context: RequestContext, strategy: Strategy, view?: PatchView): Promise<WriteResult> {
+  const { request } = context;
+  const resource = view?.resource ?? context.resource;
+  const reader = view?.resource.strategy ?? strategy;
   const options = writeOptions(context, 'PatchOptions');
   const type = mediaTypeOf(request.headers['content-type']);
-  const accepted = [JSON_PATCH, MERGE_PATCH, ...(resource.schema ? [STRATEGIC_PATCH] : []), APPLY_PATCH];
+  const accepted = [JSON_PATCH, MERGE_PATCH, ...(resource.schema ? [STRATEGIC_PATCH] : [])];
+  // Who owns which field of a view is not recorded, so there is nothing to merge with.
+  if (!view) accepted.push(APPLY_PATCH);
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted);
   if (type !== APPLY_PATCH && context.query.has('force')) {
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
@@ -36,19 +48,20 @@ export async function patchObject(context: RequestContext, strategy: Strategy): 
   const bytes = await request.body(MOST_BODY_BYTES);
   if (type === APPLY_PATCH) return applyObject(context, strategy, bytes, options);
   const body = decodePatch(bytes);
-  const change = patcher(context, type, body);
+  const change = patcher({ ...context, resource }, type, body);
   return updateObject(
     context,
     {
       strategy,
       mayRetry: true,
       make(old) {
-        const { object, unknown } = strategy.decode(asRecord(change({ ...typed(context), ...old })));
+        const shown = view ? view.show(old) : old;
+        const { object, unknown } = reader.decode(asRecord(change({ ...typed(resource), ...shown })));
         sayUnknown(context, body.duplicates, unknown, options.fieldValidation);
         // A patch that says nothing of the version was made for any.
         if (object.metadata.resourceVersion === old.metadata.resourceVersion)
           object.metadata.resourceVersion = undefined;
-        return object;
+        return view ? view.take(old, object) : object;
       },
     },
     options,
@@ -95,8 +108,7 @@ function decodePatch(bytes: Uint8Array): Body {
   }
 }
 
-function typed({ resource }: RequestContext): Pick<Draft, 'apiVersion' | 'kind'> {
-  const { group, version, kind } = resource;
+function typed({ group, version, kind }: ApiResource): Pick<Draft, 'apiVersion' | 'kind'> {
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }
 

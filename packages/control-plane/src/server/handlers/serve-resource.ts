@@ -8,9 +8,10 @@ import { type Stored, splitKey } from '../storage/stored.ts';
 import { computeObject } from './compute.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
-import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
+import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
 import { patchObject } from './patch.ts';
+import { serveProjection } from './projection.ts';
 import { readList, readObject } from './read.ts';
 import { receivedObject } from './received.ts';
 import { draftText } from './render.ts';
@@ -29,6 +30,9 @@ export async function serveResource(
   if (info.namespace !== '' && resource.scope === 'Cluster' && resource.resource !== 'namespaces')
     throw noSuchResource();
   const strategy = strategyFor(context);
+  const { serve, projection } = resource.subresources.get(info.subresource) ?? {};
+  if (serve) return serve(context, decoders);
+  if (projection) return serveProjection(context, projection, decoders);
   switch (info.verb) {
     case 'get':
       return json(200, objectText(formOf(context), await readObject(context)));
@@ -44,7 +48,7 @@ export async function serveResource(
       const options = writeOptions(context, 'CreateOptions');
       const kind = createdKind(context);
       const created = { ...context, resource: kind };
-      const body = await bodyOf(context, decoders);
+      const body = await receivedBody(context.request, decoders);
       const object = receivedObject(created, body, kind.strategy, options.fieldValidation);
       context.audited.name = object.metadata.name;
       const result = kind.answer
@@ -54,7 +58,12 @@ export async function serveResource(
     }
     case 'update': {
       const options = writeOptions(context, 'UpdateOptions');
-      const object = receivedObject(context, await bodyOf(context, decoders), strategy, options.fieldValidation);
+      const object = receivedObject(
+        context,
+        await receivedBody(context.request, decoders),
+        strategy,
+        options.fieldValidation,
+      );
       const mayRetry = !object.metadata.resourceVersion;
       const revision = { strategy, mayRetry, make: () => structuredClone(object) };
       return written(context, await updateObject(context, revision, options));
@@ -64,6 +73,7 @@ export async function serveResource(
     case 'delete': {
       const result = await deleteObject(context, info.name, info.namespace, await deleteOptions(context, decoders));
       if (!result.isGone) return json(200, objectText(formOf(context), result.stored));
+      if (strategy.tellsDeleted) return written(context, { isNew: false, draft: result.object });
       const uid = 'uid' in result.last ? result.last.uid : result.last.metadata.uid;
       return json(200, JSON.stringify(deletedStatus(context, info.name, String(uid))));
     }
@@ -122,13 +132,6 @@ function formOf(context: RequestContext): FormOptions {
     includeObject: context.query.get('includeObject'),
     now: context.clock.now(),
   };
-}
-
-async function bodyOf(
-  { request }: RequestContext,
-  decoders: ReadonlyMap<string, BodyDecoder>,
-): ReturnType<typeof Promise.resolve<ReturnType<typeof decodeBody>>> {
-  return decodeBody(await request.body(MOST_BODY_BYTES), request.headers['content-type'], decoders);
 }
 
 function written(context: RequestContext, { isNew, stored, draft }: WriteResult): ApiResponse {

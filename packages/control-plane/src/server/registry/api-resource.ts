@@ -2,6 +2,9 @@ import type { KubernetesObject, Scope } from '@bowline/kubernetes';
 import type { Schema } from '@bowline/kubernetes/schemas';
 import type { FieldProblem, FieldShape, Random } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { RequestContext } from '../handlers/context.ts';
+import type { BodyDecoder } from '../handlers/decode-body.ts';
+import type { ApiResponse } from '../http/api-request.ts';
 import type { Verb } from '../http/request-info.ts';
 import type { NameRule } from '../objects/names.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -89,6 +92,18 @@ export interface Strategy {
   readonly isKept?: ((object: Draft) => boolean) | undefined;
 }
 
+/** Projection shows an object as another kind, and takes changes of that kind back: a Scale. */
+export interface Projection {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: Schema;
+  readonly strategy: Pick<Strategy, 'decode' | 'validate'>;
+  show(object: Draft): Draft;
+  /** take changes the object to what its projection wants. */
+  take(object: Draft, shown: Draft): void;
+}
+
 /** Subresource is a part of an object with a path of its own. */
 export interface Subresource {
   readonly name: string;
@@ -101,6 +116,12 @@ export interface Subresource {
   readonly strategy?: Strategy | undefined;
   /** What is created below it, where that is computed: a TokenRequest. */
   readonly creates?: ApiResource | undefined;
+  /** What get, update and patch of it are about, where that is another kind. */
+  readonly projection?: Projection | undefined;
+  /** serve answers in a way of its own what none of the others can say: logs, evictions. */
+  readonly serve?:
+    | ((context: RequestContext, decoders: ReadonlyMap<string, BodyDecoder>) => Promise<ApiResponse>)
+    | undefined;
 }
 
 /** ApiResource is one resource in one version, as it is served. */

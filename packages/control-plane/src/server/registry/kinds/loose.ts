@@ -9,3 +9,11 @@ export type Loose<T> = T extends readonly (infer Item)[]
     : T extends string
       ? string
       : T;
+
+/** partOf is a part of an object; where there is none an empty one is put there. */
+export function partOf<T extends object, Name extends keyof T>(object: T, name: Name): NonNullable<T[Name]> {
+  // All parts of a loose object may be empty.
+  const part = object[name] ?? ({} as NonNullable<T[Name]>);
+  object[name] = part;
+  return part;
+}

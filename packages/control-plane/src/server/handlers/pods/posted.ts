@@ -1,0 +1,51 @@
+import { schemaFor } from '@bowline/kubernetes/schemas';
+import { builtInShape } from '@bowline/machinery';
+import type { ApiResponse } from '../../http/api-request.ts';
+import type { ApiResource, Draft } from '../../registry/api-resource.ts';
+import { decodeBuiltIn } from '../../registry/decode-built-in.ts';
+import { computeObject } from '../compute.ts';
+import type { RequestContext } from '../context.ts';
+import { type BodyDecoder, receivedBody } from '../decode-body.ts';
+import { receivedObject } from '../received.ts';
+import { writeOptions } from '../write-options.ts';
+
+/** PostedKind is a kind that is posted to an object to make something of it, and never stored. */
+export interface PostedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** servePosted does what a posted object asks for, once it was admitted. The answer is that it was done. */
+export async function servePosted(
+  context: RequestContext,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+  { group, version, kind }: PostedKind,
+  act: (posted: Draft, dryRun: boolean) => Promise<void> | void,
+): Promise<ApiResponse> {
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const schema = schemaFor(apiVersion, kind);
+  if (!schema) throw new TypeError(`there is no schema of ${kind} in ${apiVersion}`);
+  const resource: ApiResource = {
+    ...context.resource,
+    group,
+    version,
+    kind,
+    schema,
+    shape: builtInShape(apiVersion, kind),
+    strategy: { decode: (value) => decodeBuiltIn(kind, version, schema, value), validate: () => [] },
+  };
+  const options = writeOptions(context, 'CreateOptions');
+  const body = await receivedBody(context.request, decoders);
+  const posted = receivedObject({ ...context, resource }, body, resource.strategy, options.fieldValidation);
+  // Admission does not see it, but it says which object is meant.
+  const { uid } = posted.metadata;
+  const answer = async (draft: Draft): Promise<Draft> => {
+    draft.metadata.uid = uid;
+    await act(draft, options.dryRun);
+    return draft;
+  };
+  await computeObject(context, resource, answer, posted, options);
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  return { status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify(status) };
+}

@@ -1,0 +1,75 @@
+import type { ApiResponse } from '../http/api-request.ts';
+import type { ApiResource, Draft, Projection } from '../registry/api-resource.ts';
+import { badRequest, methodNotAllowed } from '../status/api-status.ts';
+import { type RequestContext, resourceName } from './context.ts';
+import { refuseInvalid, type WriteResult } from './create.ts';
+import { type BodyDecoder, receivedBody } from './decode-body.ts';
+import { type PatchView, patchObject } from './patch.ts';
+import { readObject } from './read.ts';
+import { receivedObject } from './received.ts';
+import { draftOf, draftText } from './render.ts';
+import { updateObject } from './update.ts';
+import { writeOptions } from './write-options.ts';
+
+/** serveProjection answers requests about an object that is shown as another kind. */
+export async function serveProjection(
+  context: RequestContext,
+  projection: Projection,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Promise<ApiResponse> {
+  const { info, request, resource: whole } = context;
+  const view = viewOf(context, projection);
+  const told = (object: Draft): ApiResponse => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: draftText(view.resource, projection.show(object)),
+  });
+  const written = ({ stored, draft }: WriteResult): ApiResponse => told(stored ? draftOf(stored) : draft);
+  switch (info.verb) {
+    case 'get':
+      return told(draftOf(await readObject(context)));
+    case 'update': {
+      const options = writeOptions(context, 'UpdateOptions');
+      const shown = receivedObject(
+        { ...context, resource: view.resource },
+        await receivedBody(request, decoders),
+        view.resource.strategy,
+        options.fieldValidation,
+      );
+      const mayRetry = !shown.metadata.resourceVersion;
+      const make = (old: Draft): Draft => view.take(old, shown);
+      return written(await updateObject(context, { strategy: whole.strategy, mayRetry, make }, options));
+    }
+    case 'patch':
+      return written(await patchObject(context, whole.strategy, view));
+    default:
+      throw methodNotAllowed(resourceName(context), info.verb);
+  }
+}
+
+/** viewOf is the projection as something that is decoded, judged and written like an object of its own. */
+function viewOf({ resource: whole, info, user, clock }: RequestContext, projection: Projection): PatchView {
+  const { group, version, kind, schema, strategy } = projection;
+  const resource: ApiResource = { ...whole, group, version, kind, schema, strategy, needsVersion: false };
+  return {
+    resource,
+    show: (object) => projection.show(object),
+    take(object, shown) {
+      const { name, uid, resourceVersion } = shown.metadata;
+      if (!name) {
+        throw badRequest(
+          `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
+        );
+      }
+      if (name !== info.name) {
+        throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
+      }
+      refuseInvalid(resource, shown, strategy.validate(shown, undefined, { user, now: clock.now(), dryRun: false }));
+      projection.take(object, shown);
+      // It was made for this state of the object, or for any.
+      object.metadata.uid = uid || object.metadata.uid;
+      object.metadata.resourceVersion = resourceVersion;
+      return object;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { PodDisruptionBudget } from '@bowline/kubernetes';
+import type { Draft } from '../api-resource.ts';
+import type { KindRules } from '../built-in-strategy.ts';
+import { AGE, as, column, count } from './column.ts';
+import { countProblems, type IntOrPercent, shareProblems } from './int-or-percent.ts';
+import type { Loose } from './loose.ts';
+import { notSupported } from './problems.ts';
+import { selectorProblems } from './scheduling-problems.ts';
+import { statusDefaults, zeroes } from './status-defaults.ts';
+
+/** podDisruptionBudgetRules are what is special about PodDisruptionBudgets. */
+export const podDisruptionBudgetRules: KindRules = {
+  applyDefaults(object) {
+    const { status } = asBudget(object);
+    zeroes(status, 'disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods');
+    statusDefaults(status?.conditions, 'lastTransitionTime');
+  },
+  validate(object) {
+    const { spec = {} } = asBudget(object);
+    const { selector, unhealthyPodEvictionPolicy: policy } = spec;
+    const { minAvailable, maxUnavailable } = spec as { minAvailable?: IntOrPercent; maxUnavailable?: IntOrPercent };
+    if (minAvailable !== undefined && maxUnavailable !== undefined) {
+      const value = {
+        MinAvailable: minAvailable,
+        Selector: selector ?? null,
+        MaxUnavailable: maxUnavailable,
+        UnhealthyPodEvictionPolicy: policy ?? null,
+      };
+      // The server's own type keeps the order of its members.
+      const message = `Invalid value: ${JSON.stringify(value)}: minAvailable and maxUnavailable cannot be both set`;
+      return [{ field: 'spec', reason: 'FieldValueInvalid', message }];
+    }
+    const known = ['AlwaysAllow', 'IfHealthyBudget'];
+    return [
+      ...(minAvailable === undefined ? [] : both('spec.minAvailable', minAvailable)),
+      ...(maxUnavailable === undefined ? [] : both('spec.maxUnavailable', maxUnavailable)),
+      ...selectorProblems('spec.selector', selector),
+      ...(policy === undefined || known.includes(policy)
+        ? []
+        : [notSupported('spec.unhealthyPodEvictionPolicy', policy, known)]),
+    ];
+  },
+  columns: [
+    column('Min Available', 'Pods that must be there.', (object) =>
+      text(as<PodDisruptionBudget>(object).spec?.minAvailable),
+    ),
+    column('Max Unavailable', 'Pods that may be missing.', (object) =>
+      text(as<PodDisruptionBudget>(object).spec?.maxUnavailable),
+    ),
+    count(
+      'Allowed Disruptions',
+      'Pods that may go now.',
+      (object) => as<PodDisruptionBudget>(object).status?.disruptionsAllowed ?? 0,
+    ),
+    AGE,
+  ],
+};
+
+function asBudget(object: Draft): Loose<PodDisruptionBudget> {
+  // It was decoded by the schema of a PodDisruptionBudget.
+  return object as Loose<PodDisruptionBudget>;
+}
+
+function both(field: string, value: IntOrPercent) {
+  return [...countProblems(field, value), ...shareProblems(field, value)];
+}
+
+function text(value: unknown): string {
+  return value === undefined ? 'N/A' : String(value);
+}

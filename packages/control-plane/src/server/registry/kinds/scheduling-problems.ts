@@ -1,0 +1,169 @@
+import type {
+  LabelSelector,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  PodSpec,
+  Toleration,
+  TopologySpreadConstraint,
+} from '@bowline/kubernetes';
+import { type FieldProblem, labelKeyProblems, labelValueProblems, validateLabelSelector } from '@bowline/machinery';
+import type { Loose } from './loose.ts';
+import { duplicate, forbidden, invalid, invalids, notSupported, oneOf, required } from './problems.ts';
+
+type Problems = FieldProblem[];
+
+const EFFECTS = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
+
+/** affinityProblems is what is wrong with what a pod says about nodes and pods that it wants to be near to. */
+export function affinityProblems(path: string, { affinity }: Loose<PodSpec>): Problems {
+  if (!affinity) return [];
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
+  const problems: Problems = [];
+  if (nodeAffinity) {
+    const at = `${path}.nodeAffinity`;
+    const needed = nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+    if (needed) {
+      const terms = `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+      const { nodeSelectorTerms = [] } = needed;
+      if (nodeSelectorTerms.length === 0) {
+        problems.push(required(terms, 'must have at least one node selector term'));
+      }
+      nodeSelectorTerms.forEach((term, index) => {
+        problems.push(...nodeTermProblems(`${terms}[${index}]`, term));
+      });
+    }
+    (nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).forEach(({ weight, preference }, index) => {
+      const term = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+      problems.push(...weightProblems(term, weight), ...nodeTermProblems(`${term}.preference`, preference ?? {}));
+    });
+  }
+  for (const [name, wishes] of [
+    ['podAffinity', podAffinity],
+    ['podAntiAffinity', podAntiAffinity],
+  ] as const) {
+    const needed = `${path}.${name}.requiredDuringSchedulingIgnoredDuringExecution`;
+    (wishes?.requiredDuringSchedulingIgnoredDuringExecution ?? []).forEach((term, index) => {
+      problems.push(...podTermProblems(`${needed}[${index}]`, term));
+    });
+    const preferred = `${path}.${name}.preferredDuringSchedulingIgnoredDuringExecution`;
+    (wishes?.preferredDuringSchedulingIgnoredDuringExecution ?? []).forEach(({ weight, podAffinityTerm }, index) => {
+      const term = `${preferred}[${index}]`;
+      problems.push(
+        ...weightProblems(term, weight),
+        ...podTermProblems(`${term}.podAffinityTerm`, podAffinityTerm ?? {}),
+      );
+    });
+  }
+  return problems;
+}
+
+function weightProblems(at: string, weight = 0): Problems {
+  return weight >= 1 && weight <= 100 ? [] : [invalid(`${at}.weight`, weight, 'must be in the range 1-100')];
+}
+
+function nodeTermProblems(at: string, { matchExpressions = [] }: Loose<NodeSelectorTerm>): Problems {
+  return matchExpressions.flatMap(({ key = '', operator = '', values = [] }, index) => {
+    const field = `${at}.matchExpressions[${index}]`;
+    const problems: Problems = [];
+    switch (operator) {
+      case 'In':
+      case 'NotIn':
+        if (values.length === 0)
+          problems.push(required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+        break;
+      case 'Exists':
+      case 'DoesNotExist':
+        if (values.length > 0)
+          problems.push(
+            forbidden(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+          );
+        break;
+      case 'Gt':
+      case 'Lt':
+        if (values.length !== 1)
+          problems.push(required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+        break;
+      default:
+        problems.push(invalid(`${field}.operator`, operator, 'not a valid selector operator'));
+    }
+    problems.push(...invalids(`${field}.key`, key, labelKeyProblems(key)));
+    values.forEach((value, position) => {
+      problems.push(...invalids(`${field}.values[${position}]`, value, labelValueProblems(value)));
+    });
+    return problems;
+  });
+}
+
+function podTermProblems(at: string, { labelSelector, topologyKey = '' }: Loose<PodAffinityTerm>): Problems {
+  const problems = selectorProblems(`${at}.labelSelector`, labelSelector);
+  if (topologyKey === '') problems.push(required(`${at}.topologyKey`, 'can not be empty'));
+  return [...problems, ...invalids(`${at}.topologyKey`, topologyKey, labelKeyProblems(topologyKey))];
+}
+
+/** selectorProblems is what is wrong with a selector of labels; an absent one is well. */
+export function selectorProblems(at: string, selector: Loose<LabelSelector> | undefined): Problems {
+  if (!selector) return [];
+  const { matchLabels, matchExpressions } = selector;
+  return validateLabelSelector(
+    {
+      matchLabels: matchLabels as LabelSelector['matchLabels'],
+      matchExpressions: matchExpressions?.map(({ key = '', operator = '', values }) => ({ key, operator, values })),
+    },
+    at,
+  );
+}
+
+/** tolerationProblems is what is wrong with taints that a pod does not mind. */
+export function tolerationProblems(path: string, tolerations: readonly Loose<Toleration>[]): Problems {
+  return tolerations.flatMap(({ key = '', operator = '', value = '', effect, tolerationSeconds }, index) => {
+    const at = `${path}[${index}]`;
+    const problems = key === '' ? [] : invalids(`${at}.key`, key, labelKeyProblems(key));
+    if (key === '' && operator !== 'Exists') {
+      const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      problems.push(invalid(`${at}.operator`, operator, why));
+    }
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      problems.push(
+        invalid(`${at}.effect`, effect ?? '', "effect must be 'NoExecute' when `tolerationSeconds` is set"),
+      );
+    }
+    if (operator === 'Equal' || operator === '') {
+      const wrong = labelValueProblems(value);
+      if (wrong.length > 0) problems.push(invalid(`${at}.operator`, value, wrong.join(';')));
+    } else if (operator === 'Exists') {
+      if (value !== '')
+        problems.push(
+          invalid(`${at}.operator`, { ...tolerations[index] }, "value must be empty when `operator` is 'Exists'"),
+        );
+    } else problems.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']));
+    if (effect) problems.push(...effectProblems(`${at}.effect`, effect));
+    return problems;
+  });
+}
+
+/** effectProblems is what is wrong with what a taint does. */
+export function effectProblems(field: string, effect: string): Problems {
+  return EFFECTS.includes(effect) ? [] : [notSupported(field, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])];
+}
+
+/** spreadProblems is what is wrong with how pods are to be spread over a cluster. */
+export function spreadProblems(path: string, constraints: readonly Loose<TopologySpreadConstraint>[]): Problems {
+  const problems: Problems = [];
+  const known = new Set<string>();
+  constraints.forEach((constraint, index) => {
+    const { maxSkew = 0, topologyKey = '', whenUnsatisfiable, minDomains, labelSelector } = constraint;
+    const at = `${path}[${index}]`;
+    if (maxSkew <= 0) problems.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
+    if (topologyKey === '') problems.push(required(`${at}.topologyKey`, 'can not be empty'));
+    else problems.push(...invalids(`${at}.topologyKey`, topologyKey, labelKeyProblems(topologyKey)));
+    problems.push(...oneOf(`${at}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']));
+    const pair = `{${topologyKey}, ${whenUnsatisfiable ?? ''}}`;
+    if (known.has(pair)) problems.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    known.add(pair);
+    if (minDomains !== undefined && minDomains <= 0) {
+      problems.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
+    }
+    problems.push(...selectorProblems(`${at}.labelSelector`, labelSelector));
+  });
+  return problems;
+}

@@ -1,0 +1,25 @@
+import type { PersistentVolumeClaimSpec } from '@bowline/kubernetes';
+import { type FieldProblem, parseQuantity } from '@bowline/machinery';
+import type { Loose } from './loose.ts';
+import { invalid, notSupported, required } from './problems.ts';
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+/** claimSpecProblems is what is wrong with what a claim asks for. */
+export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClaimSpec>): FieldProblem[] {
+  const { accessModes = [], resources, volumeMode } = spec;
+  const problems: FieldProblem[] = [];
+  if (accessModes.length === 0) problems.push(required(`${path}.accessModes`, 'at least 1 access mode is required'));
+  for (const mode of accessModes) {
+    if (!ACCESS_MODES.includes(mode)) problems.push(notSupported(`${path}.accessModes`, mode, ACCESS_MODES));
+  }
+  const { storage } = resources?.requests ?? {};
+  if (storage === undefined) problems.push(required(`${path}.resources[storage]`));
+  else if (parseQuantity(storage).nanos <= 0n) {
+    problems.push(invalid(`${path}.resources[storage]`, storage, 'must be greater than zero'));
+  }
+  if (volumeMode !== undefined && !['Block', 'Filesystem'].includes(volumeMode)) {
+    problems.push(notSupported(`${path}.volumeMode`, volumeMode, ['Block', 'Filesystem']));
+  }
+  return problems;
+}
