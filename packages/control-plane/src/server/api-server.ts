@@ -55,6 +55,12 @@ export interface ApiServer {
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
+const PAGE_NOT_FOUND: ApiResponse = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: '404 page not found\n',
+};
+
 /** createApiServer puts the parts of a server together. It serves nothing by itself: see `listen`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { authenticator, authorizer, routes, audit, onError } = options;
@@ -86,10 +92,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const response = await route(info, request, query);
       if (response) return response;
     }
-    if (!info.isResource)
-      return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '404 page not found\n' };
+    if (!info.isResource) return PAGE_NOT_FOUND;
     const resource = parts.registry.find(info.group, info.version, info.resource);
-    if (!resource) throw noSuchResource();
+    if (!resource) {
+      if (!parts.registry.hasBuiltIn(info.group)) return PAGE_NOT_FOUND;
+      throw noSuchResource();
+    }
     if (resource.deprecation) warnings.push(resource.deprecation);
     const context: RequestContext = { ...parts, request, info, query, user, resource, warnings, audited };
     return serveResource(context, decoders);

@@ -51,7 +51,7 @@ export function customResources(definition: CustomResourceDefinition, circumstan
   return served.map((version) => {
     const shown = schemaOf(version);
     const viewOf = storedView({ stored, shown, shapedSince });
-    return { ...versionResource(definition, version, shown, circumstances), viewOf };
+    return { ...versionResource(definition, version, shown, circumstances), storageVersion: storage?.name, viewOf };
   });
 }
 

@@ -4,7 +4,7 @@ import { notAcceptable } from '../status/api-status.ts';
 export type Representation = 'object' | 'table' | 'metadata';
 
 /** Accepted is one media type that a client takes. */
-interface Accepted {
+export interface Accepted {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -35,7 +35,7 @@ function formOf(parameters: ReadonlyMap<string, string>): Representation | undef
 }
 
 /** parseAccept reads an Accept header in the order of the client's wishes. */
-function parseAccept(header: string): Accepted[] {
+export function parseAccept(header: string): Accepted[] {
   return header
     .split(',')
     .map((part) => {

@@ -140,6 +140,8 @@ export interface ApiResource {
   readonly subresources: ReadonlyMap<string, Subresource>;
   /** Where its objects are stored: the same for all versions of a resource. */
   readonly collection: string;
+  /** The version in which objects are stored, where that is another than this one. */
+  readonly storageVersion?: string | undefined;
   /** Whether the items of a list say what they are; those of built-in kinds do not. */
   readonly listsTypedItems: boolean;
   readonly strategy: Strategy;

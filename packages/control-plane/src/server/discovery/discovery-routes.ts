@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { Route } from '../api-server.ts';
+import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import { parseAccept } from '../http/negotiate.ts';
+import type { Registry } from '../registry/registry.ts';
+import { noSuchResource, notAcceptable } from '../status/api-status.ts';
+import { type ApiGroup, aggregatedDocument, apiGroups, groupDocument, resourceListDocument } from './documents.ts';
+import { type HealthCheck, healthRoute } from './health-route.ts';
+import { remembered } from './remembered.ts';
+import { versionRoute } from './version-route.ts';
+
+/** DiscoveryOptions are what a server tells of itself. */
+export interface DiscoveryOptions {
+  readonly registry: Registry;
+  /** url is where the server is found. Defaults to nowhere in particular. */
+  readonly url?: (() => string) | undefined;
+  /** What must be well for the server to be ready. Defaults to nothing but that it answers. */
+  readonly checks?: readonly HealthCheck[] | undefined;
+}
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const PLAIN_TYPES = ['application/json', 'application/*', '*/*'];
+const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+/** discoveryRoutes answer what is served, in which versions, by whom, and whether it is well. */
+export function discoveryRoutes(options: DiscoveryOptions): Route[] {
+  return [discoveryRoute(options), versionRoute, healthRoute(options.checks ?? []), indexRoute(options.registry)];
+}
+
+function discoveryRoute({ registry, url }: DiscoveryOptions): Route {
+  const groups = remembered(registry, () => apiGroups(registry.all()));
+  const core = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name === ''))));
+  const named = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name !== ''))));
+  return ({ isResource, path }, request) => {
+    const [root, ...rest] = path.split('/').filter((segment) => segment !== '');
+    if (isResource || (root !== 'api' && root !== 'apis')) return undefined;
+    const name = root === 'api' ? '' : rest.shift();
+    if (name === undefined) {
+      if (wantsAggregated(request)) return aggregated(request, named());
+      const list = groups().filter((group) => group.name !== '');
+      return json({ kind: 'APIGroupList', apiVersion: 'v1', groups: list.map(groupDocument) });
+    }
+    const group = groups().find((each) => each.name === name);
+    if (!group) return undefined;
+    const [version] = rest;
+    if (version !== undefined) return versionAnswer(registry, group, version);
+    if (name !== '') return json({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) });
+    if (wantsAggregated(request)) return aggregated(request, core());
+    const serverAddress = url ? new URL(url()).host : 'localhost';
+    return json({
+      kind: 'APIVersions',
+      versions: group.versions.map((each) => each.version),
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+    });
+  };
+}
+
+function versionAnswer(registry: Registry, { name, versions }: ApiGroup, version: string): ApiResponse | undefined {
+  const found = versions.find((each) => each.version === version);
+  if (found) return json(resourceListDocument(name, found));
+  if (registry.hasBuiltIn(name)) throw noSuchResource();
+  return undefined;
+}
+
+/** indexRoute lists the paths that there are. */
+function indexRoute(registry: Registry): Route {
+  const paths = remembered(registry, () => {
+    const all = ['/api', '/apis', '/healthz', '/livez', '/openapi/v3', '/openid/v1/jwks', '/readyz', '/version'];
+    all.push('/.well-known/openid-configuration');
+    for (const { name, versions } of apiGroups(registry.all())) {
+      const base = name === '' ? '/api' : `/apis/${name}`;
+      if (name !== '') all.push(base);
+      all.push(...versions.map(({ version }) => `${base}/${version}`));
+    }
+    return all.sort();
+  });
+  return ({ path }) => (path === '/' ? json({ paths: paths() }) : undefined);
+}
+
+/** wantsAggregated reads what a client takes; what nobody writes is refused, such as the versions before v2. */
+function wantsAggregated({ headers }: ApiRequest): boolean {
+  const accept = headers.accept?.trim() ?? '';
+  if (accept === '') return false;
+  for (const { type, parameters } of parseAccept(accept)) {
+    if (!PLAIN_TYPES.includes(type)) continue;
+    const as = parameters.get('as');
+    if (as === undefined) return false;
+    const isV2 = parameters.get('g') === 'apidiscovery.k8s.io' && parameters.get('v') === 'v2';
+    if (isV2 && as === 'APIGroupDiscoveryList') return true;
+  }
+  throw notAcceptable(WRITTEN);
+}
+
+interface Tagged {
+  readonly text: string;
+  readonly tag: string;
+}
+
+function tagged(document: object): Tagged {
+  const text = JSON.stringify(document);
+  return { text, tag: `"${createHash('sha512').update(text).digest('hex').toUpperCase()}"` };
+}
+
+function aggregated({ headers }: ApiRequest, { text, tag }: Tagged): ApiResponse {
+  const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' };
+  if (headers['if-none-match'] === tag) return { status: 304, headers: common, body: '' };
+  return { status: 200, headers: { ...common, 'content-type': AGGREGATED }, body: text };
+}
+
+function json(document: object): ApiResponse {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
+  return { status: 200, headers, body: JSON.stringify(document) };
+}

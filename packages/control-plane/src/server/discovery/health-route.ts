@@ -1,0 +1,42 @@
+import type { Route } from '../api-server.ts';
+import type { ApiResponse } from '../http/api-request.ts';
+import { isTrue } from '../http/request-info.ts';
+
+/** HealthCheck is something that must be well. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly isWell: () => boolean;
+}
+
+const PING: HealthCheck = { name: 'ping', isWell: () => true };
+
+/** healthRoute answers `/healthz`, `/livez` and `/readyz`, each check below them, and that there are no metrics. */
+export function healthRoute(checks: readonly HealthCheck[]): Route {
+  const all = [PING, ...checks];
+  return ({ path }, _request, query) => {
+    const [root = '', name, ...rest] = path.split('/').filter((segment) => segment !== '');
+    if (root === 'metrics' && name === undefined)
+      return text(200, '# The embedded control plane does not measure itself.\n');
+    if (!['healthz', 'livez', 'readyz'].includes(root) || rest.length > 0) return undefined;
+    if (name !== undefined) {
+      const check = all.find((each) => each.name === name);
+      if (!check) return undefined;
+      return check.isWell() ? text(200, 'ok') : text(500, 'internal server error: reason withheld\n');
+    }
+    const excluded = new Set(query.getAll('exclude'));
+    const results = all.map((check) => ({ name: check.name, isWell: excluded.has(check.name) || check.isWell() }));
+    const isWell = results.every((each) => each.isWell);
+    if (isWell && !(query.has('verbose') && (query.get('verbose') === '' || isTrue(query.get('verbose')))))
+      return text(200, 'ok');
+    const lines = results.map((each) => {
+      if (excluded.has(each.name)) return `[+]${each.name} excluded: ok`;
+      return each.isWell ? `[+]${each.name} ok` : `[-]${each.name} failed: reason withheld`;
+    });
+    return text(isWell ? 200 : 500, `${lines.join('\n')}\n${root} check ${isWell ? 'passed' : 'failed'}\n`);
+  };
+}
+
+function text(status: number, body: string): ApiResponse {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache, private' };
+  return { status, headers: { ...headers, 'x-content-type-options': 'nosniff' }, body };
+}

@@ -1,0 +1,26 @@
+import type { Route } from '../api-server.ts';
+
+/** SERVER_VERSION is what the server behaves like, and that it is another one. */
+export const SERVER_VERSION = 'v1.35.8+bowline';
+
+/** versionRoute answers which version the server is of. */
+export const versionRoute: Route = ({ path }) => {
+  if (path !== '/version' && path !== '/version/') return undefined;
+  const document = {
+    major: '1',
+    minor: '35',
+    emulationMajor: '1',
+    emulationMinor: '35',
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: '34',
+    gitVersion: SERVER_VERSION,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    // Clients print these and nothing more; there is no Go here.
+    goVersion: `node ${process.version}`,
+    compiler: 'none',
+    platform: `${process.platform}/${process.arch}`,
+  };
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(document) };
+};
