@@ -42,8 +42,10 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   });
 
   it.each([
-    [['up'], 1, /^error: bowline up needs the embedded control plane, which does not exist yet;.*\n$/],
-    [[...start, '--kind', 'embedded'], 1, /^error: the embedded control plane does not exist yet; use .*\n$/],
+    [['up', '--operators', 'bagde'], 2, /there is no operator "bagde", did you mean "badge"\?: --operators takes badge/],
+    [['up', '--timeout', 'soon'], 2, /'soon' is invalid\. Give a duration such as 60s or 2m/],
+    [['up', '--control-plane', 'minikube'], 2, /Allowed choices are embedded, kubernetes, current-context/],
+    [[...start, '--kind', 'kubernetes', '--plain-http'], 2, /--plain-http is for the embedded control plane/],
     [[...start, '--kind', 'minikube'], 2, /'minikube' is invalid\. Allowed choices are embedded, kubernetes/],
     [[...start, '--kind', 'kubernetes', '--port', 'x'], 2, /'x' is invalid\. Give a whole number from 1 to 65535/],
     [[...start, '--kind', 'kubernetes', '--prot', '1'], 2, /unknown option '--prot'\n\(Did you mean --port\?\)/],

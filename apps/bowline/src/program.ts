@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import type { CommandInput } from './command-input.ts';
 import { controlPlaneCommand } from './commands/control-plane.ts';
 import { superviseCommand } from './commands/supervise.ts';
-import { upCommand } from './commands/up.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { type Io, processIo } from './io.ts';
@@ -17,6 +16,11 @@ interface LazyCommand {
 }
 
 const lazyCommands: readonly LazyCommand[] = [
+  {
+    name: 'up',
+    summary: 'Runs operators with samples on a control plane of their own, and shows them at work.',
+    load: async (input) => (await import('./commands/up.ts')).upCommand(input),
+  },
   {
     name: 'run',
     summary: 'Runs operators against a cluster until SIGINT or SIGTERM.',
@@ -64,7 +68,6 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
     program.addCommand(operatorCommands(await operator.load(), operator.summary));
   }
   program
-    .addCommand(upCommand())
     .addCommand(controlPlaneCommand())
     .addCommand(versionCommand())
     .addCommand(superviseCommand(), { hidden: true })

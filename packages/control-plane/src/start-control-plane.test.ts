@@ -3,13 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { startControlPlane } from './start-control-plane.ts';
 
 describe('startControlPlane', () => {
-  it('says that the embedded control plane does not exist yet and what to use', async () => {
-    await expect(startControlPlane({ kind: 'embedded' })).rejects.toMatchObject({
-      code: 'BOWLINE_CONTROL_PLANE_KIND',
-      message: expect.stringContaining('use kind kubernetes'),
-    });
-  });
-
   it('refuses a kind that it does not know', async () => {
     // @ts-expect-error a caller without types
     const starting = startControlPlane({ kind: 'minikube' });

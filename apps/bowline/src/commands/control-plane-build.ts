@@ -1,13 +1,14 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { goModule } from '../go-module.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { type Kind, kindOption, requireKubernetes } from './kind.ts';
 
 /** buildCommand is `bowline control-plane build`. */
 export function buildCommand(): Command {
   return new Command('build')
     .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl once, into a cache.')
-    .addOption(kindOption())
+    .addOption(
+      new Option('--kind <kind>', 'only the real one has binaries').choices(['kubernetes']).default('kubernetes'),
+    )
     .addHelpText(
       'after',
       `
@@ -17,8 +18,7 @@ built again only for another version. The folder is printed.
 Example:
   bowline control-plane build --kind kubernetes`,
     )
-    .action(async ({ kind }: { kind: Kind }) => {
-      requireKubernetes(kind, 'bowline control-plane build');
+    .action(async () => {
       const { buildBinaries } = await import('@bowline/control-plane');
       const { signal } = untilInterrupted();
       const folder = await buildBinaries({

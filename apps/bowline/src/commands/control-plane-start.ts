@@ -1,19 +1,20 @@
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { SupervisorCommand } from '@bowline/control-plane';
-import type { BowlineError } from '@bowline/runtime';
-import { Command, InvalidArgumentError } from 'commander';
+import type { ControlPlane } from '@bowline/control-plane';
+import { BowlineError } from '@bowline/runtime';
+import { Command } from 'commander';
 import pc from 'picocolors';
-import { goModule } from '../go-module.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { clearKubeconfig } from '../kubeconfig-file.ts';
-import { type Kind, kindOption, requireKubernetes } from './kind.ts';
+import { launchControlPlane } from '../launch-control-plane.ts';
+import { type Kind, kindOption } from './kind.ts';
+import { parsePort } from './parse-port.ts';
 
 interface StartOptions {
   readonly kind: Kind;
   readonly port?: number;
   readonly kubeconfig: string;
   readonly dataDir?: string;
+  readonly plainHttp?: boolean;
 }
 
 /** startCommand is `bowline control-plane start`. */
@@ -26,67 +27,54 @@ export function startCommand(): Command {
       '--kubeconfig <file>',
       "where to write the administrator's kubeconfig; it appears once all is ready",
     )
-    .option('--data-dir <folder>', 'keep data, certificates and logs here (default: a temporary folder)')
+    .option('--data-dir <folder>', 'keep data, certificates and logs here (default: nothing is kept)')
+    .option('--plain-http', 'embedded only: HTTP instead of HTTPS, where everybody is anonymous')
     .addHelpText(
       'after',
       `
-The binaries come from KUBEBUILDER_ASSETS, else the PATH, else a cache that is filled once with Go (about 6 minutes).
-It is for development and tests: it listens on 127.0.0.1 only, and etcd has no password.
+The embedded one is in this very process and needs nothing else. The binaries of the real one come from
+KUBEBUILDER_ASSETS, else the PATH, else a cache that is filled once with Go (about 6 minutes).
+Both are for development and tests: they listen on 127.0.0.1 only, and the real one's etcd has no password.
 
-Example:
-  bowline control-plane start --kind kubernetes --port 6443 --kubeconfig kubeconfig`,
+Examples:
+  bowline control-plane start --kind embedded --port 6443 --kubeconfig kubeconfig
+  bowline control-plane start --kind kubernetes --data-dir cluster --kubeconfig kubeconfig`,
     )
     .action(start);
 }
 
 async function start(options: StartOptions): Promise<void> {
-  requireKubernetes(options.kind, 'bowline control-plane start');
-  const { startControlPlane, writeKubeconfig } = await import('@bowline/control-plane');
+  if (options.plainHttp && options.kind !== 'embedded') {
+    throw new BowlineError(
+      'BOWLINE_CONTROL_PLANE_OPTIONS',
+      '--plain-http is for the embedded control plane; the real one serves HTTPS only',
+    );
+  }
+  const { writeKubeconfig } = await import('@bowline/control-plane');
   const kubeconfig = resolve(options.kubeconfig);
   await clearKubeconfig(kubeconfig);
   const { signal, interrupted } = untilInterrupted();
-  let crash: (error: BowlineError) => void = () => {};
-  const crashed = new Promise<never>((_, reject) => {
-    crash = reject;
-  });
-  // Raced below; a crash while stopping is nobody's business.
-  crashed.catch(() => {});
-  await using controlPlane = await startControlPlane({
-    kind: 'kubernetes',
-    port: options.port,
-    dataDir: options.dataDir,
-    signal,
-    moduleDir: goModule(),
-    supervisor: superviseSelf(),
-    onProgress: (line) => console.error(line),
-    onCrash: (error) => crash(error),
-  });
+  const { port, dataDir, plainHttp } = options;
+  const launched = await launchControlPlane(options.kind, { port, dataDir, plainHttp, signal });
+  await using controlPlane = launched.controlPlane;
   await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
-  const seconds = (controlPlane.timings.totalMs / 1000).toFixed(1);
-  console.log(`${pc.green('ready')} Kubernetes ${controlPlane.version} at ${controlPlane.url} in ${seconds} s`);
-  console.log(`kubeconfig ${kubeconfig}`);
-  console.log(`logs       ${resolve(controlPlane.folder, 'logs')}`);
-  console.log(`try        kubectl --kubeconfig ${kubeconfig} get namespaces`);
-  console.log(`stop       Ctrl-C${options.dataDir === undefined ? ', which removes everything' : ''}`);
+  announce(controlPlane, kubeconfig, dataDir);
   try {
-    await Promise.race([interrupted, crashed]);
+    await Promise.race([interrupted, launched.crashed]);
   } finally {
     // What it names is about to vanish; with a data folder it will be there again.
-    if (options.dataDir === undefined) await clearKubeconfig(kubeconfig);
+    if (dataDir === undefined) await clearKubeconfig(kubeconfig);
   }
   console.error('stopping');
 }
 
-/** superviseSelf runs this very program as the supervisor, with whatever lets Node run it (loaders, conditions). */
-function superviseSelf(): SupervisorCommand {
-  const entry = process.argv[1] ?? fileURLToPath(import.meta.url);
-  return { command: process.execPath, args: [...process.execArgv, entry, 'supervise'] };
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new InvalidArgumentError('Give a whole number from 1 to 65535.');
-  }
-  return port;
+function announce(controlPlane: ControlPlane, kubeconfig: string, dataDir: string | undefined): void {
+  const { kind, version, url, timings, folder } = controlPlane;
+  const seconds = (timings.totalMs / 1000).toFixed(1);
+  const name = kind === 'embedded' ? 'embedded control plane' : 'Kubernetes';
+  console.log(`${pc.green('ready')} ${name} ${version} at ${url} in ${seconds} s`);
+  console.log(`kubeconfig ${kubeconfig}`);
+  if (kind === 'kubernetes') console.log(`logs       ${resolve(folder, 'logs')}`);
+  console.log(`try        kubectl --kubeconfig ${kubeconfig} get namespaces`);
+  console.log(`stop       Ctrl-C${dataDir === undefined ? ', which removes everything' : ''}`);
 }

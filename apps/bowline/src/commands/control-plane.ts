@@ -8,7 +8,7 @@ export function controlPlaneCommand(): Command {
     .description('Starts a Kubernetes control plane on this machine, or builds its binaries.')
     .addHelpText(
       'after',
-      '\nExample:\n  bowline control-plane start --kind kubernetes --port 6443 --kubeconfig kubeconfig',
+      '\nExample:\n  bowline control-plane start --kind embedded --port 6443 --kubeconfig kubeconfig',
     )
     .addCommand(startCommand())
     .addCommand(buildCommand());

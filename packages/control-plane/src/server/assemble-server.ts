@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@bowline/machinery';
+import { type Clock, type Random, strategicMerge } from '@bowline/machinery';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
@@ -41,7 +41,7 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
     admission: [access.admission],
     routes: [access.route],
     fields,
-    strategicMerge: (document) => document,
+    strategicMerge,
     registry,
     storage,
     clock,

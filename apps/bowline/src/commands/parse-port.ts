@@ -1,0 +1,10 @@
+import { InvalidArgumentError } from 'commander';
+
+/** parsePort reads `--port`. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new InvalidArgumentError('Give a whole number from 1 to 65535.');
+  }
+  return port;
+}

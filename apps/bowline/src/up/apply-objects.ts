@@ -1,0 +1,55 @@
+import { apiVersionOf, type KubernetesObject, keyOf, type Resource, resource } from '@bowline/kubernetes';
+import { BowlineError, type Client } from '@bowline/runtime';
+
+interface ServedKind {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** ServedKinds knows the kinds of a cluster by their names, as `kubectl apply` does. */
+export class ServedKinds {
+  readonly #client: Pick<Client, 'raw'>;
+  readonly #byVersion = new Map<string, Promise<readonly ServedKind[]>>();
+
+  constructor(client: Pick<Client, 'raw'>) {
+    this.#client = client;
+  }
+
+  /** resourceOf is the kind of an object that says what it is. */
+  async resourceOf({ apiVersion = '', kind = '' }: KubernetesObject): Promise<Resource<KubernetesObject>> {
+    const served = (await this.#servedIn(apiVersion)).find((each) => each.kind === kind && !each.name.includes('/'));
+    if (!served) {
+      throw new BowlineError('BOWLINE_KINDS_MISSING', `the cluster does not know ${kind} in ${apiVersion}; install it`);
+    }
+    const [version = '', group = ''] = apiVersion.split('/').reverse();
+    const scope = served.namespaced ? 'Namespaced' : 'Cluster';
+    return resource({ group, version, kind, plural: served.name, scope, id: `${kind}.${version}.${group}` });
+  }
+
+  #servedIn(apiVersion: string): Promise<readonly ServedKind[]> {
+    let known = this.#byVersion.get(apiVersion);
+    if (!known) {
+      known = this.#client
+        .raw(apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
+        .then((text) => (JSON.parse(text) as { resources: readonly ServedKind[] }).resources);
+      this.#byVersion.set(apiVersion, known);
+    }
+    return known;
+  }
+}
+
+/** applyObjects makes objects as they are given, in their order, and whatever else they hold stays. */
+export async function applyObjects(
+  client: Client,
+  objects: readonly KubernetesObject[],
+  signal: AbortSignal,
+): Promise<void> {
+  const kinds = new ServedKinds(client);
+  for (const object of objects) {
+    const kind = await kinds.resourceOf(object);
+    const body = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
+    const options = { fieldManager: 'bowline-up', signal };
+    await client.patch(kind, keyOf(object), { type: 'apply', body, force: true }, options);
+  }
+}

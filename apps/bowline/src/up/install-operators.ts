@@ -1,0 +1,75 @@
+import { type KubernetesObject, Namespace } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import { type Client, installCustomResourceDefinitions, type Operator, rbacManifests } from '@bowline/runtime';
+import type { ManagerConfig } from '../config/manager-config.ts';
+import { clusterName } from '../names.ts';
+import { webhookServing } from '../webhook-serving.ts';
+import { applyObjects } from './apply-objects.ts';
+import type { UpCluster } from './up-cluster.ts';
+
+/** The API server reads its roles from a watch, a moment behind what was written. */
+const ROLE_POLL_MS = 20;
+
+/** MANAGER_NAMESPACE is where the operators of `bowline up` keep what is theirs. */
+export const MANAGER_NAMESPACE = 'bowline-system';
+
+/** accountOf is an operator's ServiceAccount as somebody who asks: by certificate, which does not expire in a day. */
+export function accountOf({ name }: Pick<Operator, 'name'>): {
+  readonly user: string;
+  readonly groups: readonly string[];
+} {
+  return {
+    user: `system:serviceaccount:${MANAGER_NAMESPACE}:bowline-${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${MANAGER_NAMESPACE}`],
+  };
+}
+
+/** InstallInput says what is installed where. */
+export interface InstallInput {
+  readonly cluster: UpCluster;
+  readonly operators: readonly Operator[];
+  readonly manager: ManagerConfig;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * installOperators installs the operators' kinds. In a cluster of our own each operator also gets an account with exactly the
+ * rights that it declares, so that what is seen here is what an install in a cluster does.
+ */
+export async function installOperators({ cluster, operators, manager, signal }: InstallInput): Promise<void> {
+  const { admin, isOwn } = cluster;
+  await applyObjects(
+    admin,
+    [{ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: MANAGER_NAMESPACE } }],
+    signal,
+  );
+  await installCustomResourceDefinitions(
+    admin,
+    operators.flatMap(({ resources }) => resources),
+    { signal },
+  );
+  if (!isOwn) return;
+  for (const operator of operators) {
+    await applyObjects(admin, rightsOf(operator, manager), signal);
+    await untilHonoured(await cluster.clientFor(operator), signal);
+  }
+}
+
+function rightsOf(operator: Operator, manager: ManagerConfig): readonly KubernetesObject[] {
+  return rbacManifests(operator, {
+    namespace: MANAGER_NAMESPACE,
+    serviceAccount: `bowline-${operator.name}`,
+    name: clusterName(operator.name, MANAGER_NAMESPACE),
+    webhooks: webhookServing(manager, { namespace: MANAGER_NAMESPACE, isBesideServer: true }, operator),
+  });
+}
+
+async function untilHonoured(client: Client, signal: AbortSignal): Promise<void> {
+  const question = {
+    verb: 'create',
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    namespace: MANAGER_NAMESPACE,
+  } as const;
+  while (!(await client.mayI(question, { signal })).allowed) await systemClock.sleep(ROLE_POLL_MS, signal);
+}

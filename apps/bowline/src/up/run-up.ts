@@ -1,0 +1,126 @@
+import { type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
+import { parseDuration, systemClock } from '@bowline/machinery';
+import { BowlineError, createLog, Manager, type Operator, preferSmallHeap } from '@bowline/runtime';
+import { resolveSettings, type Settings } from '../config/settings.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { managerOptions } from '../run-manager.ts';
+import { webhookServing } from '../webhook-serving.ts';
+import { applyObjects } from './apply-objects.ts';
+import { installOperators, MANAGER_NAMESPACE } from './install-operators.ts';
+import type { Terminal } from './screen.ts';
+import { openUpCluster, type UpCluster, type Where } from './up-cluster.ts';
+import { UpView } from './up-view.ts';
+import { type ObjectState, WatchedObjects } from './watched-objects.ts';
+
+/** UpOptions is what `bowline up` was told. */
+export interface UpOptions {
+  readonly controlPlane: Where;
+  readonly port?: number | undefined;
+  readonly dataDir?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  /** Defaults to true on a control plane of its own, and to false in the cluster of the current context. */
+  readonly samples?: boolean | undefined;
+  readonly exitWhenReady: boolean;
+  readonly timeout: string;
+  readonly json: boolean;
+  readonly yes: boolean;
+}
+
+/** UpInput is what `bowline up` works with. */
+export interface UpInput {
+  readonly operators: readonly Operator[];
+  readonly options: UpOptions;
+  readonly io: Io;
+  /** Where the live view is drawn; undefined where nobody looks: then lines are printed as things change. */
+  readonly terminal: Terminal | undefined;
+}
+
+/** runUp runs operators, with samples, until the process is told to stop, or until all is ready where that is what was asked for. */
+export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
+  // As `bowline run` does: this is what operators cost in a cluster.
+  preferSmallHeap();
+  const begun = systemClock.monotonic();
+  const timeoutMs = parseDuration(options.timeout);
+  using interruption = untilInterrupted();
+  const view = new UpView({ io, terminal, json: options.json });
+  const { controlPlane: where } = options;
+  view.progress(
+    where === 'current-context' ? 'using the cluster of the current context' : `starting the ${where} control plane`,
+  );
+  await using cluster = await openUpCluster({ ...options, where, signal: interruption.signal }, io);
+  const settings = resolveSettings({ operators, known: operators.map(({ name }) => name) });
+  view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
+  await installOperators({ cluster, operators, manager: settings.manager, signal: interruption.signal });
+
+  const over = new AbortController();
+  const signal = AbortSignal.any([interruption.signal, over.signal]);
+  const watched = new WatchedObjects(cluster.admin, operators, () => view.changed(watched));
+  const watching = watched.run(signal);
+  const running = new Manager({
+    ...upManagerOptions(settings, cluster),
+    log: createLog({ level: 'warn', format: 'text', destination: { write: (line) => view.note(line) } }),
+  }).run(signal);
+  const failed = Promise.race([running.then(() => new Promise<never>(() => {})), cluster.crashed]);
+  try {
+    const samples = (options.samples ?? cluster.isOwn) ? operators.flatMap((operator) => operator.samples) : [];
+    if (samples.length > 0) view.progress('making the samples');
+    await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
+    const wanted = samples.flatMap((sample) => stateKey(operators, sample));
+    const isReady = await Promise.race([
+      watched.until((states) => unready(states, wanted).length === 0, signal),
+      ...(options.exitWhenReady ? [systemClock.sleep(timeoutMs, signal).then(() => false)] : []),
+      failed,
+    ]);
+    const readyMs = Math.round(systemClock.monotonic() - begun);
+    view.ready({ cluster, operators, watched, readyMs, isReady, keepsData: options.dataDir !== undefined });
+    if (!isReady) throw notReady(options, unready(watched.states(), wanted));
+    if (!options.exitWhenReady) await Promise.race([interruption.interrupted, failed]);
+  } catch (error) {
+    // Whoever stops it wants it to end, whatever it was doing.
+    if (!interruption.signal.aborted) throw error;
+  } finally {
+    view.end();
+    over.abort();
+    await Promise.allSettled([running, watching]);
+  }
+}
+
+function upManagerOptions({ manager, operators, sections }: Settings, cluster: UpCluster) {
+  const { isOwn, clientFor, connection } = cluster;
+  const common = { operators, config: sections, clientFor };
+  // Somebody else's process may serve there; nobody scrapes or probes this one.
+  const quiet = { healthAddress: '0', metricsAddress: '0' };
+  if (!isOwn) return { ...managerOptions(manager, connection), ...common, ...quiet };
+  const webhook = { ...manager.webhook, address: '127.0.0.1:0' };
+  const place = { namespace: MANAGER_NAMESPACE, isBesideServer: true };
+  return {
+    ...common,
+    ...quiet,
+    namespace: MANAGER_NAMESPACE,
+    // Nobody else runs these operators here, and nobody wants to wait for the Lease of a process that was killed.
+    leaderElection: false as const,
+    webhooksFor: (operator: Operator) => webhookServing({ ...manager, webhook }, place, operator),
+  };
+}
+
+/** stateKey says which state tells of a sample; samples of other kinds than the operators' own have none. */
+function stateKey(operators: readonly Operator[], sample: KubernetesObject): readonly string[] {
+  const { kind } = sample;
+  const owner = operators.find(({ resources }) => resources.some((resource) => resource.kind === kind));
+  return owner ? [`${kind} ${keyString(keyOf(sample))}`] : [];
+}
+
+function unready(states: readonly ObjectState[], wanted: readonly string[]): readonly string[] {
+  return wanted.flatMap((name) => {
+    const state = states.find(({ kind, key }) => `${kind} ${key}` === name);
+    return state?.isReady ? [] : [`${name}: ${state?.message ?? 'not there yet'}`];
+  });
+}
+
+function notReady({ timeout }: UpOptions, problems: readonly string[]): BowlineError {
+  return new BowlineError(
+    'BOWLINE_UP_NOT_READY',
+    `not everything was ready within ${timeout} (${problems.join('; ')}): give a longer --timeout, or leave --exit-when-ready out to look at it`,
+  );
+}

@@ -1,0 +1,80 @@
+import pc from 'picocolors';
+import type { Happening, ObjectState } from './watched-objects.ts';
+
+/** Picture is what the screen shows. */
+export interface Picture {
+  /** Lines that stay: where, with what, and what to try. */
+  readonly heading: readonly string[];
+  readonly states: readonly ObjectState[];
+  readonly happenings: readonly Happening[];
+  /** Warnings and errors of the operators. */
+  readonly notes: readonly string[];
+}
+
+const MOST_STATES = 12;
+const MOST_HAPPENINGS = 5;
+const MOST_NOTES = 3;
+
+/** draw is the picture as lines that fit into a width. */
+export function draw({ heading, states, happenings, notes }: Picture, width: number): readonly string[] {
+  const lines: string[] = [...heading, ''];
+  let operator = '';
+  for (const state of states.slice(0, MOST_STATES)) {
+    if (state.operator !== operator) lines.push(pc.bold(state.operator));
+    operator = state.operator;
+    lines.push(stateLine(state, width));
+  }
+  if (states.length > MOST_STATES) lines.push(pc.dim(`  and ${states.length - MOST_STATES} more`));
+  if (happenings.length > 0) {
+    lines.push('', pc.bold('latest'));
+    for (const each of happenings.slice(-MOST_HAPPENINGS)) lines.push(happeningLine(each, width));
+  }
+  for (const note of notes.slice(-MOST_NOTES)) lines.push(pc.yellow(cut(note, width)));
+  return lines;
+}
+
+/** stateLine tells of one object. */
+export function stateLine({ kind, key, isReady, message }: ObjectState, width = Number.POSITIVE_INFINITY): string {
+  const start = `  ${kind} ${key}  `;
+  const word = isReady ? 'ready' : 'waiting';
+  const rest = cut(message, width - start.length - word.length - 2);
+  return `${start}${isReady ? pc.green(word) : pc.yellow(word)}  ${rest}`;
+}
+
+/** happeningLine tells of one event. */
+export function happeningLine({ at, isWarning, text }: Happening, width = Number.POSITIVE_INFINITY): string {
+  const time = at.slice(11, 19);
+  const line = cut(text, width - time.length - 3);
+  return `  ${pc.dim(time)} ${isWarning ? pc.yellow(line) : line}`;
+}
+
+function cut(text: string, width: number): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+}
+
+/** Terminal is where a picture is drawn again and again. */
+export interface Terminal {
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+}
+
+const ESCAPE = '\u001B[';
+
+/** Screen keeps a picture up to date in place: each drawing replaces the last one. */
+export class Screen {
+  readonly #terminal: Terminal;
+  #height = 0;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(picture: Picture): void {
+    const lines = draw(picture, (this.#terminal.columns ?? 80) - 1);
+    const up = this.#height > 0 ? `${ESCAPE}${this.#height}A` : '';
+    // Everything below goes, so that a shorter picture leaves nothing of a longer one.
+    this.#terminal.write(`${up}${ESCAPE}0J${lines.join('\n')}\n`);
+    this.#height = lines.length;
+  }
+}

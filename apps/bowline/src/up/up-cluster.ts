@@ -1,0 +1,117 @@
+import { join, resolve } from 'node:path';
+import { BowlineError, type Client, connect, createClient, type Operator } from '@bowline/runtime';
+import type { Kind } from '../commands/kind.ts';
+import { type ClusterConnection, findCluster } from '../connect-cluster.ts';
+import type { Io } from '../io.ts';
+import { clearKubeconfig } from '../kubeconfig-file.ts';
+import { launchControlPlane } from '../launch-control-plane.ts';
+import { accountOf } from './install-operators.ts';
+
+/** Where is where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
+export type Where = Kind | 'current-context';
+
+/** UpClusterOptions say which cluster is meant. */
+export interface UpClusterOptions {
+  readonly where: Where;
+  readonly port?: number | undefined;
+  readonly dataDir?: string | undefined;
+  /** Where the kubeconfig is written. Defaults to the control plane's folder. */
+  readonly kubeconfig?: string | undefined;
+  /** Do not ask before working in the cluster of the current context. */
+  readonly yes: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** UpCluster is the cluster that `bowline up` works in. */
+export interface UpCluster extends AsyncDisposable {
+  /** For people: what it is and where. */
+  readonly title: string;
+  readonly kind: Where;
+  readonly url: string;
+  /** How to use it; undefined where the user's own kubeconfig is used already. */
+  readonly kubeconfig: string | undefined;
+  /** Whether it was started for this, and ends with it. */
+  readonly isOwn: boolean;
+  readonly connection: Pick<ClusterConnection, 'config' | 'isPod'>;
+  readonly admin: Client;
+  /** clientFor gives the client of an operator: with its own account where the cluster is ours. */
+  clientFor(operator: Operator): Promise<Client>;
+  /** Rejects when the control plane ends by itself. */
+  readonly crashed: Promise<never>;
+}
+
+/** openUpCluster starts a control plane, or finds the cluster of the current context and asks whether it is meant. */
+export function openUpCluster(options: UpClusterOptions, io: Io): Promise<UpCluster> {
+  return options.where === 'current-context' ? currentContext(options, io) : ownControlPlane(options.where, options);
+}
+
+async function ownControlPlane(kind: Kind, options: UpClusterOptions): Promise<UpCluster> {
+  const { connectClient, writeKubeconfig } = await import('@bowline/control-plane');
+  const { port, dataDir, signal } = options;
+  const named = options.kubeconfig === undefined ? undefined : resolve(options.kubeconfig);
+  if (named !== undefined) await clearKubeconfig(named);
+  const { controlPlane, crashed } = await launchControlPlane(kind, { port, dataDir, signal });
+  const closing: (() => Promise<unknown>)[] = [() => controlPlane.stop()];
+  const close = async (): Promise<void> => {
+    for (const each of closing.splice(0).toReversed()) await each();
+  };
+  try {
+    const kubeconfig = named ?? join(controlPlane.folder, 'kubeconfig');
+    const document = await controlPlane.kubeconfig('admin');
+    await writeKubeconfig(kubeconfig, document);
+    if (dataDir === undefined) closing.push(() => clearKubeconfig(kubeconfig));
+    const admin = await connectClient(document, { component: 'up' });
+    closing.push(() => admin.close());
+    const { version, url } = controlPlane;
+    return {
+      title: `${kind === 'embedded' ? 'embedded control plane' : 'Kubernetes'} ${version} at ${url}`,
+      kind,
+      url,
+      kubeconfig,
+      isOwn: true,
+      connection: { config: { server: url, source: kubeconfig }, isPod: false },
+      admin,
+      crashed,
+      async clientFor(operator) {
+        const client = await connectClient(await controlPlane.kubeconfig(accountOf(operator)), {
+          component: operator.name,
+        });
+        closing.push(() => client.close());
+        return client;
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function currentContext({ yes }: UpClusterOptions, io: Io): Promise<UpCluster> {
+  const connection = await findCluster({}, io.env);
+  const { server } = connection.config;
+  if (!yes) {
+    const answer = await io.ask(
+      `This installs the operators' kinds in the cluster at ${server} and runs them with your rights. Go on? [y/N] `,
+    );
+    if (answer === undefined || !/^y(es)?$/i.test(answer.trim())) {
+      throw new BowlineError(
+        'BOWLINE_UP_UNCONFIRMED',
+        `nothing was done in the cluster at ${server}; answer y, give --yes, or leave --control-plane out to use an embedded one`,
+      );
+    }
+  }
+  const admin = createClient({ component: 'up', transport: connect(connection.config) });
+  return {
+    title: `cluster at ${server}`,
+    kind: 'current-context',
+    url: server,
+    kubeconfig: undefined,
+    isOwn: false,
+    connection,
+    admin,
+    clientFor: () => Promise.resolve(admin),
+    crashed: new Promise(() => {}),
+    [Symbol.asyncDispose]: () => admin.close(),
+  };
+}

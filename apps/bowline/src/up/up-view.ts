@@ -1,0 +1,145 @@
+import type { Operator } from '@bowline/runtime';
+import pc from 'picocolors';
+import { bowlineVersion } from '../bowline-version.ts';
+import type { Io } from '../io.ts';
+import { happeningLine, Screen, stateLine, type Terminal } from './screen.ts';
+import type { UpCluster } from './up-cluster.ts';
+import type { WatchedObjects } from './watched-objects.ts';
+
+/** UpViewOptions says where is shown what. */
+export interface UpViewOptions {
+  readonly io: Io;
+  /** Undefined: nobody looks, lines are printed as things change. */
+  readonly terminal: Terminal | undefined;
+  /** One JSON line when all is ready, and nothing else on standard output. */
+  readonly json: boolean;
+}
+
+/** ReadyView is what is shown once all is ready. */
+export interface ReadyView {
+  readonly cluster: UpCluster;
+  readonly operators: readonly Operator[];
+  readonly watched: WatchedObjects;
+  readonly readyMs: number;
+  readonly isReady: boolean;
+  readonly keepsData: boolean;
+}
+
+/** Redrawing more often than this helps nobody. */
+const BETWEEN_DRAWINGS_MS = 200;
+const MOST_NOTES = 50;
+
+/** UpView shows what `bowline up` does: progress, then a picture that lives, or lines, or JSON. */
+export class UpView {
+  readonly #options: UpViewOptions;
+  readonly #screen: Screen | undefined;
+  readonly #notes: string[] = [];
+  readonly #told = new Map<string, string>();
+  #heading: readonly string[] | undefined;
+  #happened = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: UpViewOptions) {
+    this.#options = options;
+    this.#screen = options.terminal && !options.json ? new Screen(options.terminal) : undefined;
+  }
+
+  progress(line: string): void {
+    if (!this.#options.json) this.#options.io.err(`${pc.dim(line)}\n`);
+  }
+
+  /** note shows what operators warn of. */
+  note(line: string): void {
+    if (!this.#screen) {
+      this.#options.io.err(line);
+      return;
+    }
+    this.#notes.push(line.trimEnd());
+    if (this.#notes.length > MOST_NOTES) this.#notes.shift();
+  }
+
+  /** ready begins to show the objects. */
+  ready({ cluster, operators, watched, readyMs, isReady, keepsData }: ReadyView): void {
+    const { io, json } = this.#options;
+    if (json) {
+      const { kind, url, kubeconfig } = cluster;
+      const objects = watched.states();
+      io.out(`${JSON.stringify({ ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, objects })}\n`);
+      return;
+    }
+    this.#heading = headingOf(cluster, operators, readyMs, keepsData);
+    if (!this.#screen) io.out(`${this.#heading.join('\n')}\n`);
+    this.changed(watched);
+  }
+
+  /** changed shows what is new, at once or in a moment. */
+  changed(watched: WatchedObjects): void {
+    if (!this.#heading || this.#options.json || this.#isOver) return;
+    if (!this.#screen) {
+      this.#print(watched);
+      return;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#draw(watched);
+    }, BETWEEN_DRAWINGS_MS);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (this.#heading) this.progress('stopping');
+  }
+
+  #draw(watched: WatchedObjects): void {
+    this.#screen?.show({
+      heading: this.#heading ?? [],
+      states: watched.states(),
+      happenings: watched.happenings(),
+      notes: this.#notes,
+    });
+  }
+
+  #print(watched: WatchedObjects): void {
+    const { io } = this.#options;
+    for (const state of watched.states()) {
+      const id = `${state.operator} ${state.kind} ${state.key}`;
+      const line = stateLine(state);
+      if (this.#told.get(id) !== line) io.out(`${line}\n`);
+      this.#told.set(id, line);
+    }
+    const { total } = watched;
+    for (const each of watched.happenings().slice(this.#happened - total)) {
+      if (this.#happened < total) io.out(`${happeningLine(each)}\n`);
+    }
+    this.#happened = total;
+  }
+}
+
+function headingOf(
+  { title, kubeconfig, isOwn }: UpCluster,
+  operators: readonly Operator[],
+  readyMs: number,
+  keepsData: boolean,
+): readonly string[] {
+  const kubectl = kubeconfig === undefined ? 'kubectl' : `kubectl --kubeconfig ${kubeconfig}`;
+  const first = operators.flatMap(({ resources, samples }) =>
+    resources.flatMap((resource) => {
+      const sample = samples.find(({ kind }) => kind === resource.kind);
+      return sample ? [{ plural: resource.plural, ...sample.metadata }] : [];
+    }),
+  )[0];
+  const tries = [
+    `${kubectl} get ${first?.plural ?? 'namespaces'} -A`,
+    first ? `${kubectl} describe ${first.plural} ${first.name} -n ${first.namespace}` : `${kubectl} api-resources`,
+    `${kubectl} get events -A --watch`,
+  ];
+  const stop = isOwn && !keepsData ? 'Ctrl-C, which removes everything' : 'Ctrl-C';
+  return [
+    `${pc.green('ready')} bowline ${bowlineVersion} on the ${title} in ${(readyMs / 1000).toFixed(1)} s`,
+    ...(kubeconfig === undefined ? [] : [`kubeconfig ${kubeconfig}`]),
+    ...tries.map((line, index) => `${index === 0 ? 'try       ' : '          '} ${line}`),
+    `stop       ${stop}`,
+  ];
+}

@@ -1,0 +1,157 @@
+import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import type { Client, Operator } from '@bowline/runtime';
+
+/** ObjectState is what people want to know of an object. */
+export interface ObjectState {
+  readonly operator: string;
+  readonly kind: string;
+  /** `namespace/name`. */
+  readonly key: string;
+  /** Whether its operator says, about its present wishes, that all is well. */
+  readonly isReady: boolean;
+  readonly message: string;
+}
+
+/** Happening is an event about an object, for people. */
+export interface Happening {
+  readonly at: string;
+  readonly isWarning: boolean;
+  readonly text: string;
+}
+
+const MOST_HAPPENINGS = 100;
+const BEFORE_NEXT_WATCH_MS = 1_000;
+
+interface Conditioned extends KubernetesObject {
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+      readonly observedGeneration?: number;
+    }[];
+  };
+}
+
+/** WatchedObjects follows the objects of the operators' own kinds, and what happens to them. */
+export class WatchedObjects {
+  readonly #client: Client;
+  readonly #operators: readonly Operator[];
+  readonly #states = new Map<string, ObjectState>();
+  readonly #happenings: Happening[] = [];
+  readonly #changed: () => void;
+  readonly #waiting = new Set<() => void>();
+  #total = 0;
+
+  constructor(client: Client, operators: readonly Operator[], changed: () => void) {
+    this.#client = client;
+    this.#operators = operators;
+    this.#changed = () => {
+      changed();
+      for (const look of this.#waiting) look();
+    };
+  }
+
+  /** states are the objects that there are, sorted by operator, kind and name. */
+  states(): readonly ObjectState[] {
+    const order = ({ operator, kind, key }: ObjectState): string => `${operator} ${kind} ${key}`;
+    return [...this.#states.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  }
+
+  /** happenings are the latest, oldest first. */
+  happenings(): readonly Happening[] {
+    return this.#happenings;
+  }
+
+  /** total is how many happenings there were, forgotten ones included. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** until resolves, with true, once the objects pass a test. */
+  until(test: (states: readonly ObjectState[]) => boolean, signal: AbortSignal): Promise<true> {
+    return new Promise((resolve, reject) => {
+      const over = (): void => {
+        this.#waiting.delete(look);
+        signal.removeEventListener('abort', stop);
+      };
+      const look = (): void => {
+        if (!test(this.states())) return;
+        over();
+        resolve(true);
+      };
+      const stop = (): void => {
+        over();
+        reject(signal.reason);
+      };
+      if (signal.aborted) {
+        stop();
+        return;
+      }
+      signal.addEventListener('abort', stop);
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** run follows until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const kinds = this.#operators.flatMap(({ name, resources }) =>
+      resources.map((resource) =>
+        this.#follow(resource as Resource<Conditioned>, signal, (type, object) => this.#see(name, type, object)),
+      ),
+    );
+    await Promise.all([...kinds, this.#follow(Event, signal, (type, event) => this.#happen(type, event))]);
+  }
+
+  async #follow<T extends KubernetesObject>(
+    resource: Resource<T>,
+    signal: AbortSignal,
+    tell: (type: string, object: T) => void,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        // Without a version it begins with what is there.
+        for await (const { type, object } of await this.#client.watch(resource, { signal })) tell(type, object);
+      } catch {
+        // The view is for people: what it misses it shows a moment later.
+      }
+      await systemClock.sleep(BEFORE_NEXT_WATCH_MS, signal).catch(() => undefined);
+    }
+  }
+
+  #see(operator: string, type: string, object: Conditioned): void {
+    if (type === 'BOOKMARK') return;
+    const { kind = '' } = object;
+    const key = keyString(keyOf(object));
+    const id = `${operator} ${kind} ${key}`;
+    if (type === 'DELETED') this.#states.delete(id);
+    else this.#states.set(id, { operator, kind, key, ...readiness(object) });
+    this.#changed();
+  }
+
+  #happen(type: string, event: Event): void {
+    if (type !== 'ADDED' && type !== 'MODIFIED') return;
+    const { involvedObject: about, reason = '', message = '', lastTimestamp, eventTime, metadata } = event;
+    const kinds = this.#operators.flatMap(({ resources }) => resources.map(({ kind }) => kind));
+    if (!kinds.includes(about.kind ?? '')) return;
+    this.#happenings.push({
+      at: String(eventTime ?? lastTimestamp ?? metadata.creationTimestamp ?? ''),
+      isWarning: event.type === 'Warning',
+      text: `${about.kind} ${about.namespace}/${about.name} ${reason}: ${message}`,
+    });
+    this.#total++;
+    if (this.#happenings.length > MOST_HAPPENINGS) this.#happenings.shift();
+    this.#changed();
+  }
+}
+
+/** readiness is what the condition `Ready` says, if it is about the present wishes. */
+function readiness({ metadata, status }: Conditioned): Pick<ObjectState, 'isReady' | 'message'> {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (!ready) return { isReady: false, message: 'not looked at yet' };
+  const isCurrent = ready.observedGeneration === undefined || ready.observedGeneration === metadata?.generation;
+  if (!isCurrent) return { isReady: false, message: 'being looked at' };
+  return { isReady: ready.status === 'True', message: ready.message ?? '' };
+}
