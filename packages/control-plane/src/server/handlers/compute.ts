@@ -1,3 +1,4 @@
+import { clearMeta } from '../objects/object-meta.ts';
 import type { Answer, ApiResource, Draft } from '../registry/api-resource.ts';
 import type { RequestContext } from './context.ts';
 import type { WriteResult } from './create.ts';
@@ -13,14 +14,8 @@ export async function computeObject(
 ): Promise<WriteResult> {
   const { resource, info, clock, admission, fields, user, warnings, request } = context;
   const { namespace, name, subresource } = info;
-  const { metadata } = object;
   const now = clock.now();
-  // Said by the server alone.
-  metadata.uid = undefined;
-  metadata.selfLink = undefined;
-  metadata.creationTimestamp = undefined;
-  metadata.deletionTimestamp = undefined;
-  metadata.deletionGracePeriodSeconds = undefined;
+  clearMeta(object);
   kind.strategy.applyDefaults?.(object);
   fields.created(kind, object, { manager: options.fieldManager, subresource, now });
   const review = {

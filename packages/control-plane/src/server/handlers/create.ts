@@ -1,5 +1,5 @@
 import type { FieldProblem } from '@bowline/machinery';
-import { metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
+import { clearMeta, metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { alreadyExists, badRequest, internalError, invalid, otherNamespace } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
@@ -34,6 +34,7 @@ export async function createObject(
   const write: WriteContext = { user, now, dryRun: options.dryRun };
   const isGenerated = !metadata.name && !!metadata.generateName;
   const strategy = resource.strategy;
+  clearMeta(object);
   strategy.applyDefaults?.(object);
   // Nobody owns what the server or a webhook adds from here on.
   if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });

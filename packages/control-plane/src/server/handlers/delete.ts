@@ -81,7 +81,15 @@ export async function deleteOptions(
     uid: body.preconditions?.uid,
     resourceVersion: body.preconditions?.resourceVersion,
     dryRun: dryRun.length > 0,
-    raw: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...body },
+    raw: {
+      kind: 'DeleteOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      ...body,
+      gracePeriodSeconds: grace,
+      propagationPolicy: policy,
+      orphanDependents: orphans,
+      dryRun: dryRun.length > 0 ? dryRun : undefined,
+    },
   };
 }
 

@@ -4,15 +4,22 @@ import { managedFieldsProblems } from '../fields/managed-fields-problems.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { generateName, type NameRule, nameProblems } from './names.ts';
 
+/** clearMeta drops what a client cannot say of a new object. */
+export function clearMeta({ metadata }: Draft): void {
+  metadata.uid = undefined;
+  metadata.selfLink = undefined;
+  metadata.creationTimestamp = undefined;
+  metadata.deletionTimestamp = undefined;
+  metadata.deletionGracePeriodSeconds = undefined;
+}
+
 /** prepareNewMeta gives an object what only the server gives: identity and times. The name is generated where one is asked for. */
 export function prepareNewMeta(object: Draft, random: Random, now: number): void {
   const { metadata } = object;
+  clearMeta(object);
   metadata.uid = randomUUID();
   metadata.creationTimestamp = formatTime(now);
   metadata.generation = undefined;
-  metadata.selfLink = undefined;
-  metadata.deletionTimestamp = undefined;
-  metadata.deletionGracePeriodSeconds = undefined;
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, random);
 }
 

@@ -4,9 +4,12 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import type { ApiResource, Draft } from '../../registry/api-resource.ts';
 import { type Status, StatusError } from '../../status/api-status.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import { CallFailure } from './call-failure.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
+/** What a webhook's answer is read as; it must be in the version of the question all the same. */
+const REVIEW_VERSIONS: readonly string[] = [API_VERSION, 'admission.k8s.io/v1beta1'];
 
 /** GroupVersionKind names a kind in a review. */
 interface GroupVersionKind {
@@ -23,11 +26,6 @@ export interface Verdict {
   readonly patch: string | undefined;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
-}
-
-/** BadAnswer is an answer that breaks the rules of reviews; its message is for whoever wrote. */
-export class BadAnswer extends Error {
-  override readonly name = 'BadAnswer';
 }
 
 /** kindOf is the kind of the object in a request: that of the resource, unless a part of it has its own. */
@@ -74,8 +72,14 @@ export function requestOf(request: AdmissionRequest, resource: ApiResource, uid:
     object: request.object ? typed(kind, request.object) : null,
     oldObject: request.old ? typed(kind, request.old) : null,
     dryRun: request.dryRun,
-    options: request.options,
+    options: optionsOf(request),
   };
+}
+
+/** A patch is told as what it becomes. */
+function optionsOf({ operation, options }: AdmissionRequest): Record<string, unknown> {
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return options;
+  return { ...options, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions', force: undefined };
 }
 
 /** reviewOf is the question whether a request may go on. */
@@ -91,17 +95,16 @@ function resourceOf({ group, version, resource }: ApiResource): Record<string, s
   return { group, version, resource };
 }
 
-/** readVerdict reads an answer; only mutating webhooks may answer with a patch. */
+/** readVerdict reads an answer; only mutating webhooks may answer with a patch. It fails with a CallFailure. */
 export function readVerdict(answer: unknown, uid: string, isMutating: boolean): Verdict {
-  const { apiVersion = '', kind = '', response } = recordOf(answer);
-  if (typeof response !== 'object' || response === null) throw new BadAnswer('webhook response was absent');
+  const { apiVersion, kind, response } = recordOf(answer);
+  const [version, type] = [textOf(apiVersion), textOf(kind)];
+  if (type !== KIND || !REVIEW_VERSIONS.includes(version)) throw unreadable(version, type);
+  if (typeof response !== 'object' || response === null) throw badAnswer('webhook response was absent');
   const told = recordOf(response);
-  if (told.uid !== uid) throw new BadAnswer(`expected response.uid="${uid}", got "${textOf(told.uid)}"`);
-  if (apiVersion !== API_VERSION || kind !== KIND) {
-    const got = textOf(apiVersion);
-    const found = `${got.includes('/') ? got : `/${got}`}, Kind=${textOf(kind)}`;
-    throw new BadAnswer(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${found}`);
-  }
+  if (told.uid !== uid) throw badAnswer(`expected response.uid="${uid}", got "${textOf(told.uid)}"`);
+  if (version !== API_VERSION)
+    throw badAnswer(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${version}, Kind=${KIND}`);
   return {
     allowed: told.allowed === true,
     status: told.status === undefined || told.status === null ? undefined : (recordOf(told.status) as Partial<Status>),
@@ -113,22 +116,30 @@ export function readVerdict(answer: unknown, uid: string, isMutating: boolean): 
   };
 }
 
+function badAnswer(how: string): CallFailure {
+  return new CallFailure(`received invalid webhook response: ${how}`);
+}
+
+function unreadable(version: string, kind: string): CallFailure {
+  const missing = kind === '' ? "Object 'Kind' is missing" : version === '' ? "Object 'apiVersion' is missing" : '';
+  const why = missing || `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`;
+  return new CallFailure(`failed to call webhook: ${why}`);
+}
+
 function patchOf({ patch, patchType }: Record<string, unknown>, isMutating: boolean): string | undefined {
   const given = typeof patch === 'string' && patch !== '' ? patch : undefined;
   const hasType = patchType !== undefined && patchType !== null;
   if (!isMutating) {
-    if (given !== undefined) throw new BadAnswer('validating webhook may not return response.patch');
-    if (hasType) throw new BadAnswer('validating webhook may not return response.patchType');
+    if (given !== undefined) throw badAnswer('validating webhook may not return response.patch');
+    if (hasType) throw badAnswer('validating webhook may not return response.patchType');
     return undefined;
   }
-  if (given !== undefined && !hasType)
-    throw new BadAnswer('webhook returned response.patch but not response.patchType');
-  if (given === undefined && hasType) throw new BadAnswer('webhook returned response.patchType but not response.patch');
+  if (given !== undefined && !hasType) throw badAnswer('webhook returned response.patch but not response.patchType');
+  if (given === undefined && hasType) throw badAnswer('webhook returned response.patchType but not response.patch');
   if (hasType && patchType !== 'JSONPatch') {
     const type = textOf(patchType);
-    throw new BadAnswer(
-      type === '' ? 'webhook returned invalid response.patchType of ""' : `unsupported patch type "${type}"`,
-    );
+    if (type === '') throw badAnswer('webhook returned invalid response.patchType of ""');
+    throw new CallFailure(`unsupported patch type "${type}"`);
   }
   return given === undefined ? undefined : Buffer.from(given, 'base64').toString('utf8');
 }
@@ -139,7 +150,8 @@ export function denial(webhook: string, status: Partial<Status> | undefined): St
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const why = textOf(message) || textOf(reason);
   return new StatusError(
-    typeof code === 'number' && code >= 400 ? code : 400,
+    // Codes of success make no sense, and others no answer.
+    typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : 400,
     textOf(reason) || undefined,
     why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
     typeof details === 'object' ? details : undefined,

@@ -1,4 +1,4 @@
-/** CallFailure is a webhook that could not be asked, or whose answer is none. Its message is for whoever wrote. */
+/** CallFailure is a webhook that could not be asked, or whose answer is none. Its message is for whoever made the write. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
 }
@@ -83,5 +83,5 @@ export function statusFailure(status: number, body: string): string {
   if (status === 403 || status === 406 || status === 415) return text || 'unknown';
   if (status >= 500)
     return `an error on the server (${JSON.stringify(text || 'unknown')}) has prevented the request from succeeding`;
-  return `the server responded with the status code ${status} but did not return more details`;
+  return `the server responded with the status code ${status} but did not return more information`;
 }

@@ -5,7 +5,7 @@ import { badRequest, forbidden, internalError, notFound } from '../../status/api
 import type { Storage } from '../../storage/storage.ts';
 import { keyIn } from '../../storage/stored.ts';
 import type { AdmissionRequest } from '../admission.ts';
-import { BadAnswer, denial, readVerdict, reviewOf, type Verdict } from './admission-review.ts';
+import { denial, readVerdict, reviewOf, type Verdict } from './admission-review.ts';
 import { CallFailure } from './call-failure.ts';
 import { meetsConditions } from './match-conditions.ts';
 import { matchedResource } from './match-rules.ts';
@@ -74,10 +74,9 @@ export async function invoke(
   try {
     verdict = readVerdict(await client.ask(webhook, body, request.signal), uid, isMutating);
   } catch (error) {
-    if (!(error instanceof CallFailure) && !(error instanceof BadAnswer)) throw error;
+    if (!(error instanceof CallFailure)) throw error;
     if (webhook.failsOpen) return undefined;
-    const what = error instanceof CallFailure ? 'failed to call webhook' : 'received invalid webhook response';
-    throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${what}: ${error.message}`);
+    throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
   }
   for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(`${name}/${key}`, value);
   warn(request, verdict.warnings);

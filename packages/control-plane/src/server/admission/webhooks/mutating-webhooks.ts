@@ -1,4 +1,5 @@
-import { applyJsonPatch, BowlineError, type JsonPatchOperation } from '@bowline/machinery';
+import { applyJsonPatch, BowlineError, isSameJson, type JsonPatchOperation } from '@bowline/machinery';
+import { managedFieldsProblems } from '../../fields/managed-fields-problems.ts';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import { JsonSyntaxError, parseJson } from '../../json/parse-json.ts';
 import type { ApiResource, Draft, Strategy } from '../../registry/api-resource.ts';
@@ -7,6 +8,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { kindOf, typed } from './admission-review.ts';
 import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
+import { shown, takeBack } from './shown.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** Rounds is what is remembered of a request between the two times that it goes through the webhooks. */
@@ -34,10 +36,11 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
     },
   };
 
-  async function ask(webhooks: readonly Webhook[], request: AdmissionRequest): Promise<'again' | undefined> {
-    const before = requests.get(request);
+  async function ask(webhooks: readonly Webhook[], given: AdmissionRequest): Promise<'again' | undefined> {
+    const before = requests.get(given);
     const rounds = before ?? { asked: new Set(), outdated: new Set(), left: '' };
-    requests.set(request, rounds);
+    requests.set(given, rounds);
+    const request = shown(given);
     // The other plugins may have changed it meanwhile.
     if (before && canonicalJson(request.object) !== before.left) outdate(rounds);
     let again: 'again' | undefined;
@@ -48,6 +51,7 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
       rounds.outdated.delete(webhook.id);
       const verdict = await invoke(parts, webhook, request, resource, true);
       if (verdict?.patch !== undefined && patched(webhook, request, resource, verdict.patch)) {
+        takeBack(given, request);
         outdate(rounds);
         again = 'again';
       }
@@ -81,9 +85,11 @@ function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResou
     made = typed(kindOf(request.resource, subresource), decoded);
   } catch (error) {
     if (!(error instanceof BowlineError) && !(error instanceof StatusError)) throw error;
-    throw internalError(error.message);
+    // The kind is not the one that somebody sent.
+    throw internalError(error.message.replace(/^.* cannot be handled as a \w+: /, ''));
   }
   strategy.applyDefaults?.(made);
+  keepManagedFields(request, object, made);
   become(object, made);
   return canonicalJson(object) !== before;
 }
@@ -100,9 +106,21 @@ function operationsIn(text: string): readonly JsonPatchOperation[] {
   throw internalError('the patch of a webhook is no list of operations');
 }
 
-function strategyOf(resource: ApiResource, subresource: string): Strategy {
+function strategyOf(resource: ApiResource, subresource: string): Pick<Strategy, 'decode' | 'applyDefaults'> {
   const part = resource.subresources.get(subresource);
-  return part?.creates?.strategy ?? part?.strategy ?? resource.strategy;
+  return part?.projection?.strategy ?? part?.creates?.strategy ?? part?.strategy ?? resource.strategy;
+}
+
+/** What the tracking of fields cannot read is no reason to refuse the write of somebody who did not send it. */
+function keepManagedFields({ warnings }: AdmissionRequest, object: Draft, { metadata }: Draft): void {
+  const { managedFields } = object.metadata;
+  if (isSameJson(metadata.managedFields ?? [], managedFields ?? [])) return;
+  const [problem] = managedFieldsProblems(metadata.managedFields);
+  if (!problem) return;
+  metadata.managedFields = managedFields;
+  warnings.push(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem.field}: ${problem.message}`,
+  );
 }
 
 /** Makes an object another one in place: whoever prepares it holds on to it, and to its metadata. */

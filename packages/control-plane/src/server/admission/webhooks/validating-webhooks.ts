@@ -2,15 +2,17 @@ import type { ApiResource } from '../../registry/api-resource.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
+import { shown } from './shown.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** validatingWebhooks asks the stored validating webhooks, all at the same time: one that refuses is enough. */
 export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionWebhook',
-    validate(request) {
+    validate(given) {
       const webhooks = webhooksIn(parts.storage, 'validating');
-      if (webhooks.length === 0 || isExempt(request)) return;
+      if (webhooks.length === 0 || isExempt(given)) return;
+      const request = shown(given);
       return ask();
 
       async function ask(): Promise<void> {

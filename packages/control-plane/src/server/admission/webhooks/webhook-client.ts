@@ -45,9 +45,9 @@ export class WebhookClient implements Disposable {
       if (status < 200 || status > 206) throw new AnsweredFailure(statusFailure(status, body));
       return parse(body);
     } catch (error) {
-      if (error instanceof AnsweredFailure) throw new CallFailure(error.message);
+      if (error instanceof AnsweredFailure) throw new CallFailure(`failed to call webhook: ${error.message}`);
       const why = ended.signal.aborted ? String(ended.signal.reason) : failureOf(error);
-      throw new CallFailure(`Post ${JSON.stringify(asked)}: ${why}`);
+      throw new CallFailure(`failed to call webhook: Post ${JSON.stringify(asked)}: ${why}`);
     } finally {
       signal.removeEventListener('abort', end);
     }

@@ -1,0 +1,88 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
+
+/** Asked is the request of a review. */
+export type Asked = Record<string, unknown> & {
+  readonly uid: string;
+  readonly operation: string;
+  readonly name?: string;
+  readonly object: { readonly metadata: Record<string, unknown> } | null;
+  readonly oldObject: { readonly metadata: Record<string, unknown> } | null;
+};
+
+/** Reply is what a webhook answers: a review's response, or anything else with a status. */
+export type Reply =
+  | { readonly response: Readonly<Record<string, unknown>> }
+  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  /** Never. */
+  | 'silence';
+
+/** WebhookServer serves webhooks on loopback, and remembers what it was asked. */
+export interface WebhookServer extends AsyncDisposable {
+  readonly url: string;
+  /** The authority of its certificate, as `caBundle` takes it. */
+  readonly caBundle: string;
+  /** What was asked at a path, in order. */
+  asked(path: string): readonly Asked[];
+  forget(): void;
+}
+
+/** patch is the response that changes an object. */
+export function patch(...operations: readonly object[]): Reply {
+  const text = Buffer.from(JSON.stringify(operations)).toString('base64');
+  return { response: { allowed: true, patchType: 'JSONPatch', patch: text } };
+}
+
+/** startWebhookServer answers by path. */
+export async function startWebhookServer(
+  answers: Readonly<Record<string, (asked: Asked) => Reply>>,
+): Promise<WebhookServer> {
+  const authority = await createCertificateAuthority({ commonName: 'webhooks' });
+  const { certificatePem, keyPem } = await issueCertificate({
+    authority,
+    commonName: 'webhooks',
+    ipAddresses: ['127.0.0.1'],
+    dnsNames: ['external.NS.svc', 'resolved.default.svc'].map((name) => name.toLowerCase()),
+    usages: ['server'],
+  });
+  let seen: { readonly path: string; readonly asked: Asked }[] = [];
+  const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const { pathname } = new URL(request.url ?? '/', 'https://localhost');
+      const review = JSON.parse(text || '{}') as {
+        readonly apiVersion: string;
+        readonly kind: string;
+        readonly request: Asked;
+      };
+      const asked = review.request;
+      seen.push({ path: pathname, asked });
+      const reply = answers[pathname]?.(asked) ?? { status: 404 };
+      if (reply === 'silence') return;
+      if ('status' in reply) {
+        response.writeHead(reply.status, reply.headers).end(reply.body);
+        return;
+      }
+      const { apiVersion, kind } = review;
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, ...reply.response } }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    caBundle: Buffer.from(authority.certificatePem).toString('base64'),
+    asked: (path) => seen.filter((each) => each.path === path).map(({ asked }) => asked),
+    forget() {
+      seen = [];
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
