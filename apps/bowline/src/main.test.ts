@@ -42,7 +42,11 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   });
 
   it.each([
-    [['up', '--operators', 'bagde'], 2, /there is no operator "bagde", did you mean "badge"\?: --operators takes badge/],
+    [
+      ['up', '--operators', 'bagde'],
+      2,
+      /there is no operator "bagde" \(did you mean badge\?\): --operators takes badge/,
+    ],
     [['up', '--timeout', 'soon'], 2, /'soon' is invalid\. Give a duration such as 60s or 2m/],
     [['up', '--control-plane', 'minikube'], 2, /Allowed choices are embedded, kubernetes, current-context/],
     [[...start, '--kind', 'kubernetes', '--plain-http'], 2, /--plain-http is for the embedded control plane/],

@@ -46,7 +46,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         clock,
         random,
         tokenKey: secrets.tokenKey,
-        tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: ['system:masters'] } }],
+        tokens:
+          adminToken === undefined
+            ? []
+            : [{ token: adminToken, user: { username: 'admin', groups: ['system:masters'] } }],
         audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event) }),
         onError,
       },

@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigMap, Namespace, ServiceAccount } from '@bowline/kubernetes';
+import { VirtualClock } from '@bowline/machinery';
+import { type Client, createClient } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { attachControlPlane, attachmentOf } from '../access.ts';
+import { connectClient } from '../connect-client.ts';
+import type { Identity } from '../control-plane.ts';
+import { startControlPlane } from '../start-control-plane.ts';
+import type { EmbeddedControlPlane } from './embedded-control-plane.ts';
+
+const alone = { kind: 'embedded', nodes: 0, scheduler: false, workloads: false } as const;
+const key = { namespace: 'default', name: 'a' };
+
+async function clientOf(controlPlane: EmbeddedControlPlane, identity: Identity = 'admin'): Promise<Client> {
+  return createClient({ transport: await controlPlane.transport(identity), component: 'test' });
+}
+
+describe('an embedded control plane in this process', () => {
+  it('serves without a socket, and has no kubeconfig to give', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using client = await clientOf(controlPlane);
+    const names = (await client.list(Namespace)).items.map(({ metadata }) => metadata?.name);
+    expect(names).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+    await expect(controlPlane.kubeconfig('admin')).rejects.toThrow(/has no address.*use `transport`/);
+    expect(controlPlane.url).toBe('');
+  });
+
+  it('knows who asks: users, ServiceAccounts and nobody', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using admin = await clientOf(controlPlane);
+    await using ann = await clientOf(controlPlane, { user: 'ann', groups: ['dev'] });
+    await expect(ann.create(ConfigMap, { metadata: key })).rejects.toThrow(/User "ann" cannot create/);
+    const account = { namespace: 'default', name: 'robot' };
+    await expect(controlPlane.transport({ serviceAccount: account })).rejects.toThrow(
+      /does not exist; create it first/,
+    );
+    await admin.create(ServiceAccount, { metadata: account });
+    await using robot = await clientOf(controlPlane, { serviceAccount: account });
+    await expect(robot.create(ConfigMap, { metadata: key })).rejects.toThrow(
+      /User "system:serviceaccount:default:robot" cannot create/,
+    );
+  });
+
+  it('records who did what, without bodies', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using client = await clientOf(controlPlane);
+    await client.create(ConfigMap, { metadata: key, data: { word: 'tell-nobody' } });
+    const events = await controlPlane.audit();
+    expect(events.filter(({ userAgent }) => userAgent?.includes('test'))).toMatchObject([
+      {
+        stage: 'ResponseComplete',
+        verb: 'create',
+        user: { username: 'admin', groups: ['system:masters', 'system:authenticated'] },
+        objectRef: { resource: 'configmaps', namespace: 'default', name: 'a', apiVersion: 'v1' },
+        responseStatus: { code: 201 },
+      },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('tell-nobody');
+  });
+});
+
+describe('faults of an embedded control plane', () => {
+  it('refuse, slow down and cut the requests that they are about, and no others', async () => {
+    const clock = new VirtualClock();
+    await using controlPlane = await startControlPlane({ ...alone, listen: false, clock });
+    await using client = await clientOf(controlPlane);
+    const { faults } = controlPlane;
+    {
+      using _ = faults.inject({
+        verbs: ['create'],
+        resource: 'configmaps',
+        namespace: 'default',
+        answer: { code: 403, reason: 'Forbidden', message: 'not today' },
+      });
+      await expect(client.create(ConfigMap, { metadata: key })).rejects.toThrow('not today');
+      await client.create(ConfigMap, { metadata: { ...key, namespace: 'kube-public' } });
+    }
+    faults.inject({ verbs: ['create'], times: 1, cut: 'after' });
+    await expect(client.create(ConfigMap, { metadata: key })).rejects.toMatchObject({ mayHaveBeenProcessed: true });
+    expect(await client.get(ConfigMap, key)).toBeDefined();
+
+    faults.inject({ verbs: ['get'], times: 1, delayMs: 5_000 });
+    let isThere = false;
+    const slow = client.get(ConfigMap, key).then(() => {
+      isThere = true;
+    });
+    await clock.advance(4_999);
+    expect(isThere).toBe(false);
+    await clock.advance(1);
+    await slow;
+  });
+
+  it('cut watches, and let nobody have an answer while the API server is paused', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using client = await clientOf(controlPlane);
+    const events = (await client.watch(ConfigMap, { namespace: 'default' }))[Symbol.asyncIterator]();
+    controlPlane.faults.pause('kube-apiserver');
+    let isAnswered = false;
+    const created = client.create(ConfigMap, { metadata: key }).then(() => {
+      isAnswered = true;
+    });
+    await Promise.resolve();
+    expect(isAnswered).toBe(false);
+    controlPlane.faults.resume('kube-apiserver');
+    await created;
+    expect((await events.next()).value).toMatchObject({ type: 'ADDED', object: { metadata: key } });
+    const next = events.next();
+    controlPlane.faults.cutWatches();
+    await expect(next).rejects.toMatchObject({ code: 'BOWLINE_TRANSPORT_CONNECTION_LOST' });
+    expect(() => controlPlane.faults.pause('etcd')).toThrow(/etcd is not part of this control plane/);
+  });
+
+  it('answer 410 to a watch from before the history was forgotten', async () => {
+    await using controlPlane = await startControlPlane({ ...alone, listen: false });
+    await using client = await clientOf(controlPlane);
+    const { metadata } = await client.create(ConfigMap, { metadata: key });
+    await client.delete(ConfigMap, key);
+    await controlPlane.faults.compact();
+    const { resourceVersion } = metadata ?? {};
+    const events = (await client.watch(ConfigMap, { resourceVersion }))[Symbol.asyncIterator]();
+    await expect(events.next()).rejects.toMatchObject({ status: 410 });
+  });
+});
+
+describe('an embedded control plane with an address', () => {
+  it('serves HTTPS with a token, lets others attach, and leaves nothing behind', async () => {
+    const controlPlane = await startControlPlane(alone);
+    try {
+      const kubeconfig = await controlPlane.kubeconfig('admin');
+      expect(kubeconfig.users[0].user).toEqual({ token: expect.any(String) });
+      await using client = await connectClient(kubeconfig);
+      await client.create(ConfigMap, { metadata: key });
+      const attached = await attachControlPlane(attachmentOf(controlPlane));
+      await using ann = await connectClient(await attached.kubeconfig({ user: 'ann', groups: ['system:masters'] }));
+      expect(await ann.get(ConfigMap, key)).toMatchObject({ metadata: key });
+      const seen = await attached.audit();
+      expect(seen.map(({ user, verb }) => `${user.username} ${verb}`)).toContain('ann get');
+    } finally {
+      await controlPlane.stop();
+    }
+    await expect(attachControlPlane(attachmentOf(controlPlane))).rejects.toThrow(/whoever started it has stopped it/);
+  });
+
+  it('keeps its data over restarts of its server, and over its own with a data folder', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'bowline-embedded-test-'));
+    try {
+      let made: ConfigMap;
+      let kubeconfig: Awaited<ReturnType<EmbeddedControlPlane['kubeconfig']>>;
+      let port: number;
+      {
+        await using controlPlane = await startControlPlane({ ...alone, dataDir });
+        kubeconfig = await controlPlane.kubeconfig('admin');
+        port = Number(new URL(controlPlane.url).port);
+        await using client = await connectClient(kubeconfig);
+        made = await client.create(ConfigMap, { metadata: key, data: { a: '1' } });
+        for (const component of ['kube-apiserver', undefined] as const) {
+          await controlPlane.restart(component);
+          expect(await client.get(ConfigMap, key)).toEqual(made);
+        }
+        await expect(startControlPlane({ ...alone, dataDir })).rejects.toThrow(
+          /is used by the control plane of process/,
+        );
+      }
+      await using _again = await startControlPlane({ ...alone, dataDir, port });
+      // The kubeconfig of before goes on working.
+      await using client = await connectClient(kubeconfig);
+      expect(await client.get(ConfigMap, key)).toEqual(made);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
