@@ -41,6 +41,35 @@ it('copies a ConfigMap, follows it, repairs the copy, and deletes it with the Co
   await c.untilGone(ConfigMap, copied);
 });
 
+it('copies a copy further, whatever becomes of the one in between', async () => {
+  await using c = await syncCluster();
+  const { copied, source } = c;
+  const further = { namespace: c.namespace, name: 'further' };
+  await c.sync({ destinationNamespace: copied.namespace });
+  await c.sync(
+    { sourceNamespace: copied.namespace, destinations: [{ namespace: c.namespace, name: 'further' }] },
+    'further',
+  );
+  await c.until(ConfigMap, further, ({ data }) => data?.color === 'red');
+  await c.idle();
+  await c.admin.patch(ConfigMap, source, { type: 'merge', body: { data: { color: 'blue' } } });
+  await c.until(ConfigMap, further, ({ data }) => data?.color === 'blue');
+
+  // What is no copy any more, and then one again, is followed all the same.
+  await c.admin.patch(ConfigMapSync, source, { type: 'merge', body: { spec: { paused: true } } });
+  await c.untilReady('Paused');
+  await c.admin.patch(ConfigMap, copied, {
+    type: 'merge',
+    body: { metadata: { labels: { [MANAGED_BY]: null } }, data: { color: 'green' } },
+  });
+  await c.until(ConfigMap, further, ({ data }) => data?.color === 'green');
+  await c.admin.patch(ConfigMap, copied, {
+    type: 'merge',
+    body: { metadata: { labels: { [MANAGED_BY]: MANAGER } }, data: { color: 'white' } },
+  });
+  await c.until(ConfigMap, further, ({ data }) => data?.color === 'white');
+});
+
 it('follows the labels of namespaces, and lets go what is no longer selected', async () => {
   await using c = await syncCluster();
   const { copied, source } = c;

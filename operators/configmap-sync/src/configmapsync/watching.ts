@@ -42,7 +42,7 @@ const LONGEST_RUN_MS = 1_800_000;
 /**
  * watching is everything that a ConfigMapSync depends on, and what is kept of it:
  * - copies, by their label: hashes instead of values;
- * - ConfigMaps that some ConfigMapSync reads or wants to write: that they changed, nothing else. Others are not kept at all;
+ * - other ConfigMaps that some ConfigMapSync reads or wants to write: that they changed, nothing else. The rest is not kept at all;
  * - namespaces: their metadata;
  * - our webhook configuration, which has to be there before anybody's wishes are granted;
  * - other ConfigMapSyncs, whose end may end a cycle.
@@ -54,20 +54,20 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
     labelSelector: `${MANAGED_BY}=${MANAGER}`,
     view: copyView,
     indexes: { owner: ({ labels }: CopyView) => [ownerOf(labels) ?? ''] },
-    map: (copy, cache) => [...ownersOf(copy, cache), ...writersOf(copy, cache)],
+    map: (copy, cache) => [...ownersOf(copy, cache), ...readersOf(copy, cache), ...writersOf(copy, cache)],
   })
   .watches(ConfigMap, {
     as: 'sources',
-    view: trigger((key, { labels }, cache) => {
-      if (cache.list(ConfigMapSync, { by: { reads: keyString(key) } }).length > 0) return true;
-      // What somebody else has where a copy should be. Copies themselves are known.
-      if (labels?.[MANAGED_BY] === MANAGER) return false;
-      return targetsOf(key).some((writes) => cache.list(ConfigMapSync, { by: { writes } }).length > 0);
-    }),
+    // Copies are seen above: a thousand of them, written at once, need not be told twice.
+    labelSelector: `${MANAGED_BY}!=${MANAGER}`,
+    view: trigger(
+      (key, _, cache) =>
+        cache.list(ConfigMapSync, { by: { reads: keyString(key) } }).length > 0 ||
+        targetsOf(key).some((writes) => cache.list(ConfigMapSync, { by: { writes } }).length > 0),
+    ),
     map: ({ metadata: { namespace, name = '' } }, cache) => {
       const key = { namespace, name };
-      const readers = cache.list(ConfigMapSync, { by: { reads: keyString(key) } });
-      return [...readers.map(keyOf), ...writersOf(key, cache)];
+      return [...readersOf(key, cache), ...writersOf(key, cache)];
     },
   })
   .watches(Namespace, {
@@ -117,6 +117,11 @@ type Syncs = CacheReads<{
 function ownersOf({ labels }: CopyView, cache: Syncs): readonly ObjectKey[] {
   const owner = ownerOf(labels);
   return owner === undefined ? [] : cache.list(ConfigMapSync, { by: { owner } }).map(keyOf);
+}
+
+/** readersOf are the ConfigMapSyncs whose source it is, or, both ways, one of the sides. A copy may be the source of others. */
+function readersOf(key: ObjectKey, cache: Syncs): readonly ObjectKey[] {
+  return cache.list(ConfigMapSync, { by: { reads: keyString(key) } }).map(keyOf);
 }
 
 /** writersOf are the ConfigMapSyncs that want a copy of that name there: when its owner lets it go, another may have it. */

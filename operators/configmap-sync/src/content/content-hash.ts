@@ -1,16 +1,22 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Content, type Entry, entriesOf } from './content.ts';
 
-/** contentHash is the hex SHA-256 over the sorted keys of some content with their bytes; of no content too. */
-export function contentHash(content: Content): string {
-  const hash = createHash('sha256');
-  for (const [key, entry] of sorted(content)) {
-    const bytes = bytesOf(entry);
-    // The length tells where a value ends: without it, two keys could hash like one that spells out the second.
-    hash.update(`${entry.type}${key}\0${bytes.length}\0`);
-    hash.update(bytes);
-  }
-  return hash.digest('hex');
+/** contentHash is the hex SHA-256 over the sorted keys of some content with their bytes, binary values first; of no content too. */
+export function contentHash({ data, binaryData }: Content): string {
+  const binary = byKey(binaryData).flatMap(([key, value]) => {
+    const bytes = Buffer.from(value, 'base64');
+    return [Buffer.from(`b${heading(key, bytes.length)}`), bytes];
+  });
+  const text = byKey(data)
+    .map(([key, value]) => `d${heading(key, Buffer.byteLength(value))}${value}`)
+    .join('');
+  // Every copy that is written or seen is hashed, and almost none holds bytes.
+  return hash('sha256', binary.length === 0 ? text : Buffer.concat([...binary, Buffer.from(text)]), 'hex');
+}
+
+/** The length tells where a value ends: without it, two keys could hash like one that spells out the second. */
+function heading(key: string, bytes: number): string {
+  return `${key}\0${bytes}\0`;
 }
 
 /** Of a hash over one value, this many characters tell apart what people write; an annotation holds all keys' hashes. */
@@ -21,19 +27,24 @@ const KEY_HASH_LENGTH = 16;
  * compare has to know of the content that both sides last had.
  */
 export function keyHashes(content: Content): Readonly<Record<string, string>> {
-  return Object.fromEntries(sorted(content).map(([key, entry]) => [`${entry.type}/${key}`, entryHash(entry)]));
+  return Object.fromEntries(
+    [...entriesOf(content)].map(([key, entry]) => [`${entry.type}/${key}`, entryHash(entry)] as const).sort(byName),
+  );
 }
 
 /** entryHash is the short hash of one value, as in `keyHashes`. */
 export function entryHash(entry: Entry): string {
-  return createHash('sha256').update(bytesOf(entry)).digest('hex').slice(0, KEY_HASH_LENGTH);
+  return hash('sha256', bytesOf(entry), 'hex').slice(0, KEY_HASH_LENGTH);
 }
 
 function bytesOf({ type, value }: Entry): Buffer {
   return Buffer.from(value, type === 'b' ? 'base64' : 'utf8');
 }
 
-function sorted(content: Content): (readonly [string, Entry])[] {
-  const rank = ([key, { type }]: readonly [string, Entry]): string => `${type}/${key}`;
-  return [...entriesOf(content)].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+function byKey(values: Content['data']): readonly (readonly [string, string])[] {
+  return Object.entries(values).sort(byName);
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }

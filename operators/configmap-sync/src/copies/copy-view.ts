@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import type { ConfigMap, ObjectMeta } from '@bowline/kubernetes';
 import { project } from '@bowline/runtime';
 import { ANNOTATIONS } from '../api/names.ts';
 import { contentFrom, contentOf, entriesOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
+import { formatKeys, managedKeysOf } from './managed-keys.ts';
 import { type ManagedMetadata, NO_METADATA, parseManagedMetadata } from './managed-metadata.ts';
 
 /** CopyView is what the cache keeps of a copy: enough to tell whether it is as it should be, and none of its values. */
@@ -62,7 +63,7 @@ export function viewOf(configMap: ConfigMap): CopyView {
     controller: controllerOf(metadata),
     hasData: Object.keys(configMap.data ?? {}).length > 0,
     hasBinaryData: Object.keys(configMap.binaryData ?? {}).length > 0,
-    ...hashesOf(configMap, managedKeysOf(metadata)),
+    ...hashesOf(configMap, metadata),
     marks: {
       syncUid: annotations[ANNOTATIONS.syncUid],
       source: annotations[ANNOTATIONS.source],
@@ -87,19 +88,18 @@ function controllerOf({ ownerReferences = [] }: ObjectMeta): string | undefined 
   return owner && `${owner.kind} ${owner.name}`;
 }
 
-/** managedKeysOf are the keys of a copy that are ours; undefined when it does not say. */
-export function managedKeysOf({ annotations }: ObjectMeta): ReadonlySet<string> | undefined {
-  const keys = annotations?.[ANNOTATIONS.managedKeys];
-  if (keys === undefined) return undefined;
-  return new Set(keys === '' ? [] : keys.split(','));
-}
-
-function hashesOf(configMap: ConfigMap, keys: ReadonlySet<string> | undefined): { hash: string; managedHash: string } {
+function hashesOf(configMap: ConfigMap, metadata: ObjectMeta): Pick<CopyView, 'hash' | 'managedHash'> {
   const content = contentOf(configMap);
-  const entries = entriesOf(content);
   const hash = contentHash(content);
-  const managed = [...entries].filter(([key]) => keys === undefined || keys.has(key));
-  return { hash, managedHash: managed.length === entries.size ? hash : contentHash(contentFrom(managed)) };
+  const listed = metadata.annotations?.[ANNOTATIONS.managedKeys];
+  // In most copies every key is ours, and nothing more need be looked at.
+  if (listed === formatKeys([...Object.keys(content.data), ...Object.keys(content.binaryData)])) {
+    return { hash, managedHash: hash };
+  }
+  const ours = managedKeysOf(metadata);
+  if (ours === undefined) return { hash, managedHash: hash };
+  const managed = [...entriesOf(content)].filter(([key]) => ours.has(key));
+  return { hash, managedHash: contentHash(contentFrom(managed)) };
 }
 
 /** metadataHash is the hash of the values that some labels and annotations have, absent ones included. */
@@ -112,5 +112,5 @@ export function metadataHash(
     names.labels.map((each) => [each, labels[each]]),
     names.annotations.map((each) => [each, annotations[each]]),
   ];
-  return createHash('sha256').update(JSON.stringify(values)).digest('base64');
+  return hashOf('sha256', JSON.stringify(values), 'base64');
 }

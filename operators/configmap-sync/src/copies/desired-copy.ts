@@ -3,6 +3,7 @@ import { ANNOTATIONS } from '../api/names.ts';
 import { type Content, entriesOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
 import { metadataHash } from './copy-view.ts';
+import { formatKeys } from './managed-keys.ts';
 import { formatManagedMetadata, type ManagedMetadata, managedMetadataOf } from './managed-metadata.ts';
 import { ownerLabels } from './ownership.ts';
 
@@ -57,13 +58,4 @@ export function desiredCopy(
       [ANNOTATIONS.sourceHash]: contentHash(source.content),
     },
   };
-}
-
-/** How long the list of our keys may be: all annotations of an object have at most 256 KiB, and others want some of it. */
-const MOST_KEYS_CHARACTERS = 131_072;
-
-/** formatKeys is a list of keys for the annotation; undefined when it is too long for one. */
-export function formatKeys(keys: Iterable<string>): string | undefined {
-  const text = [...keys].sort().join(',');
-  return text.length > MOST_KEYS_CHARACTERS ? undefined : text;
 }

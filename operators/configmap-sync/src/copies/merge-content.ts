@@ -1,6 +1,7 @@
 import { type Content, contentFrom, entriesOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
-import { type Applied, formatKeys } from './desired-copy.ts';
+import type { Applied } from './desired-copy.ts';
+import { formatKeys } from './managed-keys.ts';
 
 /** Merged is what the policy Merge makes of a copy. */
 export interface Merged extends Applied {

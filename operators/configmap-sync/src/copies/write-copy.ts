@@ -6,8 +6,9 @@ import { saveContent } from './backup.ts';
 import { keptMetadata } from './copy-bodies.ts';
 import { type CopyTools, createCopy, patchCopy, untouched } from './copy-requests.ts';
 import type { CopyResult, Deed } from './copy-result.ts';
-import { type CopyView, managedKeysOf, viewOf } from './copy-view.ts';
+import { type CopyView, viewOf } from './copy-view.ts';
 import type { DesiredCopy } from './desired-copy.ts';
+import { managedKeysOf } from './managed-keys.ts';
 import { losesSomething, type Merged, mergeContent } from './merge-content.ts';
 import { type CopyPlan, type CopyRules, planCopy } from './plan-copy.ts';
 

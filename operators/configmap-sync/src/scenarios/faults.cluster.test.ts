@@ -134,7 +134,7 @@ it('scenario 12 catches up when watches are closed with 410', async () => {
   await endpoint.up();
   await untilCaughtUp('expired');
   const every = [
-    '/api/v1/configmaps',
+    `/api/v1/configmaps ${MANAGED_BY}!=${MANAGER}`,
     `/api/v1/configmaps ${MANAGED_BY}=${MANAGER}`,
     '/api/v1/namespaces',
     '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
