@@ -75,6 +75,13 @@ export class LayeredStore<E> {
     return pending ? pending.base : this.visible.get(key);
   }
 
+  /** ownWrite is the entry of an own write that the stream has not passed, if it is the version that `metadata` names. */
+  ownWrite(key: ObjectKey, { uid, resourceVersion }: ObjectMeta): E | undefined {
+    const pending = this.#pending(key);
+    if (!pending || pending.deletion) return undefined;
+    return pending.uid === uid && pending.version === resourceVersion ? pending.entry : undefined;
+  }
+
   /** observedIn gives everything that the stream has shown, in one namespace or in all. */
   *observedIn(namespace: string | undefined): Generator<[ObjectKey, E]> {
     for (const pair of this.visible.entries(namespace)) {

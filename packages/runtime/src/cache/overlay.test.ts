@@ -134,6 +134,28 @@ describe('own writes', () => {
     expect(reds.get(x)).toBeDefined();
   });
 
+  it('are put through the view once, and again for what others make of them', async () => {
+    await using harness = new SlowEcho();
+    const seen: (string | undefined)[] = [];
+    const numbers = project(({ data }: ConfigMap) => {
+      seen.push(data?.n);
+      return { n: data?.n };
+    });
+    const { informer, events } = harness.watch({ view: numbers });
+    await harness.run();
+    harness.hold();
+    harness.write(x, { data: { n: '1' } });
+    const shown = informer.get(x);
+    await harness.release();
+    expect(informer.get(x)).toBe(shown);
+    expect(events).toHaveLength(1);
+    expect(seen).toEqual(['1']);
+    harness.server.put(x, { data: { n: '2' } });
+    await harness.settle();
+    expect(informer.get(x)).toEqual({ n: '2' });
+    expect(seen).toEqual(['1', '2']);
+  });
+
   it('leave the object they are given as it is', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();

@@ -73,7 +73,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   upsert(object: KubernetesObject): void {
     const key = keyOf(object);
     const metadata = this.#codec.identify(object);
-    const encoded = this.#encode(key, object);
+    const encoded = this.#ownWrite(key, metadata) ?? this.#encode(key, object);
     if (encoded === 'failed') return;
     this.#tell(this.#store.observe(key, encoded, metadata), false, metadata);
   }
@@ -144,6 +144,11 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     }
     const encoded = this.#encode(key, object);
     return encoded === 'failed' ? known : encoded;
+  }
+
+  /** What was made of the answer to an own write, when the stream shows the same; a trigger is asked anew for each event. */
+  #ownWrite(key: ObjectKey, metadata: ObjectMeta): E | undefined {
+    return this.#codec.name === 'trigger' ? undefined : this.#store.ownWrite(key, metadata);
   }
 
   #encode(key: ObjectKey, object: KubernetesObject): E | undefined | 'failed' {
