@@ -87,7 +87,7 @@ export class Caller {
 
   /** json makes a call and parses its answer. */
   async json<T>(call: Call): Promise<T> {
-    const text = await this.text(call);
+    const { text } = await this.#attempts(call, this.#options.lane);
     try {
       return JSON.parse(text) as T;
     } catch (cause) {
@@ -101,41 +101,34 @@ export class Caller {
 
   /** text makes a call and answers the body. */
   async text(call: Call): Promise<string> {
-    return this.#attempts(call, call.timeoutMs ?? this.#options.timeoutMs, async (timeoutMs, body) => {
-      const response = await this.#send(call, this.#options.lane, timeoutMs, body);
-      const text = await response.text();
-      this.#options.metrics.responseSize.observe(Buffer.byteLength(text), this.#labels(call));
-      return { response, text };
-    }).then(({ text }) => text);
+    const { text } = await this.#attempts(call, this.#options.lane);
+    return text;
   }
 
   /** stream makes a call and answers the response once its headers say that it succeeded. */
   async stream(call: Call): Promise<TransportResponse> {
-    const timeout = call.timeoutMs ?? this.#options.timeoutMs;
-    return this.#attempts(call, timeout, async (timeoutMs, body) => {
-      const response = await this.#send(call, 'watch', timeoutMs, body);
-      return { response, text: response.status < 300 ? '' : await response.text() };
-    }).then(({ response }) => response);
+    const { response } = await this.#attempts(call, 'watch');
+    return response;
   }
 
-  async #attempts(
-    call: Call,
-    timeoutMs: number,
-    send: (timeoutMs: number, body: string | undefined) => Promise<{ response: TransportResponse; text: string }>,
-  ): Promise<{ response: TransportResponse; text: string }> {
+  /** The text is that of the whole body; of a watch that succeeded nothing is read here. */
+  async #attempts(call: Call, lane: Lane): Promise<{ readonly response: TransportResponse; readonly text: string }> {
     const { clock, wire, metrics, checks, guards } = this.#options;
     for (const check of checks) check(call.about);
     const labels = this.#labels(call);
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
     // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
-    let leftMs = Math.min(timeoutMs, ...(call.write ? guards.map(({ writeTimeoutMs }) => writeTimeoutMs) : []));
+    let leftMs = call.timeoutMs ?? this.#options.timeoutMs;
+    if (call.write) for (const { writeTimeoutMs } of guards) leftMs = Math.min(leftMs, writeTimeoutMs);
     let lost = 0;
     for (let attempt = 1; ; attempt++) {
       const startedAt = wire.monotonic();
-      let answer: { response: TransportResponse; text: string };
+      let response: TransportResponse;
+      let text = '';
       try {
-        answer = await send(leftMs, body);
+        response = await this.#send(call, lane, leftMs, body);
+        if (lane !== 'watch' || response.status >= 300) text = await response.text();
       } catch (error) {
         metrics.requests.add({ code: '<error>', method: call.method, host: labels.host });
         leftMs -= wire.monotonic() - startedAt;
@@ -143,13 +136,13 @@ export class Caller {
         metrics.retries.add({ code: '<error>', verb: call.method, host: labels.host });
         continue;
       }
-      const { response, text } = answer;
       const took = wire.monotonic() - startedAt;
       leftMs -= took;
       metrics.requests.add({ code: String(response.status), method: call.method, host: labels.host });
       metrics.duration.observe(took / 1000, labels);
+      if (lane !== 'watch') metrics.responseSize.observe(Buffer.byteLength(text), labels);
       this.#options.warnings.take(response.headers.warning);
-      if (response.status < 300) return answer;
+      if (response.status < 300) return { response, text };
       const error = apiError(call.about, response, text);
       const pauseMs = pauseBefore(error, this.#options.random);
       if (pauseMs === undefined || attempt >= MAX_ATTEMPTS || pauseMs >= leftMs) throw error;

@@ -38,11 +38,11 @@ export class ChannelPool {
     this.#expectedCapacity = options.expectedCapacity;
   }
 
-  /** acquire waits for a connection with room, no longer than the request lives. */
-  acquire(scope: RequestScope): Promise<ChannelLease> {
+  /** acquire gives a connection with room, at once if there is one, and else waits no longer than the request lives. */
+  acquire(scope: RequestScope): ChannelLease | Promise<ChannelLease> {
     if (this.#closed) return Promise.reject(this.#closed);
     const channel = this.#roomy();
-    if (channel) return Promise.resolve(this.#lease(channel));
+    if (channel) return this.#lease(channel);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.delete(waiter);
@@ -111,12 +111,14 @@ export class ChannelPool {
 
   /** #trim ends idle connections that are not needed: others have room already. */
   #trim(keepIdle: number): void {
+    if (this.#active.size <= keepIdle) return;
     const roomy = [...this.#active].filter(([channel, active]) => channel.usable && active < channel.capacity);
     const idle = roomy.filter(([, active]) => active === 0);
     for (const [channel] of idle.slice(0, Math.max(0, roomy.length - keepIdle))) channel.retire();
   }
 
   #serve(): void {
+    if (this.#waiting.size === 0) return;
     for (const waiter of [...this.#waiting]) {
       const channel = this.#roomy();
       if (!channel) break;

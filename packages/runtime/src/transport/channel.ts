@@ -1,3 +1,4 @@
+import type { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { TransportRequest } from './transport.ts';
 
@@ -15,10 +16,10 @@ export interface Incoming {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * chunks reads the body with back-pressure; to be iterated once. Ending the iteration early ends the request. `onOver` is
-   * called as soon as nothing more is read.
+   * read reads the body with back-pressure; to be called once. Ending before the end of the body ends the request. `onOver`
+   * is called as soon as nothing more is read.
    */
-  chunks(onOver: () => void): AsyncIterableIterator<Uint8Array>;
+  read(onOver: () => void): ChunkReader;
   /** discard ends the request without reading the body. */
   discard(): void;
   /** onEnd runs `callback` once when the request has ended, however it did. */

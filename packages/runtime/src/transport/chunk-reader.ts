@@ -20,12 +20,14 @@ const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefin
 /**
  * ChunkReader reads a body chunk by chunk, with back-pressure: what is not asked for stays in the stream, whose buffer is
  * bounded. It does what iterating over the stream would, with one promise per chunk instead of four: a large watch comes
- * in thousands of chunks of 4 kB.
+ * in thousands of chunks of 4 kB. `drain` reads all of it with one promise.
  */
 export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Readable;
   readonly #options: ChunkReaderOptions;
   #waiter: Waiter | undefined;
+  /** Set by `drain`: takes every chunk, so that the waiter is answered at the end only. */
+  #take: ((chunk: Uint8Array) => void) | undefined;
   #error: unknown;
   #started = false;
   #over = false;
@@ -42,6 +44,12 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
       this.#waiter = { resolve, reject };
       this.#proceed();
     });
+  }
+
+  /** drain gives `take` every chunk as it comes, and resolves after the last one. When `take` throws, reading ends. */
+  async drain(take: (chunk: Uint8Array) => void): Promise<void> {
+    this.#take = take;
+    await this.next();
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
@@ -70,11 +78,10 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   readonly #proceed = (): void => {
     const waiter = this.#waiter;
     if (!waiter) return;
-    const chunk = this.#over || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
-    if (chunk !== null) {
-      this.#waiter = undefined;
+    for (let chunk = this.#read(); chunk !== null; chunk = this.#read()) {
       this.#options.onChunk();
-      waiter.resolve({ done: false, value: chunk });
+      if (this.#handOver(chunk, waiter)) continue;
+      this.#waiter = undefined;
       return;
     }
     const complete = this.#stream.readableEnded;
@@ -89,6 +96,26 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     if (failure === undefined) waiter.resolve(DONE);
     else waiter.reject(failure);
   };
+
+  #read(): Uint8Array | null {
+    return this.#over || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
+  }
+
+  /** Whether more is wanted. */
+  #handOver(chunk: Uint8Array, waiter: Waiter): boolean {
+    if (!this.#take) {
+      waiter.resolve({ done: false, value: chunk });
+      return false;
+    }
+    try {
+      this.#take(chunk);
+      return true;
+    } catch (error) {
+      this.#end(false);
+      waiter.reject(error);
+      return false;
+    }
+  }
 
   #end(complete: boolean): void {
     if (this.#over) return;

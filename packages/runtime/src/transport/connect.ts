@@ -160,7 +160,8 @@ class HttpTransport implements Transport {
       giveBack();
     };
     try {
-      giveBack = await this.#admit(request, scope);
+      const admitted = this.#admit(request, scope);
+      giveBack = admitted instanceof Promise ? await admitted : admitted;
       scope.onCancel(finish);
       const incoming = await this.#exchange(request, scope);
       if (request.lane === 'watch') scope.stopTimer();
@@ -172,8 +173,8 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** #admit waits for a place in the request's lane and answers how to give it back. */
-  async #admit(request: TransportRequest, scope: RequestScope): Promise<() => void> {
+  /** #admit takes a place in the request's lane, or waits for one, and answers how to give it back. */
+  #admit(request: TransportRequest, scope: RequestScope): (() => void) | Promise<() => void> {
     switch (request.lane) {
       case 'lease':
         return () => {};
@@ -189,10 +190,17 @@ class HttpTransport implements Transport {
           this.#watches--;
         };
       case 'call': {
+        const giveBack = (): void => this.#slots.give();
+        const labels = { verb: request.method, host: this.host };
+        if (this.#slots.tryTake()) {
+          this.#waits.observe(0, labels);
+          return giveBack;
+        }
         const since = this.#wire.monotonic();
-        if (!this.#slots.tryTake()) await this.#slots.take(scope);
-        this.#waits.observe((this.#wire.monotonic() - since) / 1000, { verb: request.method, host: this.host });
-        return () => this.#slots.give();
+        return this.#slots.take(scope).then(() => {
+          this.#waits.observe((this.#wire.monotonic() - since) / 1000, labels);
+          return giveBack;
+        });
       }
     }
   }
@@ -232,7 +240,8 @@ class HttpTransport implements Transport {
     credentials: RequestHeaders,
     scope: RequestScope,
   ): Promise<[Incoming, Channel]> {
-    const lease = await this.#pools[request.lane].acquire(scope);
+    const acquired = this.#pools[request.lane].acquire(scope);
+    const lease = acquired instanceof Promise ? await acquired : acquired;
     const { channel } = lease;
     const impersonate = request.impersonate ?? this.#impersonate;
     const startedAt = this.#wire.monotonic();
@@ -285,12 +294,12 @@ class HttpTransport implements Transport {
     return {
       status: incoming.status,
       headers: incoming.headers,
-      body: { [Symbol.asyncIterator]: () => incoming.chunks(finish) },
+      body: { [Symbol.asyncIterator]: () => incoming.read(finish) },
       aliveAt: incoming.aliveAt,
       async text() {
         const parts: Uint8Array[] = [];
         let size = 0;
-        for await (const chunk of incoming.chunks(finish)) {
+        await incoming.read(finish).drain((chunk) => {
           size += chunk.byteLength;
           if (size > limit) {
             throw new TransportError(
@@ -300,7 +309,7 @@ class HttpTransport implements Transport {
             );
           }
           parts.push(chunk);
-        }
+        });
         return Buffer.concat(parts, size).toString('utf8');
       },
     };

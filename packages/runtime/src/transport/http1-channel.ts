@@ -94,7 +94,7 @@ export class Http1Channel implements Channel {
         resolve({
           status: response.statusCode ?? 0,
           headers: plain,
-          chunks: (onOver) =>
+          read: (onOver) =>
             new ChunkReader(response, {
               onChunk: () => this.#alive(),
               failure: (error) => {

@@ -166,27 +166,23 @@ export class Http2Channel implements Channel {
     stream.on('error', (error) => {
       failure ??= error;
     });
-    const ended = new Set<() => void>();
-    stream.once('close', () => {
-      forget();
-      this.#streams--;
-      for (const callback of ended) callback();
-      ended.clear();
-      this.#closeWhenDrained();
-    });
+    const ended: (() => void)[] = [];
     return new Promise((resolve, reject) => {
-      const onClose = (): void => {
-        if (scope.cancelled) reject(scope.reason);
-        else reject(this.#unanswered(stream, failure));
-      };
-      stream.once('close', onClose);
-      stream.once('response', (headers) => {
-        stream.off('close', onClose);
+      let isAnswered = false;
+      stream.on('close', () => {
+        forget();
+        this.#streams--;
+        for (const callback of ended.splice(0)) callback();
+        this.#closeWhenDrained();
+        if (!isAnswered) reject(scope.cancelled ? scope.reason : this.#unanswered(stream, failure));
+      });
+      stream.on('response', (headers) => {
+        isAnswered = true;
         this.#alive();
         resolve({
           status: headers[':status'] ?? 0,
           headers: plainHeaders(headers),
-          chunks: (onOver) =>
+          read: (onOver) =>
             new ChunkReader(stream, {
               onChunk: () => this.#alive(),
               failure: (error) => {
@@ -203,7 +199,7 @@ export class Http2Channel implements Channel {
           discard: () => end(stream),
           onEnd: (callback) => {
             if (stream.closed && stream.destroyed) callback();
-            else ended.add(callback);
+            else ended.push(callback);
           },
           aliveAt: this.aliveAt,
         });

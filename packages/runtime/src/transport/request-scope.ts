@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '@bowline/machinery';
 
 /** RequestScopeOptions says what may end a request early. */
@@ -11,13 +10,18 @@ export interface RequestScopeOptions {
 }
 
 /**
+ * The requests that each signal ends. Signals have one listener for all of them: one may serve thousands of writes or hundreds of
+ * watches, and Node searches all listeners of a signal for each that is added.
+ */
+const requestsOf = new WeakMap<AbortSignal, Set<RequestScope>>();
+
+/**
  * RequestScope is one request's lifetime: it is cancelled by the caller's signal, by the timeout or by the transport's
- * end, whichever comes first, and holds exactly one listener and one timer meanwhile. (`AbortSignal.any` is not used: on
- * Node 20 each call leaves an entry on a long-lived source signal.)
+ * end, whichever comes first, and holds exactly one timer meanwhile. (`AbortSignal.any` is not used: on Node 20 each call
+ * leaves an entry on a long-lived source signal.)
  */
 export class RequestScope implements Disposable {
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort: () => void;
   readonly #handlers = new Set<(reason: unknown) => void>();
   #timer: Timer | undefined;
   #cancelled = false;
@@ -25,16 +29,11 @@ export class RequestScope implements Disposable {
 
   constructor(options: RequestScopeOptions) {
     this.#signal = options.signal;
-    this.#onAbort = () => this.cancel(options.signal?.reason);
     if (options.signal?.aborted) {
       this.cancel(options.signal.reason);
       return;
     }
-    if (options.signal) {
-      // One signal may serve hundreds of watches: Node's warning about more than ten listeners would be false.
-      setMaxListeners(0, options.signal);
-      options.signal.addEventListener('abort', this.#onAbort);
-    }
+    if (options.signal) join(options.signal, this);
     this.#timer = options.wire.setTimer(options.timeoutMs, () => this.cancel(options.onTimeout()));
   }
 
@@ -98,7 +97,29 @@ export class RequestScope implements Disposable {
 
   [Symbol.dispose](): void {
     this.stopTimer();
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#signal) leave(this.#signal, this);
     this.#handlers.clear();
   }
+}
+
+function join(signal: AbortSignal, scope: RequestScope): void {
+  const requests = requestsOf.get(signal);
+  if (requests) {
+    requests.add(scope);
+    return;
+  }
+  requestsOf.set(signal, new Set([scope]));
+  signal.addEventListener('abort', cancelAll);
+}
+
+/** Without a request there is no listener: it could keep alive what nobody else refers to. */
+function leave(signal: AbortSignal, scope: RequestScope): void {
+  const requests = requestsOf.get(signal);
+  if (!requests?.delete(scope) || requests.size > 0) return;
+  requestsOf.delete(signal);
+  signal.removeEventListener('abort', cancelAll);
+}
+
+function cancelAll(this: AbortSignal): void {
+  for (const scope of [...(requestsOf.get(this) ?? [])]) scope.cancel(this.reason);
 }
