@@ -1,7 +1,8 @@
-// npm run generate [-- --check | --fetch [--kubeconfig FILE] [--context NAME]]
+// npm run generate [-- --check | --fetch [--kubeconfig FILE] [--context NAME] [--go-modules FOLDER]]
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { FIELD_NUMBERS, writeFieldNumbers } from './generate/emit-fields.ts';
 import { differingInputs, type FetchDocument, fetchInputs, readInputs, writeInputs } from './generate/inputs.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { compareGenerated, writeGenerated } from './generate/outputs.ts';
@@ -14,6 +15,8 @@ reference page of every operator's kinds from their schemas.
   --fetch            first read the openapi/ folder anew from a running API server, through kubectl
   --kubeconfig FILE  with --fetch: the kubeconfig to use (default: kubectl's own)
   --context NAME     with --fetch: the kubeconfig's context to use (default: the current one)
+  --go-modules FOLDER  with or without --fetch: read the numbers that fields have in protobuf anew, from a Go module cache
+                     (\`go env GOMODCACHE\`) that holds the Kubernetes of openapi/
 `;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,6 +41,11 @@ async function main(): Promise<number> {
       return 1;
     }
   }
+  const goModules = options['go-modules'];
+  if (goModules !== undefined) {
+    await writeFieldNumbers(root, goModules);
+    console.log(`wrote ${FIELD_NUMBERS}`);
+  }
   for (const { file, problem } of await writeGenerated(root, await kindPages())) {
     console.log(`${problem === 'left over' ? 'removed' : 'wrote'} ${file}`);
   }
@@ -53,9 +61,12 @@ function readOptions() {
         fetch: { type: 'boolean', default: false },
         kubeconfig: { type: 'string' },
         context: { type: 'string' },
+        'go-modules': { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
+    if (values.check && values['go-modules'] !== undefined)
+      return '--check compares what is committed, --go-modules replaces it: give one of them';
     if (values.check && values.fetch)
       return '--check compares what is committed, --fetch replaces it: give one of them';
     if (!values.fetch && (values.kubeconfig ?? values.context) !== undefined) {

@@ -6,8 +6,8 @@ import { impersonated } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { refusal } from './authorization/refusal.ts';
 import type { FieldTracking } from './fields/field-tracking.ts';
+import { bodyFormats } from './handlers/body-formats.ts';
 import type { RequestContext, ServerParts } from './handlers/context.ts';
-import { type BodyDecoder, bodyDecoders } from './handlers/decode-body.ts';
 import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts';
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
@@ -33,8 +33,6 @@ export interface ApiServerOptions {
   readonly routes: readonly Route[];
   readonly registry?: Registry | undefined;
   readonly storage?: Storage | undefined;
-  /** Formats of bodies besides JSON and YAML, by media type. */
-  readonly decoders?: Readonly<Record<string, BodyDecoder>> | undefined;
   /** Told of every request. Defaults to nobody. */
   readonly audit?: AuditTrail | undefined;
   /** How logs of containers are fetched from their nodes. Defaults to HTTPS, with whatever certificate a kubelet shows. */
@@ -75,7 +73,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     clock,
     random: options.random ?? systemRandom,
   };
-  const decoders = bodyDecoders(options.decoders);
 
   const answer = async (request: ApiRequest, warnings: string[], audited: Audited): Promise<ApiResponse> => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://localhost');
@@ -100,7 +97,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     }
     if (resource.deprecation) warnings.push(resource.deprecation);
     const context: RequestContext = { ...parts, request, info, query, user, resource, warnings, audited };
-    return serveResource(context, decoders);
+    return serveResource(context, bodyFormats(context));
   };
 
   return {

@@ -57,7 +57,11 @@ export function startTestServer({ admission = [] }: { admission?: readonly Admis
       url,
       headers: { 'content-type': 'application/json', ...headers },
       body: () =>
-        Promise.resolve(Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))),
+        Promise.resolve(
+          body instanceof Uint8Array
+            ? body
+            : Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
+        ),
       signal,
       connection: { remoteAddress: '127.0.0.1', isSecure: true },
     });

@@ -11,7 +11,7 @@ export interface Body {
 }
 
 /** BodyDecoder reads one format. */
-export type BodyDecoder = (bytes: Uint8Array) => Body;
+export type BodyDecoder = (bytes: Uint8Array) => Body | Promise<Body>;
 
 /** MOST_BODY_BYTES is the API server's limit of a request. */
 export const MOST_BODY_BYTES = 3 * 1024 * 1024;
@@ -21,7 +21,7 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() || 'application/json';
 }
 
-const decodeJson: BodyDecoder = (bytes) => {
+const decodeJson = (bytes: Uint8Array): Body => {
   try {
     return parseJson(textOf(bytes));
   } catch (error) {
@@ -32,7 +32,7 @@ const decodeJson: BodyDecoder = (bytes) => {
 };
 
 /** decodeYaml reads YAML 1.2, of which JSON is a part. Aliases are bounded: a small text must not become a large value. */
-export const decodeYaml: BodyDecoder = (bytes) => {
+export const decodeYaml = (bytes: Uint8Array): Body => {
   const text = textOf(bytes);
   if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
   let value: unknown;
@@ -58,11 +58,11 @@ export function bodyDecoders(more: Readonly<Record<string, BodyDecoder>> = {}): 
 }
 
 /** decodeBody reads a body in the format that its request names. */
-export function decodeBody(
+export async function decodeBody(
   bytes: Uint8Array,
   contentType: string | undefined,
   decoders: ReadonlyMap<string, BodyDecoder>,
-): Body {
+): Promise<Body> {
   const decode = decoders.get(mediaTypeOf(contentType));
   if (!decode) throw unsupportedMediaType([...decoders.keys()]);
   return decode(bytes);

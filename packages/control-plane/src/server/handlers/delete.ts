@@ -35,7 +35,7 @@ export async function deleteOptions(
   const { query, request } = context;
   const bytes = await request.body(MOST_BODY_BYTES);
   const value: unknown =
-    bytes.byteLength === 0 ? {} : decodeBody(bytes, request.headers['content-type'], decoders).value;
+    bytes.byteLength === 0 ? {} : (await decodeBody(bytes, request.headers['content-type'], decoders)).value;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badRequest('the body of the request is no DeleteOptions');
   const body = value as {

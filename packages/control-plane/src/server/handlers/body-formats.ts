@@ -1,0 +1,25 @@
+import { apiVersionOf } from '@bowline/kubernetes';
+import type { ExpectedKind } from '../protobuf/decode-protobuf.ts';
+import { PROTOBUF, protobufDecoder } from '../protobuf/protobuf-decoder.ts';
+import type { RequestContext } from './context.ts';
+import { type BodyDecoder, bodyDecoders, mediaTypeOf } from './decode-body.ts';
+
+const DELETE_OPTIONS: ExpectedKind = { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' };
+const OF_CUSTOM = bodyDecoders();
+const OF_BUILT_IN = bodyDecoders({ [PROTOBUF]: protobufDecoder(DELETE_OPTIONS) });
+
+/** bodyFormats are the formats in which a request's body may come. Only built-in kinds have a form in protobuf. */
+export function bodyFormats(context: RequestContext): ReadonlyMap<string, BodyDecoder> {
+  const { resource, request } = context;
+  if (!resource.schema) return OF_CUSTOM;
+  if (mediaTypeOf(request.headers['content-type']) !== PROTOBUF) return OF_BUILT_IN;
+  return bodyDecoders({ [PROTOBUF]: protobufDecoder(expectedKind(context)) });
+}
+
+function expectedKind({ resource, info: { verb, subresource } }: RequestContext): ExpectedKind {
+  if (verb === 'delete' || verb === 'deletecollection') return DELETE_OPTIONS;
+  const { group, version, kind } = resource;
+  const part = resource.subresources.get(subresource);
+  const apiVersion = apiVersionOf({ group: part?.group ?? group, version: part?.version ?? version });
+  return { apiVersion, kind: part?.kind ?? kind };
+}

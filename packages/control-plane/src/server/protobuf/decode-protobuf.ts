@@ -1,0 +1,101 @@
+import { schemaFor } from '@bowline/kubernetes/schemas';
+import type { Body } from '../handlers/decode-body.ts';
+import { JsonSyntaxError } from '../json/parse-json.ts';
+import { badRequest } from '../status/api-status.ts';
+import { decodeMessage } from './decode-message.ts';
+import { messageOf } from './message-fields.ts';
+import { BYTES, ProtobufError, WireReader } from './wire-reader.ts';
+
+/** ExpectedKind is what a body should be: who leaves out the kind means it. */
+export interface ExpectedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** What every body begins with: `k8s` and a zero. */
+const PREFIX = [0x6b, 0x38, 0x73, 0];
+/** Options have the version of the group that they are sent to. */
+const OPTIONS = 'DeleteOptions';
+
+/** decodeProtobuf reads a body of `application/vnd.kubernetes.protobuf`: what it is, and in it the object. */
+export function decodeProtobuf(bytes: Uint8Array, expected: ExpectedKind): Body {
+  const { apiVersion, kind, raw } = readEnvelope(bytes, expected);
+  const slash = apiVersion.indexOf('/');
+  const version = apiVersion.slice(slash + 1);
+  const refuse = (detail: string): never => {
+    if (expected.kind === OPTIONS) throw badRequest(detail);
+    throw badRequest(
+      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: ${detail}`,
+    );
+  };
+  const isKnown = kind === OPTIONS || schemaFor(apiVersion, kind) !== undefined;
+  if (!isKnown || (expected.kind === OPTIONS && kind !== OPTIONS)) {
+    refuse(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+  // Modules are called by the first word of their group; what all groups share has one of its own.
+  const group = slash < 0 ? 'core' : apiVersion.slice(0, slash).split('.', 1)[0];
+  const module = kind === OPTIONS || kind === 'Status' ? 'meta-v1' : `${group}-${version}`;
+  try {
+    return { value: { apiVersion, kind, ...decodeMessage(raw, messageOf(`${module}.${kind}`)) }, duplicates: [] };
+  } catch (error) {
+    if (error instanceof ProtobufError || error instanceof JsonSyntaxError) return refuse(error.message);
+    throw error;
+  }
+}
+
+interface Envelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+}
+
+/** readEnvelope reads what stands around the object. Who leaves out the kind means the one that is expected. */
+function readEnvelope(bytes: Uint8Array, expected: ExpectedKind): Envelope {
+  const unrecognized = (problem: string): never => {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${problem} (${summary(bytes)})`,
+    );
+  };
+  if (bytes.length === 0) unrecognized('empty data');
+  if (PREFIX.some((byte, index) => bytes[index] !== byte)) {
+    unrecognized(`provided data does not appear to be a protobuf message, expected prefix [${PREFIX.join(' ')}]`);
+  }
+  if (bytes.length === PREFIX.length) unrecognized('empty body');
+  let { apiVersion, kind } = expected;
+  let raw: Uint8Array = new Uint8Array();
+  try {
+    eachPart(new WireReader(bytes.subarray(PREFIX.length)), 'Unknown', (number, part) => {
+      if (number === 2) raw = part;
+      if (number !== 1) return;
+      eachPart(new WireReader(part), 'TypeMeta', (name, value) => {
+        const text = Buffer.from(value).toString('utf8');
+        if (text === '') return;
+        if (name === 1) apiVersion = text;
+        if (name === 2) kind = text;
+      });
+    });
+  } catch (error) {
+    if (error instanceof ProtobufError) unrecognized(error.message);
+    throw error;
+  }
+  return { apiVersion, kind, raw };
+}
+
+function eachPart(reader: WireReader, name: string, take: (number: number, part: Uint8Array) => void): void {
+  while (reader.isBefore(reader.end)) {
+    const number = reader.tag(name);
+    if (reader.wireType === BYTES) take(number, reader.bytes());
+    else reader.skip();
+  }
+}
+
+const LONGEST_SUMMARY = 30;
+
+/** summary is the beginning of what was sent: as text if it looks like JSON, else in hexadecimal. */
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const beginning = Buffer.from(bytes.subarray(0, LONGEST_SUMMARY)).toString(bytes[0] === 0x7b ? 'utf8' : 'hex');
+  return bytes.length > LONGEST_SUMMARY ? `${beginning} ...` : beginning;
+}

@@ -1,0 +1,129 @@
+import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
+import { fieldNumbers } from './generated/field-numbers.ts';
+
+/** ScalarType is a value that protobuf has a form for. */
+export type ScalarType = 'string' | 'bytes' | 'boolean' | 'int32' | 'int64' | 'double';
+
+/** WrappedType is a value that is a message in protobuf, and none in JSON. */
+export type WrappedType =
+  | 'time'
+  | 'microTime'
+  | 'quantity'
+  | 'intOrString'
+  | 'json'
+  | 'strings'
+  | 'empty'
+  | 'schemaOrBoolean'
+  | 'schemaOrSchemas'
+  | 'schemaOrStrings';
+
+/** ValueType is how one value stands in protobuf. */
+export type ValueType = ScalarType | WrappedType | 'message';
+
+/** Field is a field of a message. */
+export interface Field {
+  /** In JSON. */
+  readonly name: string;
+  /** How often: a map has text for keys, and an inlined message has its fields in the outer one. */
+  readonly form: 'single' | 'list' | 'map' | 'inline';
+  readonly type: ValueType;
+  /** Whether a value of zero is told; else it is the same as none. */
+  readonly tellsZero: boolean;
+  /** What a value of type message is. */
+  readonly message: () => Message;
+}
+
+/** Message is a type of messages. */
+export interface Message {
+  /** As the API server calls it. */
+  readonly name: string;
+  readonly fields: ReadonlyMap<number, Field>;
+}
+
+/** Marks of the table, for what the schema does not tell. */
+const MARKED: Readonly<Record<string, WrappedType | undefined>> = {
+  '~': 'microTime',
+  '?': 'schemaOrBoolean',
+  '+': 'schemaOrSchemas',
+  '|': 'schemaOrStrings',
+  '.': 'empty',
+};
+
+/** A field in a line of the table. */
+const FIELD = /^(?:(\d+):)?(>?)(.*?)([~?+|.!]?)$/;
+
+const lines = new Map<string, ReadonlyMap<string, string>>();
+const messages = new Map<string, Message>();
+
+/**
+ * messageOf is the message of a definition, for instance `core-v1.PodSpec`. Its numbers come from a table, its names and types
+ * from the schema that JSON is read by. Both are looked at when the first message of their kind arrives.
+ */
+export function messageOf(ref: string): Message {
+  let message = messages.get(ref);
+  if (!message) {
+    const [module = '', name = ''] = ref.split('.', 2);
+    message = compile(module, name, resolveSchema({ ref }));
+    messages.set(ref, message);
+  }
+  return message;
+}
+
+function compile(module: string, name: string, schema: Schema): Message {
+  const fields = new Map<number, Field>();
+  let number = 0;
+  for (const text of lineOf(module, name).split(' ')) {
+    const [, place, inline, field = '', mark = ''] = FIELD.exec(text) ?? [];
+    number = place === undefined ? number + 1 : Number(place);
+    fields.set(
+      number,
+      inline ? inlined(module, field, schema) : fieldOf(field, mark, schema.properties?.[field] ?? {}),
+    );
+  }
+  return { name, fields };
+}
+
+/** An inlined message has no schema of its own: its properties are the outer one's. */
+function inlined(module: string, name: string, schema: Schema): Field {
+  const message = compile(module, name, schema);
+  return { name, form: 'inline', type: 'message', tellsZero: true, message: () => message };
+}
+
+function fieldOf(name: string, mark: string, schema: Schema): Field {
+  const { additionalProperties, items } = schema;
+  const form = additionalProperties ? 'map' : items ? 'list' : 'single';
+  const value = additionalProperties ?? items ?? schema;
+  const type = MARKED[mark] ?? typeOf(value);
+  return { name, form, type, tellsZero: mark === '!', message: () => messageOf(value.ref ?? '') };
+}
+
+function typeOf({ type, format, ref, intOrString, preserveUnknown, items }: Schema): ValueType {
+  if (ref !== undefined) return 'message';
+  if (intOrString) return 'intOrString';
+  if (preserveUnknown) return 'json';
+  // The value of a map cannot be a list: it is a message with one in it.
+  if (items) return 'strings';
+  switch (format) {
+    case 'quantity':
+      return 'quantity';
+    case 'date-time':
+      return 'time';
+    case 'byte':
+      return 'bytes';
+    default:
+      if (type === 'integer') return format === 'int32' ? 'int32' : 'int64';
+      return type === 'boolean' ? 'boolean' : type === 'number' ? 'double' : 'string';
+  }
+}
+
+function lineOf(module: string, name: string): string {
+  let known = lines.get(module);
+  if (!known) {
+    const texts = (fieldNumbers[module] ?? '').trim().split('\n');
+    known = new Map(texts.map((text) => [text.slice(0, text.indexOf(' ')), text.slice(text.indexOf(' ') + 1)]));
+    lines.set(module, known);
+  }
+  const line = known.get(name);
+  if (line === undefined) throw new TypeError(`there are no field numbers of ${module}.${name}`);
+  return line;
+}
