@@ -1,3 +1,4 @@
+import { ServiceAccount } from '@bowline/kubernetes';
 import { BowlineError, createClient, isNotFound, type Transport } from '@bowline/runtime';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
@@ -8,14 +9,17 @@ import { ConnectionCut, RequestFaults } from '../server/faults/request-faults.ts
 import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
 import { type Listener, type ListenOptions, listen } from '../server/http/listen.ts';
 import { Storage } from '../server/storage/storage.ts';
+import { untilExists } from '../until-exists.ts';
+import { startWorkloads, type Workloads, type WorkloadsOptions } from '../workloads/start-workloads.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import type { Persistence } from './persistence.ts';
 
+const START_TIMEOUT_MS = 60_000;
 const TOKEN_SECONDS = 24 * 3600;
 const MASTERS = 'system:masters';
 
-/** EmbeddedComponent is what an embedded control plane can stop and start; there is no etcd in it. */
-export type EmbeddedComponent = Exclude<Component, 'etcd'>;
+/** EmbeddedComponent is what an embedded control plane can stop and start. There is no etcd in it, and the controllers schedule too. */
+export type EmbeddedComponent = Exclude<Component, 'etcd' | 'kube-scheduler'>;
 
 /** RunningOptions is what the parts of a control plane are made of. */
 export interface RunningOptions {
@@ -24,6 +28,7 @@ export interface RunningOptions {
   readonly listen: Omit<ListenOptions, 'handle'> | undefined;
   readonly persistence: Persistence;
   readonly components: readonly EmbeddedComponent[];
+  readonly controllers: Pick<WorkloadsOptions, 'workloads' | 'scheduler' | 'rootCertificate'>;
   readonly nodes: number;
 }
 
@@ -39,6 +44,7 @@ export class RunningParts {
   /** A restart serves where it was served before: kubeconfigs go on working. */
   #port: number | undefined;
   #nodeAgent: NodeAgent | undefined;
+  #workloads: Workloads | undefined;
 
   constructor(options: RunningOptions) {
     this.#options = options;
@@ -69,7 +75,21 @@ export class RunningParts {
 
   /** start lets a component run; nothing happens to one that does. */
   async start(component: EmbeddedComponent): Promise<void> {
-    if (component !== 'kube-apiserver' || this.#server) return;
+    if (component === 'kube-controller-manager') this.#startControllers();
+    else await this.#startServer();
+  }
+
+  #startControllers(): void {
+    if (this.#workloads) return;
+    const { controllers, server } = this.#options;
+    const transport = this.#transportOf({ commonName: 'system:kube-controller-manager', organizations: [MASTERS] });
+    const { clock, random } = server;
+    this.#workloads = startWorkloads({ ...controllers, transport, clock, wire: clock, random });
+    this.#workloads.stopped.catch(server.onError).finally(() => transport.close());
+  }
+
+  async #startServer(): Promise<void> {
+    if (this.#server) return;
     const { server, listen: where } = this.#options;
     this.#server = await assembleServer({
       ...server,
@@ -87,9 +107,23 @@ export class RunningParts {
     this.#nodeAgent = await startOwnNodeAgent(this.clientFor, { nodes, logs: false, clock: server.clock, signal });
   }
 
+  /** untilFurnished waits for what Pods in the default namespace need, which is also the sign that controllers run. */
+  async untilFurnished(signal: AbortSignal | undefined): Promise<void> {
+    const limit = AbortSignal.timeout(START_TIMEOUT_MS);
+    const within = signal ? AbortSignal.any([signal, limit]) : limit;
+    await using admin = await this.clientFor('admin', 'control-plane');
+    await untilExists(admin, ServiceAccount, { namespace: 'default', name: 'default' }, within);
+  }
+
   /** end stops a component at once, as a crash would: connections break. */
   async end(component: EmbeddedComponent): Promise<void> {
-    if (component !== 'kube-apiserver') return;
+    if (component === 'kube-controller-manager') {
+      const workloads = this.#workloads;
+      this.#workloads = undefined;
+      // Why they failed has been told.
+      await workloads?.stop().catch(() => undefined);
+      return;
+    }
     const listener = this.#listener;
     this.#listener = undefined;
     this.#server?.[Symbol.dispose]();

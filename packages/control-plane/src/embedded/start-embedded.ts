@@ -10,15 +10,13 @@ import type { ControlPlaneAccess } from '../control-plane.ts';
 import { lockDataDir } from '../lock-data-dir.ts';
 import { createServerPki, readAdminToken, readKept, type ServerPki, writePki } from '../pki.ts';
 import { AuditTrail } from '../server/audit/audit-trail.ts';
+import { SERVER_VERSION } from '../server/discovery/version-route.ts';
 import { AuditFile } from './audit-file.ts';
 import { AuditMemory } from './audit-memory.ts';
 import { EmbeddedControlPlane } from './embedded-control-plane.ts';
 import type { EmbeddedOptions } from './options.ts';
 import { Persistence } from './persistence.ts';
 import { type EmbeddedComponent, RunningParts } from './running-parts.ts';
-
-/** What the API server says that it is: the release whose behaviour it has, and that it is another program. */
-export const EMBEDDED_VERSION = 'v1.35.8+bowline';
 
 /** startEmbedded starts a control plane in this process. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedControlPlane> {
@@ -40,7 +38,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     const file = isServed ? new AuditFile(auditFolder(secrets.folder)) : undefined;
     if (file) cleanUps.push(() => file[Symbol.dispose]());
     const { pki, adminToken } = secrets;
-    const components: readonly EmbeddedComponent[] = ['kube-apiserver'];
+    const components: readonly EmbeddedComponent[] = ['kube-apiserver', 'kube-controller-manager'];
     const running = new RunningParts({
       server: {
         clock,
@@ -68,6 +66,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         : undefined,
       persistence: new Persistence(dataDir === undefined ? undefined : join(dataDir, 'data')),
       components,
+      controllers: {
+        workloads: options.workloads ?? true,
+        scheduler: options.scheduler ?? true,
+        rootCertificate: pki?.authority.certificatePem,
+      },
       nodes: options.nodes ?? 2,
     });
     cleanUps.push(() => running.stop());
@@ -77,12 +80,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     signal?.throwIfAborted();
     for (const component of components) await running.start(component);
     await running.startNodes(signal);
+    await running.untilFurnished(signal);
     const done = systemClock.monotonic();
     const { url } = running;
     const access =
       url !== undefined && pki
         ? accessTo(
-            { kind: 'embedded', url, folder: secrets.folder, version: EMBEDDED_VERSION },
+            { kind: 'embedded', url, folder: secrets.folder, version: SERVER_VERSION },
             pki.authority,
             adminToken,
           )
@@ -138,7 +142,7 @@ function ownAccess(audit: AuditMemory): ControlPlaneAccess {
   return {
     kind: 'embedded',
     url: '',
-    version: EMBEDDED_VERSION,
+    version: SERVER_VERSION,
     kubeconfig: () =>
       Promise.reject(
         new BowlineError(

@@ -1,9 +1,13 @@
 import { type Clock, type Random, strategicMerge } from '@bowline/machinery';
+import { createAdmission } from './admission/create-admission.ts';
+import type { ServiceResolver } from './admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
 import { createAccessControl } from './authorization/access-control.ts';
 import { ensureBootstrapObjects } from './bootstrap-objects.ts';
+import { serveCustomResources } from './custom-resources/serve-custom-resources.ts';
+import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { trackFields } from './fields/track-fields.ts';
 import type { ApiRequest } from './http/api-request.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
@@ -22,6 +26,8 @@ export interface AssembleOptions {
   /** url is where the server is found. */
   readonly url: () => string;
   readonly audit?: AuditTrail | undefined;
+  /** Finds what stands behind the Services of webhooks. Defaults to none: only external names are reached. */
+  readonly resolveService?: ServiceResolver | undefined;
   /** Told of errors that are bugs. */
   readonly onError: (error: unknown, request?: ApiRequest) => void;
 }
@@ -36,10 +42,13 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
   registry.set(...builtInResources());
   const fields = trackFields(registry);
   const access = createAccessControl({ ...options, registry, fields });
+  const customResources = serveCustomResources({ ...options, registry, fields });
+  const admission = createAdmission({ ...options, registry, authorizer: access.authorizer });
   const server = createApiServer({
     ...access,
-    admission: [access.admission],
-    routes: [access.route],
+    // Guards of roles judge what is stored, so they come last.
+    admission: [...admission.plugins, access.admission],
+    routes: [access.route, ...discoveryRoutes({ registry, url: options.url })],
     fields,
     strategicMerge,
     registry,
@@ -50,5 +59,12 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
     onError,
   });
   await ensureBootstrapObjects(server);
-  return { ...server, [Symbol.dispose]: () => access[Symbol.dispose]() };
+  return {
+    ...server,
+    [Symbol.dispose]() {
+      customResources[Symbol.dispose]();
+      admission[Symbol.dispose]();
+      access[Symbol.dispose]();
+    },
+  };
 }

@@ -1,19 +1,43 @@
 import type { ApiServer } from './api-server.ts';
 import { MASTERS } from './authentication/user-info.ts';
 
+const PRIORITY_CLASSES = [
+  {
+    name: 'system-cluster-critical',
+    value: 2_000_000_000,
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+  {
+    name: 'system-node-critical',
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+];
+
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** What Pods know the API server by; where it leads is up to whoever gives the cluster a network. */
+const API_SERVICE = {
+  labels: { component: 'apiserver', provider: 'kubernetes' },
+  spec: { clusterIP: '10.0.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
+};
 
 /** ensureBootstrapObjects writes what every cluster has from the beginning, if it is not there. */
 export async function ensureBootstrapObjects(server: ApiServer): Promise<void> {
   for (const name of NAMESPACES) await ensure(server, '/api/v1/namespaces', name, {});
+  for (const { name, value, description } of PRIORITY_CLASSES)
+    await ensure(server, '/apis/scheduling.k8s.io/v1/priorityclasses', name, { value, description });
+  const { labels, spec } = API_SERVICE;
+  await ensure(server, '/api/v1/namespaces/default/services', 'kubernetes', { spec }, labels);
 }
 
-async function ensure(server: ApiServer, path: string, name: string, rest: object): Promise<void> {
+async function ensure(server: ApiServer, path: string, name: string, rest: object, labels?: object): Promise<void> {
   const { status, body } = await server.handle({
     method: 'POST',
     url: path,
     headers: { 'content-type': 'application/json', 'user-agent': 'kube-apiserver' },
-    body: () => Promise.resolve(Buffer.from(JSON.stringify({ metadata: { name }, ...rest }))),
+    body: () => Promise.resolve(Buffer.from(JSON.stringify({ metadata: { name, labels }, ...rest }))),
     signal: new AbortController().signal,
     connection: {
       remoteAddress: '127.0.0.1',
