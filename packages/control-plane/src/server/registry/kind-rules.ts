@@ -3,13 +3,25 @@ import { configMapRules } from './kinds/config-map.ts';
 import { controllerRevisionRules } from './kinds/controller-revision.ts';
 import { daemonSetRules } from './kinds/daemon-set.ts';
 import { deploymentRules } from './kinds/deployment.ts';
+import { endpointSliceRules } from './kinds/endpoint-slice.ts';
+import { endpointsRules } from './kinds/endpoints.ts';
 import { horizontalPodAutoscalerRules } from './kinds/horizontal-pod-autoscaler.ts';
+import { ingressRules } from './kinds/ingress.ts';
+import { ingressClassRules } from './kinds/ingress-class.ts';
 import { jobRules } from './kinds/job.ts';
+import { namespaceRules } from './kinds/namespace.ts';
+import { networkPolicyRules } from './kinds/network-policy.ts';
 import { nodeRules } from './kinds/node.ts';
+import { persistentVolumeRules } from './kinds/persistent-volume.ts';
+import { persistentVolumeClaimRules } from './kinds/persistent-volume-claim.ts';
 import { podRules } from './kinds/pod.ts';
 import { podDisruptionBudgetRules } from './kinds/pod-disruption-budget.ts';
 import { replicaSetRules } from './kinds/replica-set.ts';
+import { resourceQuotaRules } from './kinds/resource-quota.ts';
+import { secretRules } from './kinds/secret.ts';
+import { serviceRules } from './kinds/service.ts';
 import { statefulSetRules } from './kinds/stateful-set.ts';
+import { storageClassRules } from './kinds/storage-class.ts';
 
 /** KIND_RULES are what is special about built-in kinds, by `Kind.group`. A kind without an entry is as all are. */
 export const KIND_RULES: Readonly<Record<string, KindRules>> = {
@@ -17,11 +29,23 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'ControllerRevision.apps': controllerRevisionRules,
   'DaemonSet.apps': daemonSetRules,
   'Deployment.apps': deploymentRules,
+  'EndpointSlice.discovery.k8s.io': endpointSliceRules,
+  'Endpoints.': endpointsRules,
   'HorizontalPodAutoscaler.autoscaling': horizontalPodAutoscalerRules,
+  'Ingress.networking.k8s.io': ingressRules,
+  'IngressClass.networking.k8s.io': ingressClassRules,
   'Job.batch': jobRules,
+  'Namespace.': namespaceRules,
+  'NetworkPolicy.networking.k8s.io': networkPolicyRules,
   'Node.': nodeRules,
+  'PersistentVolume.': persistentVolumeRules,
+  'PersistentVolumeClaim.': persistentVolumeClaimRules,
   'Pod.': podRules,
   'PodDisruptionBudget.policy': podDisruptionBudgetRules,
   'ReplicaSet.apps': replicaSetRules,
+  'ResourceQuota.': resourceQuotaRules,
+  'Secret.': secretRules,
+  'Service.': serviceRules,
   'StatefulSet.apps': statefulSetRules,
+  'StorageClass.storage.k8s.io': storageClassRules,
 };

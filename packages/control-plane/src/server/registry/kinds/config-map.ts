@@ -1,7 +1,9 @@
+import type { ConfigMap } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
+import { AGE, as, column } from './column.ts';
 import { immutableProblem, keyProblems, MOST_CONTENT_BYTES, tooLong } from './content-keys.ts';
 
 type Content = Readonly<Record<string, string>>;
@@ -28,7 +30,18 @@ export const configMapRules: KindRules = {
     if (bytes > MOST_CONTENT_BYTES) problems.push(tooLong(''));
     return old ? [...problems, ...frozen(object, old)] : problems;
   },
+  columns: [
+    column('Data', 'How many values there are.', (object) => {
+      const { data, binaryData } = as<ConfigMap>(object);
+      return sizeOf(data) + sizeOf(binaryData);
+    }),
+    AGE,
+  ],
 };
+
+function sizeOf(content: unknown): number {
+  return Object.keys((content ?? {}) as Content).length;
+}
 
 function frozen(object: Draft, old: Draft): FieldProblem[] {
   if (old.immutable !== true) return [];

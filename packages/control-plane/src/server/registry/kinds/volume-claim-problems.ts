@@ -1,14 +1,16 @@
-import type { PersistentVolumeClaimSpec } from '@bowline/kubernetes';
-import { type FieldProblem, parseQuantity } from '@bowline/machinery';
+import type { LabelSelector, PersistentVolumeClaimSpec } from '@bowline/kubernetes';
+import { dnsSubdomainProblems, type FieldProblem, parseQuantity, validateLabelSelector } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
-import { invalid, notSupported, required } from './problems.ts';
+import { invalid, invalids, notSupported, required } from './problems.ts';
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
 /** claimSpecProblems is what is wrong with what a claim asks for. */
 export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClaimSpec>): FieldProblem[] {
-  const { accessModes = [], resources, volumeMode } = spec;
+  const { accessModes = [], resources, selector, storageClassName, volumeMode } = spec;
   const problems: FieldProblem[] = [];
+  // As it came: whatever it lacks is what is looked for.
+  if (selector) problems.push(...validateLabelSelector(selector as LabelSelector, `${path}.selector`));
   if (accessModes.length === 0) problems.push(required(`${path}.accessModes`, 'at least 1 access mode is required'));
   for (const mode of accessModes) {
     if (!ACCESS_MODES.includes(mode)) problems.push(notSupported(`${path}.accessModes`, mode, ACCESS_MODES));
@@ -18,6 +20,8 @@ export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClai
   else if (parseQuantity(storage).nanos <= 0n) {
     problems.push(invalid(`${path}.resources[storage]`, storage, 'must be greater than zero'));
   }
+  if (storageClassName)
+    problems.push(...invalids(`${path}.storageClassName`, storageClassName, dnsSubdomainProblems(storageClassName)));
   if (volumeMode !== undefined && !['Block', 'Filesystem'].includes(volumeMode)) {
     problems.push(notSupported(`${path}.volumeMode`, volumeMode, ['Block', 'Filesystem']));
   }

@@ -1,0 +1,125 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { startTestServer } from '../../in-process.test-support.ts';
+
+/** Step is one request. Texts may hold NS for the namespace and OWN for what names of cluster-wide objects begin with. */
+export type Step = readonly [
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>> | undefined,
+];
+
+/** Case is a sentence and the requests that show it. */
+export type Case = readonly [sentence: string, ...steps: [Step, ...Step[]]];
+
+/** MERGE is the header of a merge patch, DRY the query of a write that is only tried. */
+export const MERGE = { 'content-type': 'application/merge-patch+json' };
+export const DRY = '?dryRun=All';
+
+/** table asks for a table, with everything in it. */
+export function table(path: string): Step {
+  return ['GET', path, undefined, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }];
+}
+
+/** Said is what a server says to a step, without what is another on every server. */
+export interface Said {
+  readonly code: number;
+  readonly warning?: string | undefined;
+  readonly body: unknown;
+}
+
+/** BothServers are a real server and one of ours, with the same built-in kinds. What the real one says is right. */
+export interface BothServers extends AsyncDisposable {
+  /** ask sends a step to both. */
+  ask(step: Step): Promise<{ readonly real: Said; readonly ours: Said }>;
+}
+
+type Send = (...step: Step) => Promise<{ readonly code: number; readonly warning: string | undefined; text: string }>;
+
+/** compareKinds starts one of ours next to the real one. What is created on the real one is removed in the end. */
+export async function compareKinds(controlPlane?: Cluster['controlPlane']): Promise<BothServers> {
+  const c = await cluster({ prefix: 'kinds', controlPlane });
+  const own = c.uniqueName('own');
+  const real = await sendToReal(c);
+  const ours = sendToOurs();
+  const filled = (text: string): string => text.replaceAll('OWN', own).replaceAll('NS', c.namespace);
+  const here = (text: string): string => text.replaceAll(own, 'OWN').replaceAll(c.namespace, 'NS');
+  const told = async (send: Send, step: Step): Promise<Said> => {
+    const { code, warning, text } = await send(...step);
+    return { code, warning, body: essential(JSON.parse(here(text)) as Record<string, unknown>) };
+  };
+  await ours('POST', '/api/v1/namespaces', { metadata: { name: c.namespace } });
+  return {
+    async ask([method, path, body, headers]) {
+      const step: Step = [
+        method,
+        filled(path),
+        body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body))),
+        headers,
+      ];
+      const answers = { real: await told(real, step), ours: await told(ours, step) };
+      if (
+        method === 'POST' &&
+        answers.real.code === 201 &&
+        path.includes('OWN') === false &&
+        !path.includes('dryRun')
+      ) {
+        const name = (step[2] as { metadata?: { name?: string } } | undefined)?.metadata?.name;
+        c.onDispose(() => real('DELETE', `${step[1]}/${name}`));
+      }
+      return answers;
+    },
+    [Symbol.asyncDispose]: () => c[Symbol.asyncDispose](),
+  };
+}
+
+async function sendToReal(c: Cluster): Promise<Send> {
+  const kubeconfig = await c.kubeconfig('admin');
+  const connection = connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context']));
+  const transport = connect(connection);
+  c.onDispose(() => transport.close());
+  return async (method, path, body, headers = {}) => {
+    const response = await transport.request({
+      method,
+      path,
+      lane: 'call',
+      headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'test', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { code: response.status, warning: response.headers.warning, text: await response.text() };
+  };
+}
+
+function sendToOurs(): Send {
+  const server = startTestServer();
+  return async (method, path, body, headers = {}) => {
+    const {
+      status,
+      headers: told,
+      body: answer,
+    } = await server.call(method, path, body, {
+      'user-agent': 'test',
+      ...headers,
+    });
+    const { warning } = told;
+    return { code: status, warning: warning && [warning].flat().join(', '), text: JSON.stringify(answer) };
+  };
+}
+
+/** essential drops times, versions and ids, who owns which field, and addresses and ports that are drawn. */
+function essential(body: Record<string, unknown>): unknown {
+  const text = JSON.stringify(body, (name, value: unknown) => {
+    if (['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp'].includes(name))
+      return undefined;
+    if (name === 'columnDefinitions')
+      return (value as { description?: string }[]).map((each) => ({ ...each, description: '' }));
+    return value;
+  });
+  return JSON.parse(
+    text
+      .replaceAll(/10\.0\.0\.\d+/g, '10.0.0.x')
+      .replaceAll(/\b3[0-2]\d{3}\b/g, '30000')
+      .replaceAll(/"\d+[sm]"/g, '"age"'),
+  );
+}

@@ -1,0 +1,149 @@
+import { type Case, DRY, MERGE, type Step, table } from './compare-kinds.test-support.ts';
+
+const NAMESPACES = '/api/v1/namespaces';
+const SECRETS = '/api/v1/namespaces/NS/secrets';
+const ACCOUNTS = '/api/v1/namespaces/NS/serviceaccounts';
+
+const secret = (type: string | undefined, data: unknown, more: object = {}): Step => [
+  'POST',
+  `${SECRETS}${DRY}`,
+  { metadata: { name: 's', ...more }, type, data },
+];
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** CASES are questions about the kinds of the core group that hold no workloads. */
+export const CASES: readonly Case[] = [
+  [
+    'a namespace',
+    ['POST', NAMESPACES, { metadata: { name: 'OWN' } }],
+    ['PATCH', `${NAMESPACES}/OWN`, { metadata: { labels: { a: 'b', 'kubernetes.io/metadata.name': 'x' } } }, MERGE],
+    ['PATCH', `${NAMESPACES}/OWN`, { spec: { finalizers: ['a.b/c'] }, status: { phase: 'Terminating' } }, MERGE],
+    ['GET', `${NAMESPACES}/OWN/status`],
+    [
+      'PUT',
+      `${NAMESPACES}/OWN/finalize${DRY}`,
+      { metadata: { name: 'OWN' }, spec: { finalizers: ['kubernetes', 'x'] } },
+    ],
+    ['PUT', `${NAMESPACES}/OWN/finalize${DRY}`, { metadata: { name: 'OWN' }, spec: {} }],
+    [
+      'PUT',
+      `${NAMESPACES}/OWN/finalize${DRY}`,
+      { metadata: { name: 'OWN', labels: { x: 'y' } }, spec: { finalizers: ['kubernetes', 'a.b/c'] }, status: {} },
+    ],
+    ['DELETE', `${NAMESPACES}/OWN${DRY}`],
+  ],
+  [
+    'a namespace with a generated name',
+    ['POST', `${NAMESPACES}${DRY}`, { metadata: { name: 'A_B' } }],
+    ['POST', `${NAMESPACES}${DRY}`, { metadata: {} }],
+    ['POST', `${NAMESPACES}${DRY}`, { metadata: { name: 'a.b' } }],
+    [
+      'POST',
+      `${NAMESPACES}${DRY}`,
+      { metadata: { name: 'OWN-b', labels: { 'kubernetes.io/metadata.name': 'x' } }, spec: { finalizers: ['a/b'] } },
+    ],
+    ['POST', `${NAMESPACES}${DRY}`, { metadata: { name: 'OWN-c' }, spec: { finalizers: ['nope', ''] } }],
+  ],
+  ['a secret without a type', secret(undefined, { a: 'YQ==' })],
+  [
+    'a secret with text',
+    ['POST', SECRETS, { metadata: { name: 'text' }, stringData: { a: 'b' }, data: { a: 'eA==', c: 'ZA==' } }],
+    ['PATCH', `${SECRETS}/text`, { stringData: { e: 'ü' } }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { type: 'other' }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { type: null }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { immutable: true }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { immutable: null, data: { a: 'eQ==' } }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { stringData: { a: 'y' } }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { metadata: { labels: { a: 'b' } } }, MERGE],
+    ['PATCH', `${SECRETS}/text`, { data: { 'a b': 'eQ==' } }, MERGE],
+  ],
+  ['a secret with bad keys', secret(undefined, { 'a b': 'YQ==', '..': 'YQ==', '.': 'YQ==', '..a': 'YQ==' })],
+  ['a secret with bad base64', secret(undefined, { a: 'x!' }), secret(undefined, { a: 'YQ' })],
+  ['a secret with nothing', secret(undefined, undefined), secret(undefined, {}), secret('', { a: '' })],
+  ['a secret too large', secret(undefined, { a: Buffer.alloc(1_048_577).toString('base64') })],
+  [
+    'a secret of a service account',
+    secret('kubernetes.io/service-account-token', {}),
+    secret('kubernetes.io/service-account-token', {}, { annotations: { 'kubernetes.io/service-account.name': 'x' } }),
+  ],
+  [
+    'secrets for registries',
+    secret('kubernetes.io/dockercfg', {}),
+    secret('kubernetes.io/dockercfg', { '.dockercfg': base64('nope') }),
+    secret('kubernetes.io/dockercfg', { '.dockercfg': base64('{}') }),
+    secret('kubernetes.io/dockerconfigjson', {}),
+    secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('{') }),
+    secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('nope') }),
+    secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('[1]') }),
+    secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '' }),
+    secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('{"auths":{}}') }),
+  ],
+  [
+    'secrets for log-ins',
+    secret('kubernetes.io/basic-auth', {}),
+    secret('kubernetes.io/basic-auth', { username: 'YQ==' }),
+    secret('kubernetes.io/ssh-auth', {}),
+    secret('kubernetes.io/ssh-auth', { 'ssh-privatekey': '' }),
+    secret('kubernetes.io/ssh-auth', { 'ssh-privatekey': 'YQ==' }),
+    secret('kubernetes.io/tls', {}),
+    secret('kubernetes.io/tls', { 'tls.crt': 'YQ==' }),
+    secret('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }),
+    secret('bootstrap.kubernetes.io/token', { a: 'YQ==' }),
+    secret('example.com/mine', { a: 'YQ==' }),
+  ],
+  [
+    'a service account',
+    [
+      'POST',
+      `${ACCOUNTS}${DRY}`,
+      { metadata: { name: 'a' }, secrets: [{ name: 'x' }], automountServiceAccountToken: false },
+    ],
+    ['POST', `${ACCOUNTS}${DRY}`, { metadata: { name: 'A B' }, imagePullSecrets: [{ name: 'x' }, {}] }],
+  ],
+  [
+    'tables of namespaces, secrets, accounts and maps',
+    ['POST', ACCOUNTS, { metadata: { name: 'table' }, secrets: [{ name: 'x' }] }],
+    [
+      'POST',
+      '/api/v1/namespaces/NS/configmaps',
+      { metadata: { name: 'table' }, data: { a: 'b' }, binaryData: { c: '' } },
+    ],
+    table('/api/v1/namespaces?fieldSelector=metadata.name=default'),
+    table(`${SECRETS}?fieldSelector=metadata.name=text`),
+    table(`${ACCOUNTS}?fieldSelector=metadata.name=table`),
+    table('/api/v1/namespaces/NS/configmaps?fieldSelector=metadata.name=table'),
+  ],
+  [
+    'a quota',
+    [
+      'POST',
+      '/api/v1/namespaces/NS/resourcequotas',
+      {
+        metadata: { name: 'q' },
+        spec: { hard: { cpu: 1, 'limits.cpu': '2.50' } },
+      },
+    ],
+    [
+      'POST',
+      `/api/v1/namespaces/NS/resourcequotas${DRY}`,
+      {
+        metadata: { name: 'r' },
+        spec: { hard: { nope: '1', 'limits.cpu': '-1', pods: '1.5', 'a.b/c': '1', 'count/x': '2' } },
+      },
+    ],
+    [
+      'POST',
+      `/api/v1/namespaces/NS/resourcequotas${DRY}`,
+      { metadata: { name: 'r' }, spec: { hard: { cpu: '1' }, scopes: ['BestEffort', 'NotBestEffort', 'Nope'] } },
+    ],
+    ['POST', `/api/v1/namespaces/NS/resourcequotas${DRY}`, { metadata: { name: 'r' } }],
+    [
+      'PATCH',
+      '/api/v1/namespaces/NS/resourcequotas/q/status',
+      { status: { hard: { cpu: 1, 'limits.cpu': '2.5' }, used: { cpu: '500m', 'limits.cpu': 0 } } },
+      MERGE,
+    ],
+    table('/api/v1/namespaces/NS/resourcequotas?fieldSelector=metadata.name=q'),
+    ['PATCH', '/api/v1/namespaces/NS/resourcequotas/q', { spec: { scopes: ['BestEffort'] } }, MERGE],
+  ],
+];
