@@ -10,6 +10,7 @@ import { serveCustomResources } from './custom-resources/serve-custom-resources.
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { trackFields } from './fields/track-fields.ts';
 import type { ApiRequest } from './http/api-request.ts';
+import { openApiRoutes } from './openapi/open-api-routes.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import type { Storage } from './storage/storage.ts';
@@ -48,7 +49,7 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
     ...access,
     // Guards of roles judge what is stored, so they come last.
     admission: [...admission.plugins, access.admission],
-    routes: [access.route, ...discoveryRoutes({ registry, url: options.url })],
+    routes: [access.route, ...discoveryRoutes({ registry, url: options.url }), ...openApiRoutes({ registry })],
     fields,
     strategicMerge,
     registry,

@@ -10,9 +10,11 @@ import { compareVersions } from '../discovery/version-order.ts';
 import type { Verb } from '../http/request-info.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Subresource } from '../registry/api-resource.ts';
+import { scaleProjection } from '../registry/kinds/scale.ts';
 import { customStatusStrategy, customStrategy } from './custom-strategy.ts';
 import { parseJsonPath } from './json-path.ts';
 import { printerColumns } from './printer-columns.ts';
+import { customScaleParts } from './scale-parts.ts';
 import { storedView } from './stored-view.ts';
 
 /** In the order of the real server's discovery. */
@@ -66,19 +68,24 @@ function versionResource(
   const { kind, plural, singular = '', listKind = `${kind}List`, shortNames = [], categories = [] } = names;
   const { scale, status } = version.subresources ?? {};
   const hasStatus = status !== undefined;
-  const strategy = customStrategy({
+  const custom = {
     group,
     version: version.name,
     kind,
     resource: plural,
     schema,
     hasStatus,
-    specReplicasPath: scale?.specReplicasPath,
+    scale,
     isTerminating,
-  });
+  };
+  const strategy = customStrategy(custom);
   const parts: Subresource[] = [];
-  if (hasStatus) parts.push({ name: 'status', verbs: PART_VERBS, strategy: customStatusStrategy(strategy) });
-  if (scale) parts.push({ name: 'scale', verbs: PART_VERBS, group: 'autoscaling', version: 'v1', kind: 'Scale' });
+  if (hasStatus) parts.push({ name: 'status', verbs: PART_VERBS, strategy: customStatusStrategy(custom, strategy) });
+  if (scale) {
+    const projection = scaleProjection(customScaleParts(scale));
+    const { group: ofGroup, version: ofVersion, kind: ofKind } = projection;
+    parts.push({ name: 'scale', verbs: PART_VERBS, group: ofGroup, version: ofVersion, kind: ofKind, projection });
+  }
   return {
     group,
     version: version.name,
@@ -98,6 +105,7 @@ function versionResource(
     needsVersion: true,
     shape: customShape(schema),
     schema: undefined,
+    structuralSchema: schema,
     selectableFields: new Map(
       (version.selectableFields ?? []).map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), fieldReader(jsonPath)]),
     ),

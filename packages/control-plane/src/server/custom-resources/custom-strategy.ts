@@ -1,4 +1,4 @@
-import { apiVersionOf } from '@bowline/kubernetes';
+import { apiVersionOf, type CustomResourceSubresourceScale } from '@bowline/kubernetes';
 import type { Schema } from '@bowline/kubernetes/schemas';
 import { type FieldProblem, isSameJson, type JsonObject } from '@bowline/machinery';
 import { applyDefaults, prune, type StructuralSchema, unknownFields, validate } from '@bowline/machinery/schema';
@@ -6,6 +6,7 @@ import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
 import { invalid } from '../registry/kinds/problems.ts';
 import { forbidden } from '../status/api-status.ts';
+import { valueAt } from './scale-parts.ts';
 
 /** CustomKind is what the strategy of a custom resource depends on. */
 export interface CustomKind {
@@ -15,8 +16,8 @@ export interface CustomKind {
   readonly resource: string;
   readonly schema: StructuralSchema;
   readonly hasStatus: boolean;
-  /** Where a scale finds how many are wanted, if there is one. */
-  readonly specReplicasPath: string | undefined;
+  /** Where a scale finds its counts, if there is one. */
+  readonly scale: CustomResourceSubresourceScale | undefined;
   /** Whether the definition is being deleted: nothing new is made then. */
   readonly isTerminating: () => boolean;
 }
@@ -52,7 +53,7 @@ export function customStrategy(kind: CustomKind): Strategy {
 }
 
 /** customStatusStrategy is the strategy of `/status`: of what it is sent, the status alone counts. */
-export function customStatusStrategy(whole: Strategy): Strategy {
+export function customStatusStrategy(kind: CustomKind, whole: Strategy): Strategy {
   return {
     decode: (value) => whole.decode(value),
     applyDefaults: whole.applyDefaults,
@@ -63,7 +64,7 @@ export function customStatusStrategy(whole: Strategy): Strategy {
       Object.assign(object, structuredClone(old), { status });
       object.metadata = { ...structuredClone(old.metadata), managedFields, resourceVersion };
     },
-    validate: (object, old, context) => whole.validate(object, old, context),
+    validate: (object, old) => statusProblems(kind, object, old),
   };
 }
 
@@ -79,10 +80,28 @@ function decodeCustom({ kind, version, schema }: CustomKind, value: JsonObject):
   return { object: { ...pruned, metadata } as Draft, unknown };
 }
 
-function customProblems(kind: CustomKind, object: Draft, old: Draft | undefined): readonly FieldProblem[] {
+function customProblems(kind: CustomKind, object: Draft, old: Draft | undefined): FieldProblem[] {
   const value = wholeOf(kind, object);
   const problems = validate(value, kind.schema, { oldValue: old && wholeOf(kind, old), isResource: true });
-  return [...problems, ...replicaProblems(kind, value)];
+  return withCounts(problems, replicaProblems(kind, value));
+}
+
+/** statusProblems are those of the whole, in words that name fields from the status on. */
+function statusProblems(kind: CustomKind, object: Draft, old: Draft | undefined): FieldProblem[] {
+  const problems = customProblems(kind, object, old);
+  const { status: schema } = kind.schema.properties ?? {};
+  if (problems.length === 0 || schema === undefined || object.status === undefined) return problems;
+  const inStatus = validate(object.status, schema, { path: 'status', oldValue: old?.status });
+  return problems.map((problem) => {
+    const same = inStatus.find(({ field, reason }) => field === problem.field && reason === problem.reason);
+    return same ?? problem;
+  });
+}
+
+/** That rules were not checked is said last. */
+function withCounts(problems: readonly FieldProblem[], counts: readonly FieldProblem[]): FieldProblem[] {
+  const isLast = ({ field }: FieldProblem): boolean => field === '<nil>';
+  return [...problems.filter((each) => !isLast(each)), ...counts, ...problems.filter(isLast)];
 }
 
 /** wholeOf is an object as rules see it: what it is said with, and nothing that is undefined. */
@@ -99,16 +118,18 @@ function contentOf({ metadata, apiVersion, kind, status, ...content }: Draft, ha
   return hasStatus ? content : { ...content, status };
 }
 
-/** replicaProblems: what a scale shows must be a count. */
-function replicaProblems({ specReplicasPath }: CustomKind, value: JsonObject): FieldProblem[] {
-  if (specReplicasPath === undefined) return [];
-  let replicas: unknown = value;
-  for (const name of specReplicasPath.split('.').slice(1)) {
-    if (typeof replicas !== 'object' || replicas === null || !Object.hasOwn(replicas, name)) return [];
-    replicas = (replicas as JsonObject)[name];
-  }
-  if (typeof replicas !== 'number') return [];
-  if (replicas < 0) return [invalid(specReplicasPath, replicas, 'should be a non-negative integer')];
-  const why = `should be less than or equal to ${MOST_REPLICAS}`;
-  return replicas > MOST_REPLICAS ? [invalid(specReplicasPath, replicas, why)] : [];
+/** replicaProblems: what a scale shows must be counts. */
+function replicaProblems({ scale }: CustomKind, value: JsonObject): FieldProblem[] {
+  return [scale?.specReplicasPath, scale?.statusReplicasPath].flatMap((path) => {
+    const replicas = path === undefined ? undefined : valueAt(value, path);
+    if (path === undefined || replicas === undefined) return [];
+    if (typeof replicas !== 'number' && typeof replicas !== 'bigint') {
+      const found = `${String(replicas)} is of the type ${typeof replicas}, expected int64`;
+      return [invalid(path, 0, `${path} accessor error: ${found}`)];
+    }
+    if (replicas < 0) return [invalid(path, replicas, 'should be a non-negative integer')];
+    return replicas > MOST_REPLICAS
+      ? [invalid(path, replicas, `should be less than or equal to ${MOST_REPLICAS}`)]
+      : [];
+  });
 }

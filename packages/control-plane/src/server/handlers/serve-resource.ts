@@ -3,7 +3,7 @@ import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
 import type { ApiResource, Strategy } from '../registry/api-resource.ts';
-import { methodNotAllowed, noSuchResource } from '../status/api-status.ts';
+import { methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
 import { computeObject } from './compute.ts';
 import { type RequestContext, resourceName } from './context.ts';
@@ -80,7 +80,7 @@ export async function serveResource(
     case 'deletecollection':
       return deleteCollection(context, decoders);
     default:
-      throw methodNotAllowed(resourceName(context), info.verb);
+      throw methodNotAllowed();
   }
 }
 
@@ -89,7 +89,7 @@ function createdKind(context: RequestContext): ApiResource {
   const { resource, info } = context;
   if (info.subresource === '') return resource;
   const kind = resource.subresources.get(info.subresource)?.creates;
-  if (!kind?.answer) throw methodNotAllowed(resourceName(context), info.verb);
+  if (!kind?.answer) throw methodNotAllowed();
   return kind;
 }
 
@@ -97,12 +97,12 @@ function createdKind(context: RequestContext): ApiResource {
 function strategyFor(context: RequestContext): Strategy {
   const { resource, info } = context;
   if (info.subresource === '') {
-    if (!resource.verbs.includes(info.verb)) throw methodNotAllowed(resourceName(context), info.verb);
+    if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
     return resource.strategy;
   }
   const part = resource.subresources.get(info.subresource);
-  if (!part) throw noSuchResource();
-  if (!part.verbs.includes(info.verb)) throw methodNotAllowed(resourceName(context), info.verb);
+  if (!part) throw resource.schema ? noSuchResource() : notFound(resourceName(context), info.name);
+  if (!part.verbs.includes(info.verb)) throw methodNotAllowed();
   return part.strategy ?? resource.strategy;
 }
 

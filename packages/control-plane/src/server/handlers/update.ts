@@ -38,7 +38,10 @@ export async function updateObject(
     const object = await revision.make(draftOf(state));
     checkPreconditions(context, object, old);
     await complete(context, revision, object, old, options);
-    if (options.dryRun) return { isNew: false, draft: object };
+    if (options.dryRun) {
+      object.metadata.resourceVersion = old.metadata.resourceVersion;
+      return { isNew: false, draft: object };
+    }
     revision.strategy.allocate?.(object, old, { storage, random: context.random, dryRun: false });
     const isLast = object.metadata.deletionTimestamp !== undefined && isUnbound(object, resource);
     const result = isLast
@@ -93,6 +96,8 @@ async function complete(
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   keepTimes(object, old);
+  const loading = strategy.loadForValidate?.(object);
+  if (loading) await loading;
   strategy.allocate?.(object, old, { storage, random, dryRun: options.dryRun });
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
   context.warnings.push(...(strategy.warningsOf?.(object, old) ?? []));

@@ -1,6 +1,7 @@
 import type { KubernetesObject, Scope } from '@bowline/kubernetes';
 import type { Schema } from '@bowline/kubernetes/schemas';
 import type { FieldProblem, FieldShape, Random } from '@bowline/machinery';
+import type { StructuralSchema } from '@bowline/machinery/schema';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { RequestContext } from '../handlers/context.ts';
 import type { BodyDecoder } from '../handlers/decode-body.ts';
@@ -76,6 +77,8 @@ export interface Strategy {
    * others may have been faster, again in the moment before it is stored. A refusal is a thrown StatusError.
    */
   readonly allocate?: ((object: Draft, old: Draft | undefined, allocation: Allocation) => void) | undefined;
+  /** loadForValidate loads what judging an object needs, where that is too large to be loaded before; undefined if it needs nothing. */
+  readonly loadForValidate?: ((object: Draft) => Promise<void> | undefined) | undefined;
   /** validate finds what is wrong with an object; `old` is there for updates. */
   validate(object: Draft, old: Draft | undefined, context: WriteContext): readonly FieldProblem[];
   /** warningsOf is what whoever writes an object should know, although nothing is wrong with it. */
@@ -159,6 +162,8 @@ export interface ApiResource {
   readonly shape: FieldShape | undefined;
   /** What strategic merge knows of its fields; undefined for custom resources, which refuse such patches. */
   readonly schema: Schema | undefined;
+  /** What a custom resource is judged by; undefined for built-in kinds. */
+  readonly structuralSchema?: StructuralSchema | undefined;
   /** Fields that selectors may name besides metadata.name and metadata.namespace, and how they are read. */
   readonly selectableFields: ReadonlyMap<string, (object: KubernetesObject) => string>;
   /** Columns of its tables besides the name. Defaults to the age. */

@@ -1,0 +1,55 @@
+import type { CustomResourceSubresourceScale } from '@bowline/kubernetes';
+import type { Draft } from '../registry/api-resource.ts';
+import type { ScaleParts } from '../registry/kinds/scale.ts';
+import { internalError } from '../status/api-status.ts';
+
+/** customScaleParts finds what a Scale shows where a definition says that it is. */
+export function customScaleParts(paths: CustomResourceSubresourceScale): ScaleParts {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
+  return {
+    wanted(object) {
+      const replicas = valueAt(object, specReplicasPath);
+      if (replicas === undefined)
+        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`);
+      return countOf(replicas);
+    },
+    want: (object, replicas) => setAt(object, specReplicasPath, replicas),
+    there: (object) => countOf(valueAt(object, statusReplicasPath)),
+    selector(object) {
+      const selector = labelSelectorPath ? valueAt(object, labelSelectorPath) : undefined;
+      return typeof selector === 'string' ? selector : '';
+    },
+  };
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+/** valueAt is what stands at a path of names, such as `.spec.replicas`. */
+export function valueAt(object: unknown, path: string): unknown {
+  let value = object;
+  for (const name of path.split('.').slice(1)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value;
+}
+
+function setAt(object: Draft, path: string, value: unknown): void {
+  const names = path.split('.').slice(1);
+  const last = names.pop();
+  let place: Record<string, unknown> = object;
+  for (const name of names) {
+    const below = Object.hasOwn(place, name) ? place[name] : undefined;
+    const next = typeof below === 'object' && below !== null ? (below as Record<string, unknown>) : {};
+    define(place, name, next);
+    place = next;
+  }
+  if (last !== undefined) define(place, last, value);
+}
+
+/** An assignment to `__proto__` would change what the object inherits. */
+function define(object: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}

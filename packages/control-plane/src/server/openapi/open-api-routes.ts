@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Route } from '../api-server.ts';
+import { apiGroups } from '../discovery/documents.ts';
+import { SERVER_VERSION } from '../discovery/version-route.ts';
+import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import type { ApiResource } from '../registry/api-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import { groupVersionDocument } from './group-version-document.ts';
+
+const ROOT = '/openapi/v3';
+
+/** Described is one version of a group; its document is written when somebody asks for it. */
+interface Described {
+  readonly resources: readonly ApiResource[];
+  readonly hash: string;
+  text?: string;
+}
+
+/** openApiRoutes describe every kind that is served, as OpenAPI v3. There is no v2: clients know what to do without. */
+export function openApiRoutes({ registry }: { readonly registry: Registry }): Route[] {
+  const described = describedVersions(registry);
+  const route: Route = ({ path }, request, query) => {
+    if (path === ROOT || path === `${ROOT}/`) return rootAnswer(described());
+    if (!path.startsWith(`${ROOT}/`)) return undefined;
+    const name = path.slice(ROOT.length + 1);
+    const found = described().get(name);
+    return found && documentAnswer(found, name, request, query.get('hash'));
+  };
+  return [route];
+}
+
+/** describedVersions keeps what is known of versions that did not change. */
+function describedVersions(registry: Registry): () => ReadonlyMap<string, Described> {
+  let known: ReadonlyMap<string, Described> = new Map();
+  let generation = -1;
+  return () => {
+    if (generation === registry.generation) return known;
+    generation = registry.generation;
+    const next = new Map<string, Described>();
+    for (const { name, versions } of apiGroups(registry.all())) {
+      for (const { version, resources } of versions) {
+        const path = name === '' ? `api/${version}` : `apis/${name}/${version}`;
+        const before = known.get(path);
+        next.set(path, before && isSame(before.resources, resources) ? before : { resources, hash: hashOf(resources) });
+      }
+    }
+    known = next;
+    return known;
+  };
+}
+
+function isSame(before: readonly ApiResource[], now: readonly ApiResource[]): boolean {
+  return before.length === now.length && before.every((each, index) => each === now[index]);
+}
+
+/** hashOf tells one document from another without writing it: built-in kinds are the same as long as the server is. */
+function hashOf(resources: readonly ApiResource[]): string {
+  const hash = createHash('sha512').update(SERVER_VERSION);
+  for (const { resource, kind, scope, verbs, subresources, structuralSchema, selectableFields } of resources) {
+    const parts = [...subresources.keys()];
+    const about = [resource, kind, scope, verbs, parts, structuralSchema ?? null, [...selectableFields.keys()]];
+    hash.update(JSON.stringify(about));
+  }
+  return hash.digest('hex').toUpperCase();
+}
+
+function rootAnswer(described: ReadonlyMap<string, Described>): ApiResponse {
+  const paths = Object.fromEntries(
+    [...described]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, { hash }]) => [name, { serverRelativeURL: `${ROOT}/${name}?hash=${hash}` }]),
+  );
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
+    body: JSON.stringify({ paths }),
+  };
+}
+
+function documentAnswer(
+  described: Described,
+  name: string,
+  { headers }: ApiRequest,
+  asked: string | null,
+): ApiResponse {
+  const { hash, resources } = described;
+  const tag = { etag: `"${hash}"`, vary: 'Accept' };
+  if (asked && asked !== hash) {
+    const location = `${ROOT}/${name}?hash=${hash}`;
+    return { status: 301, headers: { ...tag, location, 'cache-control': 'no-cache, private' }, body: '' };
+  }
+  // What is asked for by its hash never changes.
+  const caching = { 'cache-control': asked ? 'public, immutable' : 'no-cache, private' };
+  if (headers['if-none-match'] === tag.etag) return { status: 304, headers: { ...tag, ...caching }, body: '' };
+  described.text ??= JSON.stringify(groupVersionDocument(resources));
+  return { status: 200, headers: { ...tag, ...caching, 'content-type': 'application/json' }, body: described.text };
+}
