@@ -10,11 +10,10 @@ import { compareVersions } from '../discovery/version-order.ts';
 import type { Verb } from '../http/request-info.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Subresource } from '../registry/api-resource.ts';
-import { scaleProjection } from '../registry/kinds/scale.ts';
+import { customScale } from './custom-scale.ts';
 import { customStatusStrategy, customStrategy } from './custom-strategy.ts';
 import { parseJsonPath } from './json-path.ts';
 import { printerColumns } from './printer-columns.ts';
-import { customScaleParts } from './scale-parts.ts';
 import { storedView } from './stored-view.ts';
 
 /** In the order of the real server's discovery. */
@@ -82,7 +81,7 @@ function versionResource(
   const parts: Subresource[] = [];
   if (hasStatus) parts.push({ name: 'status', verbs: PART_VERBS, strategy: customStatusStrategy(custom, strategy) });
   if (scale) {
-    const projection = scaleProjection(customScaleParts(scale));
+    const projection = customScale(scale);
     const { group: ofGroup, version: ofVersion, kind: ofKind } = projection;
     parts.push({ name: 'scale', verbs: PART_VERBS, group: ofGroup, version: ofVersion, kind: ofKind, projection });
   }

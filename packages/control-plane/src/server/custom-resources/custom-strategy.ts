@@ -6,7 +6,7 @@ import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
 import { invalid } from '../registry/kinds/problems.ts';
 import { forbidden } from '../status/api-status.ts';
-import { valueAt } from './scale-parts.ts';
+import { valueAt } from './custom-scale.ts';
 
 /** CustomKind is what the strategy of a custom resource depends on. */
 export interface CustomKind {

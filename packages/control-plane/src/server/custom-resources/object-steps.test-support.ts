@@ -177,9 +177,10 @@ export const STEPS: readonly ObjectStep[] = [
   post('refuses metadata of wrong types', { ...gadget('c', {}), metadata: { name: 'c', labels: { a: 1 } } }),
   post('warns of unknown metadata', { ...gadget('c', {}), metadata: { name: 'c', color: 'red' } }, '?dryRun=All'),
   post('refuses another kind', { ...gadget('c', {}), kind: 'Widget' }),
-  post('refuses another version', { ...gadget('c', {}), apiVersion: 'GROUP/v2' }),
+  post('refuses another version', { ...gadget('c', undefined), apiVersion: 'GROUP/v2' }),
   post('refuses negative replicas', gadget('c', { replicas: -1 })),
   post('keeps null where it is allowed', gadget('n', { nick: null, color: null, size: null })),
+  post('makes replicas', gadget('r', { replicas: 1 })),
   post(
     'keeps what may be anything',
     gadget('f', {
@@ -223,6 +224,30 @@ export const STEPS: readonly ObjectStep[] = [
   get('reads the status', `${ALL}/a/status`),
   { what: 'has no status in a version without', method: 'GET', path: 'v1beta1/namespaces/NS/gadgets/a/status' },
   get('shows columns of one', `${ALL}/a`, TABLE),
+  { what: 'has no scale without replicas', method: 'GET', path: `${ALL}/n/scale` },
+  {
+    what: 'scales',
+    method: 'PATCH',
+    path: `${ALL}/r/scale`,
+    body: { spec: { replicas: 2 } },
+    type: 'application/merge-patch+json',
+  },
+  get('shows the scale', `${ALL}/r/scale`),
+  get('has scaled the object', `${ALL}/r`),
+  {
+    what: 'refuses a scale below zero',
+    method: 'PATCH',
+    path: `${ALL}/r/scale`,
+    body: { spec: { replicas: -2 } },
+    type: 'application/merge-patch+json',
+  },
+  {
+    what: 'refuses a scale that a rule refuses',
+    method: 'PATCH',
+    path: `${ALL}/r/scale`,
+    body: { spec: { replicas: 9 } },
+    type: 'application/merge-patch+json',
+  },
   { what: 'replaces only what is said', method: 'PUT', path: `${ALL}/a`, body: gadget('a', { size: 5 }) },
   {
     what: 'applies',

@@ -26,8 +26,11 @@ export async function serveProjection(
   });
   const written = ({ stored, draft }: WriteResult): ApiResponse => told(stored ? draftOf(stored) : draft);
   switch (info.verb) {
-    case 'get':
-      return told(draftOf(await readObject(context)));
+    case 'get': {
+      const object = draftOf(await readObject(context));
+      projection.checkRead?.(object);
+      return told(object);
+    }
     case 'update': {
       const options = writeOptions(context, 'UpdateOptions');
       const shown = receivedObject(

@@ -103,6 +103,8 @@ export interface Projection {
   readonly schema: Schema;
   readonly strategy: Pick<Strategy, 'decode' | 'validate'>;
   show(object: Draft): Draft;
+  /** checkRead throws a StatusError when there is nothing to show to whoever reads; writers may write it. */
+  readonly checkRead?: ((object: Draft) => void) | undefined;
   /** take changes the object to what its projection wants. */
   take(object: Draft, shown: Draft): void;
 }

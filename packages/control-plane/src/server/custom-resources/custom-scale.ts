@@ -1,18 +1,27 @@
 import type { CustomResourceSubresourceScale } from '@bowline/kubernetes';
-import type { Draft } from '../registry/api-resource.ts';
-import type { ScaleParts } from '../registry/kinds/scale.ts';
+import type { Draft, Projection } from '../registry/api-resource.ts';
+import { type ScaleParts, scaleProjection } from '../registry/kinds/scale.ts';
 import { internalError } from '../status/api-status.ts';
 
-/** customScaleParts finds what a Scale shows where a definition says that it is. */
-export function customScaleParts(paths: CustomResourceSubresourceScale): ScaleParts {
+/** customScale shows an object as a Scale: its counts are where the definition says that they are. */
+export function customScale(paths: CustomResourceSubresourceScale): Projection {
+  const { specReplicasPath } = paths;
+  const projection = scaleProjection(scaleParts(paths));
+  return {
+    ...projection,
+    // How many are wanted is judged with the object, which names the field by its path.
+    strategy: { ...projection.strategy, validate: () => [] },
+    checkRead(object) {
+      if (valueAt(object, specReplicasPath) === undefined)
+        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`);
+    },
+  };
+}
+
+function scaleParts(paths: CustomResourceSubresourceScale): ScaleParts {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   return {
-    wanted(object) {
-      const replicas = valueAt(object, specReplicasPath);
-      if (replicas === undefined)
-        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`);
-      return countOf(replicas);
-    },
+    wanted: (object) => countOf(valueAt(object, specReplicasPath)),
     want: (object, replicas) => setAt(object, specReplicasPath, replicas),
     there: (object) => countOf(valueAt(object, statusReplicasPath)),
     selector(object) {
