@@ -23,7 +23,7 @@ afterAll(async () => {
   await servers?.[Symbol.asyncDispose]();
 });
 
-async function seed(path: string, object: { metadata: { name: string } }): Promise<void> {
+async function seed(path: string, object: { metadata: { name: string }; [field: string]: unknown }): Promise<void> {
   const { real, ours } = await servers.both(ADMIN, 'POST', path, object);
   // The real control plane makes the default account itself.
   expect([201, 409]).toContain(real.code);

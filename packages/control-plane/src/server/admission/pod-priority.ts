@@ -54,7 +54,7 @@ function prioritise(storage: Storage, request: AdmissionRequest, spec: MutablePo
     );
   }
   spec.priority = value;
-  spec.preemptionPolicy = policy as typeof spec.preemptionPolicy;
+  spec.preemptionPolicy = policy;
 }
 
 function classNamed(storage: Storage, request: AdmissionRequest, name: string): PriorityClass {

@@ -59,7 +59,7 @@ function judgeMirror(request: AdmissionRequest, spec: MutablePodSpec): void {
 function accountOf(storage: Storage, request: AdmissionRequest, name: string): ServiceAccount {
   const { namespace } = request;
   const stored = storage.get('serviceaccounts', keyIn(namespace, name));
-  if (stored) return objectOf(stored) as ServiceAccount;
+  if (stored) return objectOf(stored);
   throw refuse(
     request,
     `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Clock, systemRandom, VirtualClock } from '@bowline/machinery';
 import { createAdmission } from '../admission/create-admission.ts';
+import type { ServiceResolver } from '../admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from '../api-server.ts';
 import { trackFields } from '../fields/track-fields.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
@@ -35,6 +36,8 @@ export interface GuardedOptions {
   readonly storage?: Storage | undefined;
   /** Whether writes go through all of admission, and not only through what guards roles. Defaults to false. */
   readonly admits?: boolean | undefined;
+  /** Finds webhooks behind Services. Defaults to nothing. */
+  readonly resolveService?: ServiceResolver | undefined;
   /** Defaults to a virtual one. */
   readonly clock?: Clock | undefined;
 }
@@ -77,7 +80,15 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
     onError: fail,
   });
   const { authorizer } = access;
-  const admission = createAdmission({ storage: kept, registry, authorizer, clock, random: systemRandom });
+  const { resolveService } = options;
+  const admission = createAdmission({
+    storage: kept,
+    registry,
+    authorizer,
+    clock,
+    random: systemRandom,
+    resolveService,
+  });
   const server = createApiServer({
     authenticator: access.authenticator,
     authorizer,

@@ -37,6 +37,7 @@ export const BUILT_IN_KINDS: readonly {
       { kind: 'ConfigMap', resource: 'configmaps', singular: 'configmap', shortNames: ['cm'] },
       { kind: 'Endpoints', resource: 'endpoints', singular: 'endpoints', shortNames: ['ep'] },
       { kind: 'Event', resource: 'events', singular: 'event', shortNames: ['ev'] },
+      { kind: 'LimitRange', resource: 'limitranges', singular: 'limitrange', shortNames: ['limits'] },
       {
         kind: 'Namespace',
         resource: 'namespaces',

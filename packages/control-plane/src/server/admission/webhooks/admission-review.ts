@@ -107,7 +107,7 @@ export function readVerdict(answer: unknown, uid: string, isMutating: boolean): 
     throw badAnswer(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${version}, Kind=${KIND}`);
   return {
     allowed: told.allowed === true,
-    status: told.status === undefined || told.status === null ? undefined : (recordOf(told.status) as Partial<Status>),
+    status: told.status === undefined || told.status === null ? undefined : recordOf(told.status),
     patch: patchOf(told, isMutating),
     warnings: Array.isArray(told.warnings) ? told.warnings.map(textOf) : [],
     auditAnnotations: Object.fromEntries(

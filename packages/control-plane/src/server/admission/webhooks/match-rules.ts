@@ -24,7 +24,10 @@ export function matchedResource(
   const { resource } = request;
   if (webhook.rules.some((rule) => matches(rule, request, resource))) return resource;
   if (!webhook.matchesEquivalents || webhook.rules.length === 0) return undefined;
-  const equivalents = registry.all().filter((each) => each.collection === resource.collection && each !== resource);
+  // Events of the other group are the same objects too, but no rule turns one into the other.
+  const equivalents = registry
+    .all()
+    .filter((each) => each.collection === resource.collection && each.group === resource.group && each !== resource);
   if (equivalents.length === 0) return undefined;
   for (const rule of webhook.rules) {
     const equivalent = equivalents.find((each) => matches(rule, request, each));

@@ -1,5 +1,5 @@
 import { applyJsonPatch, BowlineError, isSameJson, type JsonPatchOperation } from '@bowline/machinery';
-import { managedFieldsProblems } from '../../fields/managed-fields-problems.ts';
+import { sentManagers } from '../../fields/managers.ts';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import { JsonSyntaxError, parseJson } from '../../json/parse-json.ts';
 import type { ApiResource, Draft, Strategy } from '../../registry/api-resource.ts';
@@ -114,12 +114,11 @@ function strategyOf(resource: ApiResource, subresource: string): Pick<Strategy, 
 /** What the tracking of fields cannot read is no reason to refuse the write of somebody who did not send it. */
 function keepManagedFields({ warnings }: AdmissionRequest, object: Draft, { metadata }: Draft): void {
   const { managedFields } = object.metadata;
-  if (isSameJson(metadata.managedFields ?? [], managedFields ?? [])) return;
-  const [problem] = managedFieldsProblems(metadata.managedFields);
-  if (!problem) return;
+  const made = metadata.managedFields ?? [];
+  if (isSameJson(made, managedFields ?? []) || sentManagers(made)) return;
   metadata.managedFields = managedFields;
   warnings.push(
-    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem.field}: ${problem.message}`,
+    '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller',
   );
 }
 

@@ -43,7 +43,7 @@ export async function startWebhookServer(
     authority,
     commonName: 'webhooks',
     ipAddresses: ['127.0.0.1'],
-    dnsNames: ['external.NS.svc', 'resolved.default.svc'].map((name) => name.toLowerCase()),
+    dnsNames: ['hooks.default.svc'],
     usages: ['server'],
   });
   let seen: { readonly path: string; readonly asked: Asked }[] = [];

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { ADMIN, type GuardedServer, startGuardedServer } from '../authorization/guarded-server.test-support.ts';
+
+async function start(): Promise<GuardedServer> {
+  const t = startGuardedServer({ admits: true });
+  for (const name of ['default', 'going']) await t.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name } });
+  return t;
+}
+
+async function warningsOf(t: GuardedServer, url: string, object: object): Promise<unknown> {
+  const { status, headers } = await t.server.handle({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: () => Promise.resolve(Buffer.from(JSON.stringify(object))),
+    signal: new AbortController().signal,
+    connection: {
+      remoteAddress: '',
+      isSecure: true,
+      certificate: { commonName: 'admin', organizations: ['system:masters'] },
+    },
+  });
+  expect(status).toBe(201);
+  return headers.warning;
+}
+
+describe('admission', () => {
+  it('keeps new objects out of a namespace that is going, and lets old ones change and go', async () => {
+    using t = await start();
+    const maps = '/api/v1/namespaces/going/configmaps';
+    await t.ask(ADMIN, 'POST', maps, { metadata: { name: 'old' } });
+    const { storage } = t.server;
+    const stored = storage.get('namespaces', '/going');
+    storage.update('namespaces', '/going', stored?.revision ?? 0, {
+      metadata: { name: 'going', uid: stored?.uid },
+      status: { phase: 'Terminating' },
+    } as never);
+    const refused = await t.ask(ADMIN, 'POST', maps, { metadata: { name: 'new' } });
+    const why = 'unable to create new content in namespace going because it is being terminated';
+    expect(refused.body).toMatchObject({
+      code: 403,
+      message: `configmaps "new" is forbidden: ${why}`,
+      details: {
+        name: 'new',
+        kind: 'configmaps',
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: 'namespace going is being terminated',
+            field: 'metadata.namespace',
+          },
+        ],
+      },
+    });
+    expect((await t.ask(ADMIN, 'PUT', `${maps}/old`, { metadata: { name: 'old' }, data: { a: 'b' } })).code).toBe(200);
+    expect((await t.ask(ADMIN, 'DELETE', `${maps}/old`)).code).toBe(200);
+  });
+
+  it.each<[string, string, object, string | undefined]>([
+    ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'keeps this LimitRange'],
+    ['quotas', '/api/v1/namespaces/default/resourcequotas', {}, 'keeps this ResourceQuota'],
+    [
+      'Pod Security levels',
+      '/api/v1/namespaces',
+      { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      'Pod Security level \\"restricted\\"',
+    ],
+    [
+      'but not levels without limits',
+      '/api/v1/namespaces',
+      { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+      undefined,
+    ],
+  ])('says that it does not enforce %s', async (_what, url, { labels, ...rest }: { labels?: object }, warning) => {
+    using t = await start();
+    const warnings = await warningsOf(t, url, { metadata: { name: 'a', labels }, ...rest });
+    expect(warnings).toEqual(warning === undefined ? undefined : [expect.stringContaining(warning)]);
+  });
+
+  it('lets only one priority class be the default, and gives it to Pods that name none', async () => {
+    using t = await start();
+    const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+    await t.ask(ADMIN, 'POST', classes, { metadata: { name: 'usual' }, value: 5, globalDefault: true });
+    const second = await t.ask(ADMIN, 'POST', classes, { metadata: { name: 'b' }, value: 6, globalDefault: true });
+    expect(second.body.message).toBe(
+      'priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
+    );
+    await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+    const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const { body } = await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/pods', pod);
+    expect(body.spec).toMatchObject({ priorityClassName: 'usual', priority: 5 });
+  });
+});

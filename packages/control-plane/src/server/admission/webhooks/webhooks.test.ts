@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN, type GuardedServer, startGuardedServer } from '../../authorization/guarded-server.test-support.ts';
+import type { ServiceResolver } from './service-address.ts';
+import {
+  type Asked,
+  patch,
+  type Reply,
+  startWebhookServer,
+  type WebhookServer,
+} from './webhook-server.test-support.ts';
+
+const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const PODS = '/api/v1/namespaces/default/pods';
+const POD = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+
+let server: WebhookServer;
+/** What the webhooks answer, by path; each test says its own. */
+let answers: Record<string, (asked: Asked) => Reply> = {};
+beforeAll(async () => {
+  server = await startWebhookServer(
+    Object.fromEntries(['/a', '/b', '/c'].map((path) => [path, (asked: Asked) => answers[path]?.(asked) ?? allowed])),
+  );
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  server.forget();
+  answers = {};
+});
+
+const allowed: Reply = { response: { allowed: true } };
+
+interface Hook {
+  readonly type?: 'mutating' | 'validating';
+  readonly configuration?: string;
+  readonly path?: string;
+  readonly more?: object;
+}
+
+async function start(hooks: readonly Hook[], resolveService?: ServiceResolver): Promise<GuardedServer> {
+  const t = startGuardedServer({ admits: true, resolveService });
+  await t.ask(ADMIN, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } });
+  await t.ask(ADMIN, 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  for (const { type = 'mutating', configuration = 'hooks', path = '/a', more } of hooks) {
+    const webhook = {
+      name: `${path.slice(1)}.${configuration}.test`,
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      clientConfig: { url: `${server.url}${path}`, caBundle: server.caBundle },
+      rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      ...more,
+    };
+    const collection = `${CONFIGURATIONS}/${type}webhookconfigurations`;
+    const there = await t.ask(ADMIN, 'GET', `${collection}/${configuration}`);
+    const webhooks = [...((there.body.webhooks as object[] | undefined) ?? []), webhook];
+    const { code, body } =
+      there.code === 404
+        ? await t.ask(ADMIN, 'POST', collection, { metadata: { name: configuration }, webhooks })
+        : await t.ask(ADMIN, 'PUT', `${collection}/${configuration}`, { ...there.body, webhooks });
+    expect(code, body.message).toBeLessThan(300);
+  }
+  server.forget();
+  return t;
+}
+
+const append =
+  (letter: string) =>
+  (asked: Asked): Reply => {
+    const before = (asked.object as { data?: { seen?: string } } | null)?.data?.seen ?? '';
+    return patch({ op: 'add', path: '/data', value: { seen: before + letter } });
+  };
+
+describe('mutating webhooks', () => {
+  it('are asked by the names of their configurations, and each sees what the others made', async () => {
+    using t = await start([
+      { configuration: 'z', path: '/a' },
+      { configuration: 'm', path: '/b' },
+      { configuration: 'm', path: '/c' },
+    ]);
+    answers = { '/a': append('a'), '/b': append('b'), '/c': append('c') };
+    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(body.data).toEqual({ seen: 'bca' });
+  });
+
+  it('are asked again once others changed the object, if they want that', async () => {
+    using t = await start([
+      { path: '/a', more: { reinvocationPolicy: 'IfNeeded' } },
+      { path: '/b' },
+      { path: '/c', more: { reinvocationPolicy: 'IfNeeded' } },
+    ]);
+    answers = { '/b': append('b') };
+    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(['/a', '/b', '/c'].map((path) => server.asked(path).length)).toEqual([2, 1, 1]);
+    expect(server.asked('/a')[1]?.object).toMatchObject({ data: { seen: 'b' } });
+  });
+
+  it('let the other plugins complete what they added, and see that if they want to', async () => {
+    using t = await start([{ path: '/a', more: { reinvocationPolicy: 'IfNeeded' } }]);
+    answers = {
+      '/a': ({ object }) => {
+        const { containers } = (object as unknown as { spec: { containers: { name: string }[] } }).spec;
+        if (containers.length > 1) return allowed;
+        return patch({ op: 'add', path: '/spec/containers/-', value: { name: 'side', image: 'b' } });
+      },
+    };
+    const { code, body } = await t.ask(ADMIN, 'POST', PODS, POD);
+    expect(code, body.message).toBe(201);
+    const { containers } = body.spec as {
+      containers: { volumeMounts?: { mountPath: string }[]; imagePullPolicy: string }[];
+    };
+    expect(containers[1]?.volumeMounts?.[0]?.mountPath).toBe('/var/run/secrets/kubernetes.io/serviceaccount');
+    expect(containers[1]?.imagePullPolicy).toBeDefined();
+    expect(server.asked('/a').length).toBe(2);
+  });
+
+  it('cannot change what only the server decides, nor move an object', async () => {
+    using t = await start([{}]);
+    answers = {
+      '/a': () =>
+        patch(
+          { op: 'add', path: '/metadata/uid', value: 'mine' },
+          { op: 'add', path: '/metadata/managedFields', value: [{ manager: 'x', operation: 'Odd', apiVersion: 'v1' }] },
+        ),
+    };
+    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' }, data: { a: 'b' } });
+    expect(body.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
+    expect(body.metadata?.managedFields).toMatchObject([{ operation: 'Update' }]);
+    answers = { '/a': () => patch({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }) };
+    const moved = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'y' } });
+    expect([moved.code, moved.body.message]).toEqual([400, expect.stringContaining('does not match the namespace')]);
+  });
+
+  it('see deletions, and cannot patch them', async () => {
+    using t = await start([
+      {
+        more: { rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] }] },
+      },
+    ]);
+    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    answers = { '/a': append('a') };
+    const { code, body } = await t.ask(ADMIN, 'DELETE', `${MAPS}/x`);
+    expect([code, body.message]).toEqual([
+      500,
+      expect.stringContaining('attempted to modify the object, which is not supported'),
+    ]);
+  });
+
+  it('give members named __proto__ no power', async () => {
+    using t = await start([{}]);
+    answers = {
+      '/a': () => ({
+        response: {
+          allowed: true,
+          patchType: 'JSONPatch',
+          patch: Buffer.from('[{"op":"add","path":"/data","value":{"__proto__":"x"}}]').toString('base64'),
+        },
+      }),
+    };
+    const { body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(Object.keys(body.data as object)).toEqual(['__proto__']);
+  });
+});
+
+describe('webhooks', () => {
+  it('are never asked about their own configurations', async () => {
+    using t = await start([{ type: 'validating' }, { type: 'mutating' }]);
+    answers = { '/a': () => ({ response: { allowed: false } }) };
+    expect((await t.ask(ADMIN, 'DELETE', `${CONFIGURATIONS}/validatingwebhookconfigurations/hooks`)).code).toBe(200);
+    expect((await t.ask(ADMIN, 'DELETE', `${CONFIGURATIONS}/mutatingwebhookconfigurations/hooks`)).code).toBe(200);
+    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+  });
+
+  it('fail when they do not answer in time, by the clock of the server', async () => {
+    using t = await start([{ type: 'validating', more: { timeoutSeconds: 30 } }]);
+    const asked = new Promise<void>((resolve) => {
+      answers = {
+        '/a': () => {
+          resolve();
+          return 'silence';
+        },
+      };
+    });
+    const created = t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    await asked;
+    await t.clock.advance(30_000);
+    const { code, body } = await created;
+    const why = `failed calling webhook "a.hooks.test": failed to call webhook: Post "${server.url}/a?timeout=30s": context deadline exceeded`;
+    expect([code, body.message]).toEqual([500, `Internal error occurred: ${why}`]);
+  });
+
+  it('warn whom they let through, and are cut short where they say too much', async () => {
+    using t = await start([{ type: 'validating' }]);
+    answers = {
+      '/a': () => ({ response: { allowed: true, warnings: ['careful', 'x'.repeat(10_000), 'y'.repeat(10_000)] } }),
+    };
+    const { headers } = await t.server.handle({
+      method: 'POST',
+      url: MAPS,
+      headers: { 'content-type': 'application/json' },
+      body: () => Promise.resolve(Buffer.from(JSON.stringify({ metadata: { name: 'x' } }))),
+      signal: new AbortController().signal,
+      connection: {
+        remoteAddress: '',
+        isSecure: true,
+        certificate: { commonName: 'a', organizations: ['system:masters'] },
+      },
+    });
+    expect((headers.warning as string[]).map((line) => line.length)).toEqual([15, 264, 264]);
+  });
+
+  it('behind a Service are reached at its external name, else where the embedder says', async () => {
+    const port = Number(new URL(server.url).port);
+    const service = { namespace: 'default', name: 'hooks', path: '/a' };
+    using t = await start(
+      [{ type: 'validating', more: { clientConfig: { service, caBundle: server.caBundle } } }],
+      (asked) => (asked.port === 443 ? { host: '127.0.0.1', port } : undefined),
+    );
+    const created = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(created.body.message).toContain(
+      'Post "https://hooks.default.svc:443/a?timeout=10s": service "hooks" not found',
+    );
+    const services = t.server.registry.find('', 'v1', 'services')?.collection ?? '';
+    const put = (spec: object): void => {
+      const there = t.server.storage.get(services, 'default/hooks');
+      const object = { metadata: { name: 'hooks', namespace: 'default' }, spec };
+      if (there) t.server.storage.update(services, 'default/hooks', there.revision, object);
+      else t.server.storage.create(services, 'default/hooks', object);
+    };
+    put({ type: 'ClusterIP', clusterIP: '10.0.0.9', ports: [{ port: 443 }] });
+    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    const external = { ...service, port };
+    using u = await start([
+      { type: 'validating', more: { clientConfig: { service: external, caBundle: server.caBundle } } },
+    ]);
+    u.server.storage.create(services, 'default/hooks', {
+      metadata: { name: 'hooks', namespace: 'default' },
+      spec: { type: 'ExternalName', externalName: '127.0.0.1' },
+    } as never);
+    expect((await u.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+  });
+
+  it('of another version of the same resource are asked in their own, unless they match exactly alone', async () => {
+    const rules = [{ apiGroups: [''], apiVersions: ['v7'], operations: ['*'], resources: ['configmaps'] }];
+    using t = await start([
+      { type: 'validating', path: '/a', more: { rules } },
+      { type: 'validating', path: '/b', more: { rules, matchPolicy: 'Exact' } },
+    ]);
+    const maps = t.server.registry.find('', 'v1', 'configmaps');
+    if (maps) t.server.registry.set({ ...maps, version: 'v7' });
+    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(server.asked('/b')).toEqual([]);
+    expect(server.asked('/a')).toMatchObject([
+      {
+        kind: { version: 'v7' },
+        resource: { version: 'v7' },
+        requestKind: { version: 'v1' },
+        requestResource: { version: 'v1' },
+        object: { apiVersion: 'v7', kind: 'ConfigMap' },
+      },
+    ]);
+  });
+});
