@@ -45,7 +45,7 @@ export function otherType(wanted: 'list' | 'map', found: unknown): StrategicMerg
   );
 }
 
-/** goText writes a value as the API server's messages do. */
+/** goText writes a value of JSON as the API server does where it shows what it works on: `map[name:a ports:[80]]`. */
 export function goText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
   if (isObject(value)) {
