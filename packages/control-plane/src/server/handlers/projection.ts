@@ -1,7 +1,7 @@
 import type { ApiResponse } from '../http/api-request.ts';
 import type { ApiResource, Draft, Projection } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed } from '../status/api-status.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import type { RequestContext } from './context.ts';
 import { refuseInvalid, type WriteResult } from './create.ts';
 import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { type PatchView, patchObject } from './patch.ts';
@@ -46,7 +46,7 @@ export async function serveProjection(
     case 'patch':
       return written(await patchObject(context, whole.strategy, view));
     default:
-      throw methodNotAllowed(resourceName(context), info.verb);
+      throw methodNotAllowed();
   }
 }
 

@@ -14,6 +14,8 @@ const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get
 const NAME_RULES: Readonly<Record<string, NameRule>> = {
   Namespace: 'label',
   Service: 'service',
+  // The names of its pods begin with it, and are places in DNS.
+  StatefulSet: 'label',
   Role: 'path',
   ClusterRole: 'path',
   RoleBinding: 'path',
@@ -21,12 +23,7 @@ const NAME_RULES: Readonly<Record<string, NameRule>> = {
 };
 
 /** Kinds whose updates must name the version that they replace. */
-const NEEDS_VERSION: ReadonlySet<string> = new Set([
-  'Lease',
-  'EndpointSlice',
-  'CustomResourceDefinition',
-  'ResourceQuota',
-]);
+const NEEDS_VERSION: ReadonlySet<string> = new Set(['Lease', 'CustomResourceDefinition', 'ResourceQuota']);
 
 /** What metadata a write of the status does not change, where that is not all that may be changed at all. */
 const KEEPS_OF_STATUS: Readonly<Record<string, Strategy['prepareForUpdate']>> = {
@@ -82,5 +79,7 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
     schema,
     selectableFields: SELECTABLE_FIELDS[id] ?? new Map(),
     columns: rules.columns,
+    viewOf: rules.viewOf,
+    deprecation: rules.deprecation,
   };
 }

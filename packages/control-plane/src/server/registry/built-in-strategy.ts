@@ -1,12 +1,14 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import { canonicalJson } from '../json/canonical-json.ts';
-import type { Draft, Strategy, Subresource, TableColumn } from './api-resource.ts';
+import type { ApiResource, Draft, Strategy, Subresource, TableColumn } from './api-resource.ts';
 import { decodeBuiltIn } from './decode-built-in.ts';
 
 /** KindRules are what a built-in kind adds to what all have. */
 export type KindRules = Partial<Omit<Strategy, 'decode' | 'countsGeneration'>> & {
   /** Whether the kind has a status that only `/status` writes. Defaults to false. */
   readonly hasStatus?: boolean | undefined;
+  /** Whether a new object may come with its status. Defaults to false. */
+  readonly comesWithStatus?: boolean | undefined;
   /**
    * Whether a change is one of what is wanted; false for kinds without generations. Defaults to changes of the spec for
    * kinds with spec and status, and to false for others.
@@ -14,18 +16,22 @@ export type KindRules = Partial<Omit<Strategy, 'decode' | 'countsGeneration'>> &
   readonly countsGeneration?: Strategy['countsGeneration'] | false;
   /** Columns of its tables besides the name. Defaults to the age. */
   readonly columns?: readonly TableColumn[] | undefined;
+  /** A state as this group shows it, where another group has another shape. Defaults to what is stored. */
+  readonly viewOf?: ApiResource['viewOf'];
+  /** What is said to everybody who uses a kind that is on its way out. */
+  readonly deprecation?: string | undefined;
   /** What is special about its subresources, by name; made from the strategy of the whole. */
   readonly subresources?: Readonly<Record<string, (whole: Strategy) => Partial<Subresource>>> | undefined;
 };
 
 /** builtInStrategy is the strategy of a kind with the rules that are its own. */
 export function builtInStrategy(kind: string, version: string, schema: Schema, rules: KindRules = {}): Strategy {
-  const { hasStatus = false } = rules;
+  const { hasStatus = false, comesWithStatus = false } = rules;
   const hasSpec = schema.properties?.spec !== undefined;
   return {
     decode: (value) => decodeBuiltIn(kind, version, schema, value),
     prepareForCreate(object, context) {
-      if (hasStatus) object.status = {};
+      if (hasStatus && !comesWithStatus) object.status = {};
       rules.prepareForCreate?.(object, context);
       // Of the status there is what there is before anybody says anything.
       if (hasStatus) rules.applyDefaults?.(object);
@@ -40,6 +46,7 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
       if (hasStatus) object.status ??= {};
       rules.applyDefaults?.(object);
     },
+    loadForValidate: rules.loadForValidate,
     validate: (object, old, context) => rules.validate?.(object, old, context) ?? [],
     countsGeneration: (rules.countsGeneration ?? (hasSpec && hasStatus && specChanged)) || undefined,
     gracePeriodSeconds: rules.gracePeriodSeconds,

@@ -46,7 +46,7 @@ export function decodeBuiltIn(
       case 'array': {
         if (!Array.isArray(found)) return wrong(found, goTypeOf(given));
         const { items } = whole;
-        return items ? found.map((each: unknown, index) => (each === null ? null : below(index, each, items))) : found;
+        return items ? found.map((each: unknown, index) => below(index, each ?? emptyOf(items), items)) : found;
       }
       case 'integer':
         return readInteger(found, whole.format ?? 'int64');
@@ -99,7 +99,7 @@ export function decodeBuiltIn(
   };
   const object = readObject(value, resolveSchema(schema), schema) as Draft;
   object.metadata ??= {};
-  return { object, unknown: unknown.sort() };
+  return { object, unknown };
 }
 
 const defaults = new WeakMap<object, readonly (readonly [string, unknown])[]>();
@@ -114,6 +114,26 @@ function defaultsOf(properties: NonNullable<Schema['properties']>): readonly (re
     defaults.set(properties, known);
   }
   return known;
+}
+
+/** emptyOf is what a null in a list is read as. */
+function emptyOf(schema: Schema): unknown {
+  const { type, format } = resolveSchema(schema);
+  switch (type) {
+    case 'object':
+      return {};
+    case 'array':
+      return [];
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'string':
+      return '';
+    default:
+      return format === 'quantity' ? '0' : null;
+  }
 }
 
 /** pathOf is a path as clients read it: `spec.ports[0].name`. */

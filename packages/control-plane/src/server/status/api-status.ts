@@ -129,10 +129,13 @@ export function unauthorized(): StatusError {
 }
 
 /** methodNotAllowed: the resource is there and knows no such verb. */
-export function methodNotAllowed(resource: ResourceName, verb: string): StatusError {
-  const { group, resource: kind } = resource;
-  const message = `${verb} is not supported on resources of kind ${JSON.stringify(qualified(kind, group))}`;
-  return new StatusError(405, 'MethodNotAllowed', message, { group: group || undefined, kind });
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
 }
 
 /** expired: the version that was asked for is forgotten. */

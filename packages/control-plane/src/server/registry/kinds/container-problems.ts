@@ -50,7 +50,7 @@ function commonProblems(at: string, container: Loose<Container>, around: Contain
     problems.push(invalid(`${at}.image`, image, 'must not have leading or trailing whitespace'));
   }
   if (terminationMessagePolicy && !['File', 'FallbackToLogsOnError'].includes(terminationMessagePolicy)) {
-    const known = ['FallbackToLogsOnError', 'File'];
+    const known = ['File', 'FallbackToLogsOnError'];
     problems.push(notSupported(`${at}.terminationMessagePolicy`, terminationMessagePolicy, known));
   }
   problems.push(
@@ -160,15 +160,15 @@ function mountProblems(
     if (volumeDevices.some((device) => device.devicePath === mountPath)) {
       problems.push(invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'));
     }
-    if (subPath !== '') problems.push(...localPathProblems(`${at}.subPath`, subPath));
+    if (subPath !== '') problems.push(...localPathProblems(`${path}.subPath`, subPath));
     if (subPathExpr !== '') {
       if (subPath !== '')
         problems.push(invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
-      problems.push(...localPathProblems(`${at}.subPathExpr`, subPathExpr));
+      problems.push(...localPathProblems(`${path}.subPathExpr`, subPathExpr));
     }
     if (mountPropagation && !['Bidirectional', 'HostToContainer', 'None'].includes(mountPropagation)) {
       const known = ['Bidirectional', 'HostToContainer', 'None'];
-      problems.push(notSupported(`${at}.mountPropagation`, mountPropagation, known));
+      problems.push(notSupported(`${path}.mountPropagation`, mountPropagation, known));
     }
   });
   return problems;

@@ -6,7 +6,7 @@ import { AGE, as, CONTAINERS, column, count, IMAGES, selectorText, wide } from '
 import { countProblems, type IntOrPercent, isZero, shareProblems } from './int-or-percent.ts';
 import { type Loose, partOf } from './loose.ts';
 import { podTemplateDefaults } from './pod-defaults.ts';
-import { invalid, notNegative, required } from './problems.ts';
+import { invalid, notNegative, notSupportedStruct, required } from './problems.ts';
 import { statusDefaults, zeroes } from './status-defaults.ts';
 import { runningTemplateProblems, selectorImmutable, workloadSelectorProblems } from './workload-problems.ts';
 import { dropZero } from './zero-values.ts';
@@ -100,9 +100,9 @@ function statusOf(object: Parameters<typeof as>[0]): Loose<NonNullable<DaemonSet
 function strategyProblems({ type = '', rollingUpdate }: Loose<NonNullable<DaemonSetSpec['updateStrategy']>>): Problems {
   if (type === 'OnDelete') return [];
   if (type !== 'RollingUpdate') {
-    const value = JSON.stringify({ Type: type, RollingUpdate: null });
-    const message = `Unsupported value: ${value}: supported values: "RollingUpdate", "OnDelete"`;
-    return [{ field: 'spec.updateStrategy', reason: 'FieldValueNotSupported', message }];
+    return [
+      notSupportedStruct('spec.updateStrategy', { Type: type, RollingUpdate: null }, ['RollingUpdate', 'OnDelete']),
+    ];
   }
   const at = 'spec.updateStrategy.rollingUpdate';
   const { maxUnavailable = 0, maxSurge = 0 } = (rollingUpdate ?? {}) as {

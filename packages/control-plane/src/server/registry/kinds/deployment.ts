@@ -6,8 +6,9 @@ import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from './colum
 import { countProblems, type IntOrPercent, isZero, shareProblems } from './int-or-percent.ts';
 import { type Loose, partOf } from './loose.ts';
 import { podTemplateDefaults } from './pod-defaults.ts';
-import { forbidden, invalid, notNegative, required } from './problems.ts';
+import { forbidden, invalid, invalidStruct, notNegative, notSupportedStruct, required } from './problems.ts';
 import { scaleProjection } from './scale.ts';
+import { selectorStruct } from './scheduling-problems.ts';
 import { statusDefaults } from './status-defaults.ts';
 import {
   isValidSelector,
@@ -87,7 +88,8 @@ function specProblems(spec: Loose<DeploymentSpec>): Problems {
   const problems = notNegative('spec.replicas', spec.replicas);
   if (!selector) problems.push(required('spec.selector'));
   problems.push(...workloadSelectorProblems(spec, 'deployment'));
-  if (!isValidSelector(selector)) problems.push(invalid('spec.selector', selector, 'invalid label selector'));
+  if (!isValidSelector(selector))
+    problems.push(invalidStruct('spec.selector', selectorStruct(selector), 'invalid label selector'));
   else problems.push(...runningTemplateProblems(spec, 'ReplicaSet'));
   problems.push(
     ...strategyProblems(spec.strategy ?? {}),
@@ -124,10 +126,7 @@ function strategyProblems({ type = '', rollingUpdate }: Loose<NonNullable<Deploy
       }
       return [...problems, ...shareProblems(`${at}.maxUnavailable`, maxUnavailable)];
     }
-    default: {
-      const value = JSON.stringify({ Type: type, RollingUpdate: null });
-      const message = `Unsupported value: ${value}: supported values: "Recreate", "RollingUpdate"`;
-      return [{ field: 'spec.strategy', reason: 'FieldValueNotSupported', message }];
-    }
+    default:
+      return [notSupportedStruct('spec.strategy', { Type: type, RollingUpdate: null }, ['Recreate', 'RollingUpdate'])];
   }
 }

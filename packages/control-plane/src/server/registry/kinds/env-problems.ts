@@ -74,7 +74,11 @@ function sourceProblems(at: string, { value = '', valueFrom }: Loose<EnvVar>): P
   }
   if (sources === 0) {
     problems.push(
-      invalid(at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'),
+      invalid(
+        at,
+        '',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+      ),
     );
   } else if (value !== '') problems.push(invalid(at, '', 'may not be specified when `value` is not empty'));
   else if (sources > 1) problems.push(invalid(at, '', 'may not have more than one field specified at a time'));
@@ -110,9 +114,9 @@ export function envFromProblems(path: string, sources: readonly Loose<EnvFromSou
       );
     }
     if (!configMapRef && !secretRef)
-      problems.push(invalid(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
+      problems.push(invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
     if (configMapRef && secretRef)
-      problems.push(invalid(at, '', 'may not have more than one field specified at a time'));
+      problems.push(invalid(path, '', 'may not have more than one field specified at a time'));
     return problems;
   });
 }

@@ -69,7 +69,11 @@ function segmentProblems(name: string): string[] {
 function metricProblems(at: string, metric: Loose<MetricSpec>): Problems {
   const { type = '', object, pods, resource, containerResource, external } = metric;
   if (type === '') return [required(`${at}.type`, 'must specify a metric source type')];
-  if (!METRIC_TYPES.includes(type)) return [notSupported(`${at}.type`, type, METRIC_TYPES)];
+  if (!METRIC_TYPES.includes(type)) {
+    // The server finds it twice: among the types, and among the sources.
+    const problem = notSupported(`${at}.type`, type, METRIC_TYPES);
+    return [problem, problem];
+  }
   const problems: Problems = [];
   if (object) {
     const here = `${at}.object`;

@@ -76,12 +76,12 @@ const MOST_TARGETS = 2;
 function targets({ spec, status }: Loose<HorizontalPodAutoscaler>): string {
   const current = (status?.currentMetrics ?? []) as readonly (Readonly<Record<string, unknown>> | undefined)[];
   const texts = (spec?.metrics ?? []).map((metric, index) => {
-    const [member, prefix] = MEMBERS[metric.type ?? ''] ?? [];
+    const [member, isResource] = MEMBERS[metric.type ?? ''] ?? [];
     if (member === undefined) return '<unknown type>';
     const source = metric[member] as { name?: string; target?: Loose<MetricTarget> } | undefined;
     const found = (current[index]?.[member] as { current?: Found } | undefined)?.current;
     const text = targetText(source?.target ?? {}, found, member);
-    return prefix === '' && !text.includes('%') ? text : prefix === '' ? `${source?.name ?? ''}: ${text}` : text;
+    return isResource ? `${source?.name ?? ''}: ${text}` : text;
   });
   if (texts.length === 0) return '<none>';
   const shown = texts.slice(0, MOST_TARGETS).join(', ');
@@ -96,12 +96,12 @@ interface Found {
 
 type Member = 'resource' | 'containerResource' | 'pods' | 'object' | 'external';
 
-const MEMBERS: Readonly<Record<string, readonly [Member, string]>> = {
-  Resource: ['resource', ''],
-  ContainerResource: ['containerResource', ''],
-  Pods: ['pods', '-'],
-  Object: ['object', '-'],
-  External: ['external', '-'],
+const MEMBERS: Readonly<Record<string, readonly [Member, isResource: boolean]>> = {
+  Resource: ['resource', true],
+  ContainerResource: ['containerResource', true],
+  Pods: ['pods', false],
+  Object: ['object', false],
+  External: ['external', false],
 };
 
 function targetText(target: Loose<MetricTarget>, found: Found | undefined, member: Member): string {

@@ -2,9 +2,9 @@ import type { Job, JobSpec, PodFailurePolicyRule, PodSpec } from '@bowline/kuber
 import { dnsLabelProblems, type FieldProblem, isSameJson, labelValueProblems } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
 import { podTemplateProblems } from './pod-spec-problems.ts';
-import { IMMUTABLE, invalid, invalids, notNegative, notSupported, required } from './problems.ts';
-import { selectorProblems } from './scheduling-problems.ts';
-import { labelMatchProblems, type Workload } from './workload-problems.ts';
+import { IMMUTABLE, invalid, invalidStruct, invalids, notNegative, notSupported, required } from './problems.ts';
+import { selectorProblems, selectorStruct } from './scheduling-problems.ts';
+import { labelMatchProblems, selectorImmutable, type Workload } from './workload-problems.ts';
 
 type Problems = FieldProblem[];
 type Spec = Loose<JobSpec>;
@@ -22,7 +22,7 @@ export function jobProblems({ metadata, spec = {} }: Loose<Job>): Problems {
   if (!spec.manualSelector && spec.selector) {
     const own = { matchLabels: { [CONTROLLER_UID]: uid } };
     if (!isSameJson(spec.selector, own)) {
-      problems.push(invalid('spec.selector', spec.selector, '`selector` not auto-generated'));
+      problems.push(invalidStruct('spec.selector', selectorStruct(spec.selector), '`selector` not auto-generated'));
     }
   }
   problems.push(...labelMatchProblems(spec as Workload), ...templateProblems(name, spec));
@@ -62,10 +62,7 @@ function indexProblems(name: string, spec: Spec): Problems {
       // The last pod has the longest name, and it is its host's name.
       const longest = `${name}-${Math.max(0, completions - 1)}`;
       if (dnsLabelProblems(longest).length > 0) {
-        const why = dnsLabelProblems(longest).join(', ');
-        problems.push(
-          invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}: ${why}`),
-        );
+        problems.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`));
       }
     }
     if (parallelism !== undefined && parallelism > LARGEST_COMPLETIONS) {
@@ -138,14 +135,12 @@ function ruleProblems(
 
 function templateProblems(name: string, { template = {}, manualSelector, podFailurePolicy }: Spec): Problems {
   const problems: Problems = [];
-  // The name becomes the value of a label.
-  if (!manualSelector) problems.push(...invalids('spec.template.labels', name, labelValueProblems(name)));
-  // What a template says of its labels with the job's name is said once.
-  problems.push(
-    ...podTemplateProblems('spec.template', template).filter(
-      ({ field, message }) => field !== 'spec.template.metadata.labels' || !message.includes(JSON.stringify(name)),
-    ),
-  );
+  // The name becomes the value of two labels, an older one and a newer one.
+  if (!manualSelector) {
+    const wrong = invalids('spec.template.labels', name, labelValueProblems(name));
+    problems.push(...wrong, ...wrong);
+  }
+  problems.push(...podTemplateProblems('spec.template', template));
   const { restartPolicy = '' } = template.spec ?? {};
   if (restartPolicy === 'Always') {
     problems.push(required('spec.template.spec.restartPolicy', 'valid values: "OnFailure", "Never"'));
@@ -167,7 +162,7 @@ export function jobUpdateProblems({ spec = {} }: Loose<Job>, { spec: old = {}, s
   const completionsMayChange =
     spec.completionMode === 'Indexed' && spec.completions !== undefined && spec.completions === spec.parallelism;
   if (!completionsMayChange) problems.push(...same('completions', spec, old));
-  problems.push(...same('selector', spec, old));
+  problems.push(...selectorImmutable(spec as Workload, old as Workload));
   const mayMove = old.suspend === true && !status?.startTime;
   if (!isSameJson(fixedTemplate(spec, mayMove), fixedTemplate(old, mayMove))) {
     problems.push(invalid('spec.template', spec.template, IMMUTABLE));

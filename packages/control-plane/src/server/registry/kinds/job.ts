@@ -1,5 +1,5 @@
 import type { Job } from '@bowline/kubernetes';
-import { parseTime } from '@bowline/machinery';
+import { labelValueProblems, parseTime } from '@bowline/machinery';
 import { shortDuration } from '../../printing/table.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
@@ -71,7 +71,9 @@ function asJob(object: Draft): Loose<Job> {
 /** ownPods makes a selector that no other job has, and labels that it selects. The older names of the labels stay. */
 function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
   const { uid = '', name = '' } = metadata;
-  const labels = { [CONTROLLER_UID]: uid, [JOB_NAME]: name, 'controller-uid': uid, 'job-name': name };
+  // A name that is too long for a label is refused, and need not be said twice.
+  const names = labelValueProblems(name).length === 0 ? { [JOB_NAME]: name, 'job-name': name } : {};
+  const labels = { [CONTROLLER_UID]: uid, 'controller-uid': uid, ...names };
   metadata.labels = { ...labels, ...metadata.labels };
   const template = partOf(partOf(spec, 'template'), 'metadata');
   template.labels = { ...labels, ...template.labels };

@@ -30,7 +30,7 @@ const NODE_INFO = [
 /** nodeRules are what is special about Nodes. */
 export const nodeRules: KindRules = {
   // Nodes say what they are when they come.
-  hasStatus: true,
+  comesWithStatus: true,
   countsGeneration: false,
   applyDefaults(object) {
     const { spec = {}, status } = asNode(object);

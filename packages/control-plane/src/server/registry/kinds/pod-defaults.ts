@@ -3,7 +3,7 @@ import { addQuantities, formatQuantity, parseQuantity } from '@bowline/machinery
 import { containerDefaults } from './container-defaults.ts';
 import { type Loose, partOf } from './loose.ts';
 import { volumeDefaults } from './volume-defaults.ts';
-import { dropFalse } from './zero-values.ts';
+import { dropEmpty, dropFalse } from './zero-values.ts';
 
 /** podTemplateDefaults fills in what a template of pods leaves out. */
 export function podTemplateDefaults(template: Loose<PodTemplateSpec>): void {
@@ -55,6 +55,7 @@ export function podSpecDefaults(spec: Loose<PodSpec>): void {
   spec.serviceAccountName ||= spec.serviceAccount || undefined;
   spec.serviceAccount = spec.serviceAccountName;
   dropFalse(spec, 'hostNetwork', 'hostPID', 'hostIPC');
+  dropEmpty(spec, 'nodeName', 'hostname', 'subdomain', 'priorityClassName');
   spec.volumes?.forEach(volumeDefaults);
   spec.containers?.forEach(containerDefaults);
   spec.initContainers?.forEach(containerDefaults);

@@ -4,7 +4,7 @@ import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column, count } from './column.ts';
 import { countProblems, type IntOrPercent, shareProblems } from './int-or-percent.ts';
 import type { Loose } from './loose.ts';
-import { notSupported } from './problems.ts';
+import { invalidStruct, notSupported } from './problems.ts';
 import { selectorProblems } from './scheduling-problems.ts';
 import { statusDefaults, zeroes } from './status-defaults.ts';
 
@@ -26,9 +26,7 @@ export const podDisruptionBudgetRules: KindRules = {
         MaxUnavailable: maxUnavailable,
         UnhealthyPodEvictionPolicy: policy ?? null,
       };
-      // The server's own type keeps the order of its members.
-      const message = `Invalid value: ${JSON.stringify(value)}: minAvailable and maxUnavailable cannot be both set`;
-      return [{ field: 'spec', reason: 'FieldValueInvalid', message }];
+      return [invalidStruct('spec', value, 'minAvailable and maxUnavailable cannot be both set')];
     }
     const known = ['AlwaysAllow', 'IfHealthyBudget'];
     return [

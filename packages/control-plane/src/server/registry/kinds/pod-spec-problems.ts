@@ -17,7 +17,7 @@ import { volumeListProblems } from './volume-problems.ts';
 type Problems = FieldProblem[];
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
-const DNS_POLICIES = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'];
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const LARGEST_INT32 = 2_147_483_647;
 
 /** podSpecProblems is what is wrong with a pod, wherever it stands. */
@@ -30,9 +30,6 @@ export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
     ...oneOf(`${path}.dnsPolicy`, spec.dnsPolicy, DNS_POLICIES),
     ...labelProblems(`${path}.nodeSelector`, spec.nodeSelector ?? {}),
     ...podSecurityProblems(path, spec),
-    ...(spec.imagePullSecrets ?? []).flatMap(({ name }, index) =>
-      name ? [] : [required(`${path}.imagePullSecrets[${index}].name`)],
-    ),
     ...affinityProblems(`${path}.affinity`, spec),
     ...dnsConfigProblems(path, spec),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType = '' }, index) =>
@@ -49,7 +46,9 @@ export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
     const at = `${path}.hostAliases[${index}]`;
     if (isIP(ip) === 0)
       problems.push(invalid(`${at}.ip`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
-    for (const name of hostnames) problems.push(...invalids(`${at}.hostnames`, name, dnsSubdomainProblems(name)));
+    for (const [position, name] of hostnames.entries()) {
+      problems.push(...invalids(`${at}.hostnames[${position}]`, name, dnsSubdomainProblems(name)));
+    }
   });
   if (spec.priorityClassName) {
     problems.push(

@@ -7,6 +7,7 @@ import { POD_COLUMNS } from './pod-columns.ts';
 import { podDefaults } from './pod-defaults.ts';
 import { podSpecProblems } from './pod-spec-problems.ts';
 import { podUpdateProblems } from './pod-update-problems.ts';
+import { forbidden } from './problems.ts';
 import { qosClassOf } from './qos-class.ts';
 import { statusDefaults } from './status-defaults.ts';
 
@@ -60,10 +61,13 @@ function asPod(object: Draft): Loose<Pod> {
 }
 
 /** What only pods that are there already may have. */
-function newProblems({ ephemeralContainers = [] }: Loose<PodSpec>): FieldProblem[] {
-  if (ephemeralContainers.length === 0) return [];
-  const message = 'Forbidden: cannot be set on create';
-  return [{ field: 'spec.ephemeralContainers', reason: 'FieldValueForbidden', message }];
+function newProblems({ ephemeralContainers = [], nodeName, schedulingGates = [] }: Loose<PodSpec>): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  if (ephemeralContainers.length > 0) problems.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
+  if (nodeName && schedulingGates.length > 0) {
+    problems.push(forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
+  }
+  return problems;
 }
 
 function podStatusDefaults({ status }: Loose<Pod>): void {

@@ -65,11 +65,11 @@ function httpProblems(at: string, { path = '', port, scheme, httpHeaders = [] }:
   if (path === '') problems.push(required(`${at}.path`));
   problems.push(...invalids(`${at}.port`, port ?? 0, portReferenceProblems(port)));
   problems.push(...oneOf(`${at}.scheme`, scheme, ['HTTP', 'HTTPS']));
-  httpHeaders.forEach(({ name = '' }, index) => {
-    if (/^[-A-Za-z0-9]+$/.test(name)) return;
+  for (const { name = '' } of httpHeaders) {
+    if (/^[-A-Za-z0-9]+$/.test(name)) continue;
     const rule =
       "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
-    problems.push(invalid(`${at}.httpHeaders[${index}].name`, name, rule));
-  });
+    problems.push(invalid(`${at}.httpHeaders`, name, rule));
+  }
   return problems;
 }

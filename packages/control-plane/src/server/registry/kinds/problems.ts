@@ -11,6 +11,21 @@ export function invalid(field: string, value: unknown, detail: string): FieldPro
   return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${valueText(value)}: ${detail}` };
 }
 
+/** StructValue is a value as the server's own type writes it: its members have an order, and names that start with capitals. */
+export type StructValue = Readonly<Record<string, unknown>>;
+
+/** invalidStruct is `invalid` of a value that the server's own type writes. */
+export function invalidStruct(field: string, value: StructValue, detail: string): FieldProblem {
+  return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+}
+
+/** notSupportedStruct is `notSupported` of a value that the server's own type writes. */
+export function notSupportedStruct(field: string, value: StructValue, supported: readonly string[]): FieldProblem {
+  const known = supported.map((each) => quoteText(each)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${known}`;
+  return { field, reason: 'FieldValueNotSupported', message };
+}
+
 /** invalids are all rules that one value breaks. */
 export function invalids(field: string, value: unknown, details: readonly string[]): FieldProblem[] {
   return details.map((detail) => invalid(field, value, detail));

@@ -4,8 +4,9 @@ import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, CONTAINERS, count, IMAGES, selectorText, wide } from './column.ts';
 import { type Loose, partOf } from './loose.ts';
 import { podTemplateDefaults } from './pod-defaults.ts';
-import { invalid, notNegative, required } from './problems.ts';
+import { invalidStruct, notNegative, required } from './problems.ts';
 import { scaleProjection } from './scale.ts';
+import { selectorStruct } from './scheduling-problems.ts';
 import { statusDefaults, zeroes } from './status-defaults.ts';
 import {
   isValidSelector,
@@ -35,7 +36,7 @@ export const replicaSetRules: KindRules = {
     if (!spec.selector) problems.push(required('spec.selector'));
     problems.push(...workloadSelectorProblems(spec, 'deployment'));
     if (isValidSelector(spec.selector)) problems.push(...runningTemplateProblems(spec, 'ReplicaSet'));
-    else problems.push(invalid('spec.selector', spec.selector, 'invalid label selector'));
+    else problems.push(invalidStruct('spec.selector', selectorStruct(spec.selector), 'invalid label selector'));
     return old ? [...problems, ...selectorImmutable(spec, asReplicaSet(old).spec ?? {})] : problems;
   },
   columns: [

@@ -1,7 +1,7 @@
 import type { ResourceRequirements } from '@bowline/kubernetes';
 import { compareQuantities, type FieldProblem, labelKeyProblems, parseQuantity } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
-import { invalid, invalids, NOT_NEGATIVE } from './problems.ts';
+import { forbidden, invalid, invalids, NOT_NEGATIVE, required } from './problems.ts';
 
 type Problems = FieldProblem[];
 
@@ -17,10 +17,10 @@ export function resourceProblems(path: string, { limits = {}, requests = {} }: L
     problems.push(...amountProblems(`${path}.requests`, name, amount));
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     if (limit === undefined) {
-      if (isExtended(name) || name.startsWith('hugepages-')) {
-        problems.push(limitNeeded(`${path}.limits`, name));
+      if (isExtended(name) || isHugePages(name)) {
+        problems.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));
       }
-    } else if (isExtended(name) || name.startsWith('hugepages-')) {
+    } else if (isExtended(name) || isHugePages(name)) {
       if (compareQuantities(parseQuantity(amount), parseQuantity(limit)) !== 0) {
         problems.push(invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
       }
@@ -28,12 +28,11 @@ export function resourceProblems(path: string, { limits = {}, requests = {} }: L
       problems.push(invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`));
     }
   }
+  const names = new Set([...Object.keys(limits), ...Object.keys(requests)]);
+  if ([...names].some(isHugePages) && !names.has('cpu') && !names.has('memory')) {
+    problems.push(forbidden(path, 'HugePages require cpu or memory'));
+  }
   return problems;
-}
-
-function limitNeeded(field: string, _name: string): FieldProblem {
-  const message = 'Required value: Limit must be set for non overcommitable resources';
-  return { field, reason: 'FieldValueRequired', message };
 }
 
 function amountProblems(path: string, name: string, amount: string): Problems {
@@ -50,16 +49,20 @@ function amountProblems(path: string, name: string, amount: string): Problems {
 /** resourceNameProblems is what is wrong with the name of something that can be asked for. */
 export function resourceNameProblems(field: string, name: string): Problems {
   const problems = invalids(field, name, labelKeyProblems(name));
-  if (problems.length > 0) return problems;
-  if (!name.includes('/') && !STANDARD.has(name) && !name.startsWith('hugepages-')) {
-    return [invalid(field, name, 'must be a standard resource for containers')];
+  if (name.includes('/') || STANDARD.has(name) || isHugePages(name)) return problems;
+  if (problems.length === 0) {
+    problems.push(invalid(field, name, 'must be a standard resource type or fully qualified'));
   }
-  return [];
+  return [...problems, invalid(field, name, 'must be a standard resource for containers')];
 }
 
 /** Extended resources are counted in whole pieces, and nobody gets more than asked for. */
 function isExtended(name: string): boolean {
   return name.includes('/') && !name.startsWith('kubernetes.io/') && !/^[^/]*\.kubernetes\.io\//.test(name);
+}
+
+function isHugePages(name: string): boolean {
+  return name.startsWith('hugepages-');
 }
 
 function byName([a]: [string, unknown], [b]: [string, unknown]): number {

@@ -8,7 +8,7 @@ import type {
 } from '@bowline/kubernetes';
 import { type FieldProblem, labelKeyProblems, labelValueProblems, validateLabelSelector } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
-import { duplicate, forbidden, invalid, invalids, notSupported, oneOf, required } from './problems.ts';
+import { duplicate, forbidden, invalid, invalids, notSupported, required, type StructValue } from './problems.ts';
 
 type Problems = FieldProblem[];
 
@@ -113,6 +113,15 @@ export function selectorProblems(at: string, selector: Loose<LabelSelector> | un
   );
 }
 
+/** selectorStruct is a selector as the server's own type writes it. */
+export function selectorStruct(selector: Loose<LabelSelector> | undefined): StructValue {
+  const { matchLabels, matchExpressions } = selector ?? {};
+  return {
+    matchLabels,
+    matchExpressions: matchExpressions?.map(({ key, operator, values }) => ({ key, operator, values })),
+  };
+}
+
 /** tolerationProblems is what is wrong with taints that a pod does not mind. */
 export function tolerationProblems(path: string, tolerations: readonly Loose<Toleration>[]): Problems {
   return tolerations.flatMap(({ key = '', operator = '', value = '', effect, tolerationSeconds }, index) => {
@@ -148,22 +157,29 @@ export function effectProblems(field: string, effect: string): Problems {
 
 /** spreadProblems is what is wrong with how pods are to be spread over a cluster. */
 export function spreadProblems(path: string, constraints: readonly Loose<TopologySpreadConstraint>[]): Problems {
-  const problems: Problems = [];
-  const known = new Set<string>();
-  constraints.forEach((constraint, index) => {
-    const { maxSkew = 0, topologyKey = '', whenUnsatisfiable, minDomains, labelSelector } = constraint;
+  const pairs = constraints.map(
+    ({ topologyKey = '', whenUnsatisfiable = '' }) => `{${topologyKey}, ${whenUnsatisfiable}}`,
+  );
+  return constraints.flatMap((constraint, index) => {
+    const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector } = constraint;
     const at = `${path}[${index}]`;
+    const problems: Problems = [];
     if (maxSkew <= 0) problems.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
     if (topologyKey === '') problems.push(required(`${at}.topologyKey`, 'can not be empty'));
     else problems.push(...invalids(`${at}.topologyKey`, topologyKey, labelKeyProblems(topologyKey)));
-    problems.push(...oneOf(`${at}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']));
-    const pair = `{${topologyKey}, ${whenUnsatisfiable ?? ''}}`;
-    if (known.has(pair)) problems.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
-    known.add(pair);
-    if (minDomains !== undefined && minDomains <= 0) {
-      problems.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
+    if (!['DoNotSchedule', 'ScheduleAnyway'].includes(whenUnsatisfiable)) {
+      const known = ['DoNotSchedule', 'ScheduleAnyway'];
+      problems.push(notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, known));
     }
-    problems.push(...selectorProblems(`${at}.labelSelector`, labelSelector));
+    const pair = pairs[index] ?? '';
+    if (pairs.lastIndexOf(pair) > index) problems.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    if (minDomains !== undefined) {
+      if (minDomains <= 0) problems.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
+      if (whenUnsatisfiable !== 'DoNotSchedule') {
+        const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`;
+        problems.push(invalid(`${at}.minDomains`, minDomains, why));
+      }
+    }
+    return [...problems, ...selectorProblems(`${at}.labelSelector`, labelSelector)];
   });
-  return problems;
 }

@@ -1,7 +1,7 @@
 import type { PodSpec, SecurityContext } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
-import { invalid, notSupported, required } from './problems.ts';
+import { invalid, invalidStruct, notSupported, required } from './problems.ts';
 
 type Problems = FieldProblem[];
 
@@ -54,11 +54,11 @@ export function podSecurityProblems(path: string, spec: Loose<PodSpec>): Problem
       invalid(`${at}.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled'),
     );
   }
-  problems.push(...seccompProblems(`${at}.seccompProfile`, context.seccompProfile));
   const { fsGroupChangePolicy } = context;
   if (fsGroupChangePolicy !== undefined && !['OnRootMismatch', 'Always'].includes(fsGroupChangePolicy)) {
     problems.push(notSupported(`${at}.fsGroupChangePolicy`, fsGroupChangePolicy, ['Always', 'OnRootMismatch']));
   }
+  problems.push(...seccompProblems(`${at}.seccompProfile`, context.seccompProfile));
   return problems;
 }
 
@@ -71,7 +71,13 @@ function seccompProblems(at: string, profile: Loose<SecurityContext>['seccompPro
     return [required(`${at}.localhostProfile`, 'must be set when seccomp type is Localhost')];
   }
   if (type !== 'Localhost' && localhostProfile !== undefined) {
-    return [invalid(`${at}.localhostProfile`, localhostProfile, 'can only be set when seccomp type is Localhost')];
+    return [
+      invalidStruct(
+        `${at}.localhostProfile`,
+        { Type: type, LocalhostProfile: localhostProfile },
+        'can only be set when seccomp type is Localhost',
+      ),
+    ];
   }
   return [];
 }

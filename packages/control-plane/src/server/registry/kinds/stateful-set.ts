@@ -5,9 +5,11 @@ import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, CONTAINERS, column, IMAGES } from './column.ts';
 import { type Loose, partOf } from './loose.ts';
 import { podTemplateDefaults } from './pod-defaults.ts';
-import { forbidden, invalid, notNegative, notSupported, required } from './problems.ts';
+import { forbidden, invalid, invalidStruct, notNegative, notSupported, required } from './problems.ts';
 import { scaleProjection } from './scale.ts';
+import { selectorStruct } from './scheduling-problems.ts';
 import { statusDefaults, zeroes } from './status-defaults.ts';
+import { claimSpecProblems } from './volume-claim-problems.ts';
 import { claimSpecDefaults } from './volume-defaults.ts';
 import {
   isValidSelector,
@@ -63,12 +65,8 @@ export const statefulSetRules: KindRules = {
     statusDefaults(status?.conditions, 'lastTransitionTime');
   },
   validate(object, old) {
-    const { metadata, spec = {} } = asStatefulSet(object);
-    const problems: Problems = [];
-    const { name = '' } = metadata ?? {};
-    // The names of its pods and of their places in DNS begin with it.
-    if (!old && name.includes('.')) problems.push(invalid('metadata.name', name, 'must not contain dots'));
-    problems.push(...specProblems(spec));
+    const { spec = {} } = asStatefulSet(object);
+    const problems = specProblems(spec);
     if (old && !isSameJson(immutablePart(spec), immutablePart(asStatefulSet(old).spec ?? {}))) {
       problems.push(forbidden('spec', ONLY_THOSE));
     }
@@ -107,6 +105,9 @@ function specProblems(spec: Spec): Problems {
     if (['Retain', 'Delete'].includes(policy)) continue;
     problems.push(notSupported(`spec.persistentVolumeClaimRetentionPolicy.${when}`, policy, ['Retain', 'Delete']));
   }
+  for (const [index, { spec: claim = {} }] of (spec.volumeClaimTemplates ?? []).entries()) {
+    problems.push(...claimSpecProblems(`spec.volumeClaimTemplates[${index}].spec`, claim));
+  }
   problems.push(
     ...notNegative('spec.replicas', spec.replicas),
     ...notNegative('spec.minReadySeconds', spec.minReadySeconds),
@@ -114,14 +115,29 @@ function specProblems(spec: Spec): Problems {
   );
   if (!selector) problems.push(required('spec.selector'));
   problems.push(...workloadSelectorProblems(spec as Workload, 'statefulset'));
-  if (isValidSelector(selector)) problems.push(...runningTemplateProblems(spec as Workload, 'StatefulSet'));
+  if (isValidSelector(selector)) problems.push(...runningTemplateProblems(withClaims(spec), 'StatefulSet'));
   else problems.push(brokenSelector(selector));
   return problems;
 }
 
+/** withClaims is what the pods will be made of: every claim is a volume too, in place of one that has its name. */
+function withClaims(spec: Spec): Workload {
+  const { volumeClaimTemplates = [], template = {} } = spec;
+  const claims = volumeClaimTemplates.map(({ metadata }) => {
+    const { name } = metadata ?? {};
+    return { name, persistentVolumeClaim: { claimName: name } };
+  });
+  const names = new Set(claims.map(({ name }) => name));
+  const volumes = (template.spec?.volumes ?? []).filter(({ name }) => !names.has(name));
+  return {
+    ...(spec as Workload),
+    template: { ...template, spec: { ...template.spec, volumes: [...volumes, ...claims] } },
+  };
+}
+
 /** The API server says no more of it here. */
 function brokenSelector(selector: Spec['selector']): FieldProblem {
-  const { message, ...rest } = invalid('spec.selector', selector, '');
+  const { message, ...rest } = invalidStruct('spec.selector', selectorStruct(selector), '');
   return { ...rest, message: message.replace(/: $/, '') };
 }
 
@@ -134,17 +150,12 @@ function strategyProblems({
     case 'OnDelete': {
       if (!rollingUpdate) return [];
       const { partition = 0, maxUnavailable = null } = rollingUpdate;
-      // The server's own type keeps the order of its members.
-      const value = JSON.stringify({ Partition: partition, MaxUnavailable: maxUnavailable });
-      const message = `Invalid value: ${value}: only allowed for updateStrategy 'RollingUpdate'`;
-      return [{ field: `${at}.rollingUpdate`, reason: 'FieldValueInvalid', message }];
+      const value = { Partition: partition, MaxUnavailable: maxUnavailable };
+      return [invalidStruct(`${at}.rollingUpdate`, value, "only allowed for updateStrategy 'RollingUpdate'")];
     }
     case 'RollingUpdate':
       return notNegative(`${at}.rollingUpdate.partition`, rollingUpdate?.partition);
-    default: {
-      const value = JSON.stringify({ Type: type, RollingUpdate: null });
-      const message = `Invalid value: ${value}: must be 'RollingUpdate' or 'OnDelete'`;
-      return [{ field: at, reason: 'FieldValueInvalid', message }];
-    }
+    default:
+      return [invalidStruct(at, { Type: type, RollingUpdate: null }, "must be 'RollingUpdate' or 'OnDelete'")];
   }
 }

@@ -1,7 +1,6 @@
 import type { KeyToPath, PersistentVolumeClaimSpec, Volume, VolumeProjection } from '@bowline/kubernetes';
 import { dnsLabelProblems, type FieldProblem, labelKeyProblems } from '@bowline/machinery';
 import { localPathProblems } from './container-problems.ts';
-import { keyProblems } from './content-keys.ts';
 import type { Loose } from './loose.ts';
 import { duplicate, forbidden, invalid, invalids, notSupported, required } from './problems.ts';
 import { claimSpecProblems } from './volume-claim-problems.ts';
@@ -157,11 +156,11 @@ function projectionProblems(at: string, source: Loose<VolumeProjection>): Proble
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
   const problems: Problems = [];
   if (secret) {
-    if (!secret.name) problems.push(required(`${at}.name`));
+    if (!secret.name) problems.push(required(`${at}.secret.name`));
     problems.push(...itemProblems(`${at}.secret`, secret.items ?? []));
   }
   if (configMap) {
-    if (!configMap.name) problems.push(required(`${at}.name`));
+    if (!configMap.name) problems.push(required(`${at}.configMap.name`));
     problems.push(...itemProblems(`${at}.configMap`, configMap.items ?? []));
   }
   if (downwardAPI) problems.push(...filesProblems(`${at}.downwardAPI`, downwardAPI));
@@ -178,12 +177,13 @@ function projectionProblems(at: string, source: Loose<VolumeProjection>): Proble
         invalid(`${field}.expirationSeconds`, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'),
       );
     }
-    if (path === '') problems.push(required(`${field}.path`));
-    else problems.push(...localFileProblems(`${field}.path`, path));
+    // The server names the volume here, and not the source.
+    const whole = at.replace(/\.sources\[\d+\]$/, '');
+    if (path === '') problems.push(required(`${whole}.path`));
+    else problems.push(...localFileProblems(`${whole}.path`, path));
   }
   const sources = Object.values(source).filter((each) => each !== undefined).length;
-  if (sources > 1) problems.push(forbidden(at, 'may not specify more than 1 volume type'));
-  if (sources === 0) problems.push(required(at, 'must specify exactly 1 volume type per projected source'));
+  if (sources > 1) problems.push(forbidden(at, 'may not specify more than 1 volume type per source'));
   return problems;
 }
 
@@ -192,10 +192,6 @@ function itemProblems(at: string, items: readonly Loose<KeyToPath>[]): Problems 
     const item = `${at}.items[${index}]`;
     const problems: Problems = [];
     if (key === '') problems.push(required(`${item}.key`));
-    else
-      for (const { message } of keyProblems('', key)) {
-        problems.push({ field: `${item}.key`, reason: 'FieldValueInvalid', message });
-      }
     if (path === '') problems.push(required(`${item}.path`));
     else problems.push(...localFileProblems(`${item}.path`, path));
     return [...problems, ...modeProblems(`${item}.mode`, mode)];
@@ -204,30 +200,29 @@ function itemProblems(at: string, items: readonly Loose<KeyToPath>[]): Problems 
 
 function filesProblems(at: string, source: Loose<Volume>['downwardAPI']): Problems {
   const problems = modeProblems(`${at}.defaultMode`, source?.defaultMode);
-  (source?.items ?? []).forEach(({ path = '', mode, fieldRef, resourceFieldRef }, index) => {
-    const item = `${at}.items[${index}]`;
-    if (path === '') problems.push(required(`${item}.path`));
-    else problems.push(...localFileProblems(`${item}.path`, path));
+  for (const { path = '', mode, fieldRef, resourceFieldRef } of source?.items ?? []) {
+    if (path === '') problems.push(required(`${at}.path`));
+    else problems.push(...localFileProblems(`${at}.path`, path));
     if (fieldRef) {
       const { fieldPath = '' } = fieldRef;
       const subscript = /^metadata\.(?:annotations|labels)\['([^']*)'\]$/.exec(fieldPath);
-      if (fieldPath === '') problems.push(required(`${item}.fieldRef.fieldPath`));
+      if (fieldPath === '') problems.push(required(`${at}.fieldRef.fieldPath`));
       else if (subscript)
-        problems.push(...invalids(`${item}.fieldRef`, fieldPath, labelKeyProblems((subscript[1] ?? '').toLowerCase())));
+        problems.push(...invalids(`${at}.fieldRef`, fieldPath, labelKeyProblems((subscript[1] ?? '').toLowerCase())));
       else if (!FILE_FIELDS.includes(fieldPath))
-        problems.push(notSupported(`${item}.fieldRef.fieldPath`, fieldPath, FILE_FIELDS));
+        problems.push(notSupported(`${at}.fieldRef.fieldPath`, fieldPath, FILE_FIELDS));
       if (resourceFieldRef)
-        problems.push(invalid(item, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
+        problems.push(invalid(at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
     } else if (resourceFieldRef) {
       const { containerName, resource = '' } = resourceFieldRef;
-      if (!containerName) problems.push(required(`${item}.resourceFieldRef.containerName`));
-      if (resource === '') problems.push(required(`${item}.resourceFieldRef.resource`));
+      if (!containerName) problems.push(required(`${at}.resourceFieldRef.containerName`));
+      if (resource === '') problems.push(required(`${at}.resourceFieldRef.resource`));
       else if (!FILE_RESOURCES.includes(resource) && !/^(limits|requests)\.hugepages-/.test(resource)) {
-        problems.push(notSupported(`${item}.resourceFieldRef.resource`, resource, FILE_RESOURCES));
+        problems.push(notSupported(`${at}.resourceFieldRef.resource`, resource, FILE_RESOURCES));
       }
-    } else problems.push(required(item, 'one of fieldRef and resourceFieldRef is required'));
-    problems.push(...modeProblems(`${item}.mode`, mode));
-  });
+    } else problems.push(required(at, 'one of fieldRef and resourceFieldRef is required'));
+    problems.push(...modeProblems(`${at}.mode`, mode));
+  }
   return problems;
 }
 

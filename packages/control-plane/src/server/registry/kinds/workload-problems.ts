@@ -2,8 +2,8 @@ import type { LabelSelector, PodTemplateSpec } from '@bowline/kubernetes';
 import { type FieldProblem, isSameJson, labelSelector } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
 import { podTemplateProblems } from './pod-spec-problems.ts';
-import { forbidden, IMMUTABLE, invalid, notSupported } from './problems.ts';
-import { selectorProblems } from './scheduling-problems.ts';
+import { forbidden, IMMUTABLE, invalid, invalidStruct, notSupported } from './problems.ts';
+import { selectorProblems, selectorStruct } from './scheduling-problems.ts';
 
 type Problems = FieldProblem[];
 
@@ -17,7 +17,7 @@ export interface Workload {
 export function workloadSelectorProblems({ selector }: Workload, whose: string): Problems {
   const problems = selectorProblems('spec.selector', selector);
   if (selector && isEmpty(selector)) {
-    problems.push(invalid('spec.selector', selector, `empty selector is invalid for ${whose}`));
+    problems.push(invalidStruct('spec.selector', selectorStruct(selector), `empty selector is invalid for ${whose}`));
   }
   return problems;
 }
@@ -58,5 +58,5 @@ export function runningTemplateProblems(workload: Workload, kind: string): Probl
 
 /** selectorImmutable says that a workload was pointed at other pods. */
 export function selectorImmutable({ selector }: Workload, { selector: old }: Workload): Problems {
-  return isSameJson(selector, old) ? [] : [invalid('spec.selector', selector, IMMUTABLE)];
+  return isSameJson(selector, old) ? [] : [invalidStruct('spec.selector', selectorStruct(selector), IMMUTABLE)];
 }
