@@ -83,7 +83,9 @@ function readEntry(reader: WireReader, end: number, field: Field, into: Json, de
   }
   value ??= emptyValue(field.type);
   // An assignment to `__proto__` would change what the map inherits.
-  Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === '__proto__')
+    Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });
+  else into[key] = value;
 }
 
 /** emptyValue is what the API server writes for a value that is not there. */

@@ -63,32 +63,31 @@ function readEnvelope(bytes: Uint8Array, expected: ExpectedKind): Envelope {
     unrecognized(`provided data does not appear to be a protobuf message, expected prefix [${PREFIX.join(' ')}]`);
   }
   if (bytes.length === PREFIX.length) unrecognized('empty body');
-  let { apiVersion, kind } = expected;
-  let raw: Uint8Array = new Uint8Array();
   try {
-    eachPart(new WireReader(bytes.subarray(PREFIX.length)), 'Unknown', (number, part) => {
-      if (number === 2) raw = part;
-      if (number !== 1) return;
-      eachPart(new WireReader(part), 'TypeMeta', (name, value) => {
-        const text = Buffer.from(value).toString('utf8');
-        if (text === '') return;
-        if (name === 1) apiVersion = text;
-        if (name === 2) kind = text;
-      });
-    });
+    return readParts(new WireReader(bytes.subarray(PREFIX.length)), expected);
   } catch (error) {
     if (error instanceof ProtobufError) unrecognized(error.message);
     throw error;
   }
-  return { apiVersion, kind, raw };
 }
 
-function eachPart(reader: WireReader, name: string, take: (number: number, part: Uint8Array) => void): void {
+function readParts(reader: WireReader, { apiVersion, kind }: ExpectedKind): Envelope {
+  const found = { apiVersion, kind, raw: new Uint8Array() };
   while (reader.isBefore(reader.end)) {
-    const number = reader.tag(name);
-    if (reader.wireType === BYTES) take(number, reader.bytes());
-    else reader.skip();
+    const number = reader.tag('Unknown');
+    if (reader.wireType !== BYTES || number > 2) reader.skip();
+    else if (number === 2) found.raw = reader.bytes();
+    else {
+      const end = reader.bytesEnd();
+      while (reader.isBefore(end)) {
+        const name = reader.tag('TypeMeta');
+        if (reader.wireType !== BYTES || name > 2) reader.skip();
+        else if (name === 1) found.apiVersion = reader.text() || apiVersion;
+        else found.kind = reader.text() || kind;
+      }
+    }
   }
+  return found;
 }
 
 const LONGEST_SUMMARY = 30;
