@@ -364,3 +364,14 @@ export const BROKEN: readonly Broken[] = [
     },
   },
 ];
+
+/** OWN_WORDS are judged alike, but CEL is explained in other words than the real server's, and costs are not estimated. */
+export const OWN_WORDS: ReadonlySet<string> = new Set([
+  'a rule that is no CEL',
+  'a rule about a field that is not there',
+  'a rule that compares types',
+  'a message expression that is no CEL',
+  'oldSelf inside a list',
+  'a rule where nothing is known',
+  'a rule that costs too much',
+]);

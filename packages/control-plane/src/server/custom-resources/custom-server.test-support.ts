@@ -1,0 +1,44 @@
+import { trackFields } from '../fields/track-fields.ts';
+import { startTestServer, type TestServer } from '../in-process.test-support.ts';
+import { serveCustomResources } from './serve-custom-resources.ts';
+
+/** DEFINITIONS is where CustomResourceDefinitions are served. */
+export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** startCustomServer starts a server in the same process that serves custom resources. Time stands still in it. */
+export function startCustomServer(): TestServer & Disposable {
+  const server = startTestServer();
+  const { registry, storage } = server.server;
+  const serving = serveCustomResources({
+    registry,
+    storage,
+    fields: trackFields(registry),
+    clock: server.clock,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return { ...server, [Symbol.dispose]: () => serving[Symbol.dispose]() };
+}
+
+/** boxes is a definition of one kind with a schema for its spec, and with what else a test wants. */
+export function boxes(spec: object = {}, more: object = {}, version: object = {}): Record<string, unknown> {
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: spec } } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'boxes.example.test' },
+    spec: {
+      group: 'example.test',
+      scope: 'Namespaced',
+      names: { plural: 'boxes', kind: 'Box' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...version }],
+      ...more,
+    },
+  };
+}
+
+/** box is an object of that kind. */
+export function box(name: string, spec: object = {}, metadata: object = {}): object {
+  return { apiVersion: 'example.test/v1', kind: 'Box', metadata: { name, ...metadata }, spec };
+}
