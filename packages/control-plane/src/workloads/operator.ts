@@ -1,13 +1,34 @@
-import { ConfigMap, Deployment, Namespace, Node, Pod, ReplicaSet, ServiceAccount } from '@bowline/kubernetes';
+import {
+  ConfigMap,
+  ControllerRevision,
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Job,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  type Resource,
+  ServiceAccount,
+  StatefulSet,
+} from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { allow, type Controller, defineOperator, type Operator, type Permission } from '@bowline/runtime';
+import { daemonSets } from './daemon-set/daemon-set.ts';
 import { deployments } from './deployment/deployment.ts';
+import { disruptionBudgets } from './disruption/disruption-budgets.ts';
+import { endpointSlices } from './endpoint-slice/endpoint-slices.ts';
+import { jobs } from './job/job.ts';
 import { defaultAccounts, rootCertificates } from './namespaces/furnished-namespaces.ts';
 import { nodeTaints } from './nodes/node-taints.ts';
 import { EveryObject, type EveryObjectOptions } from './objects/every-object.ts';
+import { claimProtection } from './pods/claim-protection.ts';
 import { WorkloadEvents } from './pods/workload-events.ts';
 import { replicaSets } from './replica-set/replica-set.ts';
 import { Assumed, scheduler } from './scheduler/scheduler.ts';
+import { statefulSets } from './stateful-set/stateful-set.ts';
 import type { WorkloadDeps } from './workload-deps.ts';
 
 /** WorkloadParts says which controllers run, and with what. */
@@ -27,7 +48,8 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     permissions.push(allow(['create', 'update'], ConfigMap));
   }
   if (parts.workloads) {
-    controllers.push(nodeTaints(), replicaSets(), deployments());
+    controllers.push(nodeTaints(), replicaSets(), deployments(), statefulSets(), daemonSets(), jobs());
+    controllers.push(endpointSlices(), disruptionBudgets(), claimProtection());
     permissions.push(...workloadPermissions());
   }
   if (parts.scheduler) {
@@ -54,14 +76,17 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
 }
 
 function workloadPermissions(): readonly Permission[] {
-  const everything = ['create', 'patch', 'delete'];
+  const onStatus = (kind: Resource): Permission => allow(['patch'], kind, { subresource: 'status' });
+  const makes = ['create', 'patch', 'delete'];
   return [
-    allow(['get'], Namespace),
     allow(['patch'], Node),
-    allow(everything, Pod),
-    allow(everything, ReplicaSet),
-    allow(['patch'], ReplicaSet, { subresource: 'status' }),
+    allow(makes, Pod),
+    allow(makes, ReplicaSet),
+    allow(makes, ControllerRevision),
     allow(['patch'], Deployment),
-    allow(['patch'], Deployment, { subresource: 'status' }),
+    allow(['delete'], Job),
+    allow(['create', 'patch'], PersistentVolumeClaim),
+    allow(['create', 'update', 'delete'], EndpointSlice),
+    ...[ReplicaSet, Deployment, StatefulSet, DaemonSet, Job, PodDisruptionBudget].map(onStatus),
   ];
 }

@@ -6,7 +6,9 @@ import { type Cluster, cluster } from '../testing/cluster.ts';
 import { sharedControlPlane } from '../testing/shared-control-plane.ts';
 import { deployments } from './behaviours/deployments.test-support.ts';
 import { garbageCollection } from './behaviours/garbage-collection.test-support.ts';
+import { jobs } from './behaviours/jobs.test-support.ts';
 import { namespaces } from './behaviours/namespaces.test-support.ts';
+import { orderedAndDaemons } from './behaviours/ordered-and-daemons.test-support.ts';
 import { startWorkloads } from './start-workloads.ts';
 
 const running: AsyncDisposable[] = [];
@@ -40,3 +42,5 @@ const open = async (): Promise<Cluster> => {
 describe('garbage collection', () => garbageCollection(open));
 describe('namespaces', () => namespaces(open));
 describe('Deployments', () => deployments(open));
+describe('StatefulSets, DaemonSets and Services', () => orderedAndDaemons(open));
+describe('Jobs', () => jobs(open));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Resource } from '@bowline/kubernetes';
 import { type Clock, type Random, untilAborted } from '@bowline/machinery';
 import type { Client, Log } from '@bowline/runtime';
@@ -69,6 +70,7 @@ export class EveryObject implements ObjectObserver {
     const { wire } = this.#options;
     const stop = new AbortController();
     const within = AbortSignal.any([signal, stop.signal]);
+    setMaxListeners(0, within);
     try {
       await this.#readKinds(within);
       const followed = this.#followKinds(within);

@@ -1,0 +1,84 @@
+import { DaemonSet, type Node, type NodeSelectorTerm, type Pod, type Toleration } from '@bowline/kubernetes';
+import { podFrom } from '../pods/pod-control.ts';
+import { isSelected, untolerated } from '../scheduler/node-selection.ts';
+
+/** HASH_LABEL says which revision a daemon's Pod was made from. */
+export const HASH_LABEL = 'controller-revision-hash';
+
+/** Daemons bear what makes other Pods leave a node. */
+const TOLERATIONS: readonly Toleration[] = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+];
+
+const IN_HOST_NETWORK: Toleration = {
+  key: 'node.kubernetes.io/network-unavailable',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+};
+
+/** Placing says what a DaemonSet does on a node. */
+export interface Placing {
+  /** A Pod is made there. */
+  readonly shouldRun: boolean;
+  /** One that is there may stay. */
+  readonly mayStay: boolean;
+}
+
+/** placingOn says whether a DaemonSet runs on a node. */
+export function placingOn(set: DaemonSet, node: Node): Placing {
+  const spec = set.spec?.template.spec;
+  const isOther = spec?.nodeName !== undefined && spec.nodeName !== '' && spec.nodeName !== node.metadata?.name;
+  if (isOther || !isSelected(spec, node)) return { shouldRun: false, mayStay: false };
+  const tolerations = tolerationsOf(set);
+  const { taints } = node.spec ?? {};
+  return {
+    shouldRun: untolerated(tolerations, taints) === undefined,
+    mayStay: untolerated(tolerations, taints, ['NoExecute']) === undefined,
+  };
+}
+
+function tolerationsOf(set: DaemonSet): readonly Toleration[] {
+  const spec = set.spec?.template.spec;
+  const own = spec?.tolerations ?? [];
+  const added = spec?.hostNetwork ? [...TOLERATIONS, IN_HOST_NETWORK] : TOLERATIONS;
+  const isSame = (a: Toleration, b: Toleration): boolean =>
+    a.key === b.key && a.effect === b.effect && a.operator === b.operator;
+  return [...own, ...added.filter((each) => !own.some((other) => isSame(each, other)))];
+}
+
+/** nodeOf is the node that a daemon's Pod is on, or is meant for. */
+export function nodeOf({ spec }: Pod): string {
+  if (spec?.nodeName) return spec.nodeName;
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  for (const { matchFields = [] } of terms ?? []) {
+    const [name] = matchFields.find(({ key, operator }) => key === 'metadata.name' && operator === 'In')?.values ?? [];
+    if (name !== undefined) return name;
+  }
+  return '';
+}
+
+/** daemonPod is the Pod of a node; the scheduler puts it there and nowhere else. */
+export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
+  const generation = set.metadata?.annotations?.['deprecated.daemonset.template.generation'];
+  const labels = { [HASH_LABEL]: hash, ...(generation === undefined ? {} : { 'pod-template-generation': generation }) };
+  const pod = podFrom(set.spec?.template, { resource: DaemonSet, object: set }, { labels });
+  const affinity = pod.spec?.affinity;
+  const onNode: NodeSelectorTerm = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };
+  // The set's own demands were met when the node was chosen.
+  const required = { nodeSelectorTerms: [onNode] };
+  const nodeAffinity = { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required };
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: pod.spec?.containers ?? [],
+      affinity: { ...affinity, nodeAffinity },
+      tolerations: tolerationsOf(set),
+    },
+  };
+}

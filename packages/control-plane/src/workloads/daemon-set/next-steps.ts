@@ -1,0 +1,98 @@
+import type { DaemonSet, Node, Pod } from '@bowline/kubernetes';
+import { amountOf } from '../pods/int-or-percent.ts';
+import { byAge, isAvailable, isFinished } from '../pods/pod-state.ts';
+import { HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
+
+/** DaemonSteps is what is to be done about a DaemonSet. */
+export interface DaemonSteps {
+  /** Nodes that lack a Pod. */
+  readonly create: readonly string[];
+  readonly remove: readonly Pod[];
+}
+
+/** DaemonFacts is what the next steps follow from. */
+export interface DaemonFacts {
+  readonly nodes: readonly Node[];
+  readonly pods: readonly Pod[];
+  readonly hash: string;
+  readonly now: number;
+}
+
+/** FAILED_STAYS_MS is how old a Pod that has ended must be before another takes its place. */
+export const FAILED_STAYS_MS = 1_000;
+
+/** NodePods is the Pods of one node, without those on their way out. */
+interface NodePods {
+  readonly name: string;
+  readonly shouldRun: boolean;
+  readonly staying: readonly Pod[];
+  readonly isLeaving: boolean;
+}
+
+/** nextSteps is what is to be done about a DaemonSet now: Pods where there are none, none where none should be, then updates. */
+export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
+  const { pods, nodes } = facts;
+  const create: string[] = [];
+  const remove: Pod[] = [];
+  const places: NodePods[] = [];
+  const known = new Set<string>();
+  for (const node of nodes) {
+    const name = node.metadata?.name ?? '';
+    known.add(name);
+    const { shouldRun, mayStay } = placingOn(set, node);
+    const here = pods.filter((pod) => nodeOf(pod) === name);
+    const staying = here.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+    // A daemon that always fails is started anew once a second, and not in a hot loop.
+    const finished = staying.filter((pod) => isFinished(pod) && ageMs(pod, facts.now) >= FAILED_STAYS_MS);
+    const running = staying.filter((pod) => !isFinished(pod)).toSorted(byAge);
+    remove.push(...finished);
+    if (!mayStay) remove.push(...running);
+    else if (shouldRun && here.length === 0) create.push(name);
+    if (mayStay) places.push({ name, shouldRun, staying: running, isLeaving: running.length < here.length });
+  }
+  remove.push(...pods.filter((pod) => !known.has(nodeOf(pod)) && pod.metadata?.deletionTimestamp === undefined));
+  const update = updateSteps(set, places, create.length, facts);
+  return { create: [...create, ...update.create], remove: [...remove, ...update.remove] };
+}
+
+function updateSteps(set: DaemonSet, places: readonly NodePods[], missing: number, facts: DaemonFacts): DaemonSteps {
+  const strategy = set.spec?.updateStrategy;
+  const wanted = places.filter(({ shouldRun }) => shouldRun).length;
+  const maxSurge = amountOf(strategy?.rollingUpdate?.maxSurge ?? 0, wanted, 'up');
+  const maxUnavailable = Math.max(
+    amountOf(strategy?.rollingUpdate?.maxUnavailable ?? 1, wanted, 'up'),
+    maxSurge === 0 ? 1 : 0,
+  );
+  const isNew = ({ metadata }: Pod): boolean => metadata?.labels?.[HASH_LABEL] === facts.hash;
+  const isWell = (pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds, facts.now);
+  const create: string[] = [];
+  const remove: Pod[] = [];
+  let unavailable = missing;
+  let surging = 0;
+  const replaceable: Pod[] = [];
+  const growing: string[] = [];
+  for (const { name, staying, isLeaving } of places) {
+    const [newest, ...moreNew] = staying.filter(isNew);
+    const [oldest, ...moreOld] = staying.filter((pod) => !isNew(pod));
+    remove.push(...moreNew, ...moreOld);
+    if (oldest && newest) {
+      // Only a surge has both: the old one goes when the new one does its work.
+      if (isWell(newest) || !isWell(oldest)) remove.push(oldest);
+      else surging++;
+    } else if (oldest && strategy?.type !== 'OnDelete') {
+      if (!isWell(oldest)) {
+        unavailable++;
+        remove.push(oldest);
+      } else if (maxSurge > 0) growing.push(name);
+      else replaceable.push(oldest);
+    } else if ((newest && !isWell(newest)) || (!newest && !oldest && isLeaving)) unavailable++;
+  }
+  if (strategy?.type === 'OnDelete') return { create: [], remove };
+  create.push(...growing.slice(0, Math.max(0, maxSurge - surging)));
+  remove.push(...replaceable.slice(0, Math.max(0, maxUnavailable - unavailable)));
+  return { create, remove };
+}
+
+function ageMs({ metadata }: Pod, now: number): number {
+  return now - Date.parse(metadata?.creationTimestamp ?? '');
+}

@@ -1,0 +1,70 @@
+import {
+  Deployment,
+  keyOf,
+  keyString,
+  Pod,
+  PodDisruptionBudget,
+  parseKey,
+  ReplicaSet,
+  StatefulSet,
+} from '@bowline/kubernetes';
+import { labelSelector } from '@bowline/machinery';
+import { type Controller, keyed } from '@bowline/runtime';
+import { controllerOf } from '../pods/pod-state.ts';
+import { reportStatus } from '../pods/report-status.ts';
+import { budgetStatus } from './budget-status.ts';
+
+/** Evictions that came to nothing are forgotten in time. */
+const LOOK_AGAIN_MS = 30_000;
+
+/** disruptionBudgets says how many Pods of each budget may be evicted now. */
+export function disruptionBudgets(): Controller<unknown> {
+  return (
+    keyed('disruption-budgets')
+      .watches(PodDisruptionBudget, { map: (budget) => [keyString(keyOf(budget))] })
+      .watches(Pod, {
+        map: (pod, cache) =>
+          cache
+            .list(PodDisruptionBudget, { namespace: pod.metadata?.namespace })
+            .filter((budget) => selects(budget, pod))
+            .map((budget) => keyString(keyOf(budget))),
+      })
+      // Only for their sizes: what a change of them does is a change of Pods.
+      .watches(ReplicaSet, { map: () => [] })
+      .watches(Deployment, { map: () => [] })
+      .watches(StatefulSet, { map: () => [] })
+      .reconcile(async ({ key, get, list, live, clock }) => {
+        const budget = get(PodDisruptionBudget, parseKey(key));
+        if (!budget) return;
+        const { namespace } = budget.metadata ?? {};
+        const pods = list(Pod, { namespace }).filter((pod) => selects(budget, pod));
+        const scales = new Map<string, number>();
+        let single = 0;
+        for (const pod of pods) {
+          const owner = controllerOf(pod);
+          if (!owner) {
+            single++;
+            continue;
+          }
+          const set = owner.kind === 'ReplicaSet' ? get(ReplicaSet, { namespace, name: owner.name }) : undefined;
+          const above = set && controllerOf(set);
+          const deployment =
+            above?.kind === 'Deployment' ? get(Deployment, { namespace, name: above.name }) : undefined;
+          const statefulSet =
+            owner.kind === 'StatefulSet' ? get(StatefulSet, { namespace, name: owner.name }) : undefined;
+          const workload = deployment ?? set ?? statefulSet;
+          // Others count by the Pods that they have.
+          const uid = workload?.metadata?.uid ?? owner.uid;
+          scales.set(uid, workload ? (workload.spec?.replicas ?? 1) : (scales.get(uid) ?? 0) + 1);
+        }
+        const scale = [...scales.values()].reduce((total, each) => total + each, single);
+        const status = budgetStatus(budget, pods, scale, clock.now());
+        await reportStatus(live, PodDisruptionBudget, budget, status);
+        return status.disruptedPods ? { requeueAfterMs: LOOK_AGAIN_MS } : undefined;
+      })
+  );
+}
+
+function selects({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
+  return spec?.selector !== undefined && labelSelector(spec.selector).matches(metadata?.labels);
+}

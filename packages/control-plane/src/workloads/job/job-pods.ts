@@ -1,0 +1,58 @@
+import { type Container, Job, type Pod } from '@bowline/kubernetes';
+import { podFrom } from '../pods/pod-control.ts';
+
+/** TRACKING keeps a Pod until its Job has counted it. */
+export const TRACKING = 'batch.kubernetes.io/job-tracking';
+/** INDEX says which part of an indexed Job a Pod does. */
+export const INDEX = 'batch.kubernetes.io/job-completion-index';
+
+/** isTracked is whether a Pod has not been counted yet. */
+export function isTracked({ metadata }: Pod): boolean {
+  return metadata?.finalizers?.includes(TRACKING) ?? false;
+}
+
+/** isIndexed is whether each Pod of a Job does a part of its own. */
+export function isIndexed({ spec }: Job): boolean {
+  return spec?.completionMode === 'Indexed';
+}
+
+/** indexOf is the part that a Pod does; undefined for a Pod that has none, or one that the Job has not. */
+export function indexOf({ spec }: Job, { metadata }: Pod): number | undefined {
+  const text = metadata?.annotations?.[INDEX] ?? '';
+  const index = /^\d+$/.test(text) ? Number(text) : undefined;
+  return index !== undefined && index < (spec?.completions ?? 0) ? index : undefined;
+}
+
+/** jobPod is a Pod of a Job, for one of its parts if it has parts. */
+export function jobPod(job: Job, index: number | undefined): Pod {
+  const owner = { resource: Job, object: job };
+  if (index === undefined) return podFrom(job.spec?.template, owner, { finalizers: [TRACKING] });
+  const name = `${job.metadata?.name ?? ''}-${index}`;
+  const mark = { [INDEX]: String(index) };
+  const pod = podFrom(job.spec?.template, owner, { finalizers: [TRACKING], labels: mark, annotations: mark });
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, generateName: `${name}-` },
+    spec: {
+      ...pod.spec,
+      hostname: pod.spec?.hostname ?? name,
+      containers: (pod.spec?.containers ?? []).map(withIndex),
+      ...(pod.spec?.initContainers ? { initContainers: pod.spec.initContainers.map(withIndex) } : {}),
+    },
+  };
+}
+
+const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
+
+function withIndex(container: Container): Container {
+  if (container.env?.some(({ name }) => name === INDEX_VARIABLE)) return container;
+  const valueFrom = { fieldRef: { fieldPath: `metadata.labels['${INDEX}']` } };
+  return { ...container, env: [...(container.env ?? []), { name: INDEX_VARIABLE, valueFrom }] };
+}
+
+/** endedAtMs is when a Pod ended, as well as it can be known. */
+export function endedAtMs({ status, metadata }: Pod): number {
+  const times = (status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated?.finishedAt ?? []);
+  const last = times.toSorted().at(-1) ?? metadata?.deletionTimestamp ?? metadata?.creationTimestamp ?? '';
+  return Date.parse(last) || 0;
+}

@@ -1,0 +1,84 @@
+import type { Job, JobCondition, Pod } from '@bowline/kubernetes';
+import { parseTime } from '@bowline/machinery';
+import type { JobCounts } from './count-pods.ts';
+
+/** JobVerdict is how a Job ends, as soon as that is certain. */
+export interface JobVerdict {
+  readonly isSuccess: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const FIRST_BACKOFF_MS = 10_000;
+const LONGEST_BACKOFF_MS = 600_000;
+
+/** conditionOf is a condition of a Job that holds. */
+export function conditionOf(job: Job, type: string): JobCondition | undefined {
+  return job.status?.conditions?.find((each) => each.type === type && each.status === 'True');
+}
+
+/** finishedAt is when a Job ended, for good or bad; undefined while it has not. */
+export function finishedAt(job: Job): string | undefined {
+  const end = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed');
+  return end && (end.lastTransitionTime ?? '');
+}
+
+/** verdictOn says how a Job ends; undefined while that is open. */
+export function verdictOn(job: Job, counts: JobCounts, now: number): JobVerdict | undefined {
+  const announced = conditionOf(job, 'SuccessCriteriaMet') ?? conditionOf(job, 'FailureTarget');
+  if (announced) {
+    const { type, reason = '', message = '' } = announced;
+    return { isSuccess: type === 'SuccessCriteriaMet', reason, message };
+  }
+  const { spec } = job;
+  const limit = spec?.backoffLimit ?? 6;
+  if (counts.failed > limit || restartsExceed(spec?.template.spec?.restartPolicy, counts.active, limit)) {
+    return failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
+  }
+  const deadlineMs = deadlineInMs(job, now);
+  if (deadlineMs !== undefined && deadlineMs <= 0) {
+    return failure('DeadlineExceeded', 'Job was active longer than specified deadline');
+  }
+  const isDone =
+    spec?.completions === undefined
+      ? counts.succeeded > 0 && counts.active.length === 0
+      : counts.succeeded >= spec.completions;
+  if (!isDone || spec?.suspend) return undefined;
+  const message = 'Reached expected number of succeeded pods';
+  return { isSuccess: true, reason: 'CompletionsReached', message };
+}
+
+/** deadlineInMs is how long a Job may still run; undefined without a deadline. */
+export function deadlineInMs({ spec, status }: Job, now: number): number | undefined {
+  if (spec?.activeDeadlineSeconds === undefined || status?.startTime === undefined || spec.suspend) return undefined;
+  return parseTime(status.startTime) + spec.activeDeadlineSeconds * 1_000 - now;
+}
+
+/** retryInMs is how long no Pod is started after failures: ten seconds, and twice as long each time. */
+export function retryInMs({ failures }: JobCounts, now: number): number {
+  if (failures.inARow === 0) return 0;
+  const delay = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.inARow - 1), LONGEST_BACKOFF_MS);
+  return Math.max(0, failures.lastAtMs + delay - now);
+}
+
+/** wantedActive is how many Pods of a Job should run now. */
+export function wantedActive({ spec }: Job, counts: JobCounts): number {
+  if (spec?.suspend) return 0;
+  const parallelism = spec?.parallelism ?? 1;
+  if (spec?.completions !== undefined) return Math.max(0, Math.min(parallelism, spec.completions - counts.succeeded));
+  // One success says that the work is done: those that run may end, none is started.
+  return counts.succeeded > 0 ? Math.min(parallelism, counts.active.length) : parallelism;
+}
+
+function restartsExceed(policy: string | undefined, pods: readonly Pod[], limit: number): boolean {
+  if (policy !== 'OnFailure') return false;
+  const restarts = pods.reduce((total, { status }) => {
+    const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+    return total + containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  }, 0);
+  return limit === 0 ? restarts > 0 : restarts >= limit;
+}
+
+function failure(reason: string, message: string): JobVerdict {
+  return { isSuccess: false, reason, message };
+}

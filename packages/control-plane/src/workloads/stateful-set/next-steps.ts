@@ -1,0 +1,66 @@
+import type { Pod, StatefulSet } from '@bowline/kubernetes';
+import { isAvailable, isFinished } from '../pods/pod-state.ts';
+import { ordinalOf, revisionOf } from './identity.ts';
+
+/** SetStep is something to do about one place of a StatefulSet. */
+export type SetStep =
+  | { readonly do: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
+  | { readonly do: 'delete'; readonly pod: Pod; readonly why: 'failed' | 'surplus' | 'outdated' };
+
+/** SetFacts is what the next steps follow from. */
+export interface SetFacts {
+  readonly pods: readonly Pod[];
+  readonly updateRevision: string;
+  readonly now: number;
+}
+
+/**
+ * nextSteps is what is to be done about a StatefulSet now. In order, a place is touched only when all before it are well, one
+ * at a time; in parallel places come and go independently, and only updates go one by one.
+ */
+export function nextSteps(set: StatefulSet, { pods, updateRevision, now }: SetFacts): readonly SetStep[] {
+  const { spec } = set;
+  const start = spec?.ordinals?.start ?? 0;
+  const end = start + (spec?.replicas ?? 1);
+  const isParallel = spec?.podManagementPolicy === 'Parallel';
+  const strategy = spec?.updateStrategy;
+  const partition = strategy?.type === 'OnDelete' ? 0 : (strategy?.rollingUpdate?.partition ?? 0);
+  const places = new Map<number, Pod>();
+  const surplus: { readonly ordinal: number; readonly pod: Pod }[] = [];
+  for (const pod of pods) {
+    const ordinal = ordinalOf(set, pod);
+    if (ordinal === undefined) continue;
+    if (ordinal >= start && ordinal < end) places.set(ordinal, pod);
+    else surplus.push({ ordinal, pod });
+  }
+  const steps: SetStep[] = [];
+  const isWell = (pod: Pod): boolean => !isGoing(pod) && isAvailable(pod, spec?.minReadySeconds, now);
+
+  for (let ordinal = start; ordinal < end; ordinal++) {
+    const pod = places.get(ordinal);
+    const step = stepFor(ordinal, pod, ordinal < start + partition ? 'current' : 'update');
+    if (step) steps.push(step);
+    if (!isParallel && (step || !pod || !isWell(pod))) return steps;
+  }
+  for (const { pod } of surplus.toSorted((a, b) => b.ordinal - a.ordinal)) {
+    if (!isGoing(pod)) steps.push({ do: 'delete', pod, why: 'surplus' });
+    if (!isParallel) return steps;
+  }
+  if (strategy?.type === 'OnDelete' || steps.length > 0) return steps;
+  for (let ordinal = end - 1; ordinal >= start + partition; ordinal--) {
+    const pod = places.get(ordinal);
+    if (!pod) return [];
+    if (revisionOf(pod) !== updateRevision && !isGoing(pod)) return [{ do: 'delete', pod, why: 'outdated' }];
+    if (!isWell(pod)) return [];
+  }
+  return [];
+}
+
+function stepFor(ordinal: number, pod: Pod | undefined, revision: 'current' | 'update'): SetStep | undefined {
+  if (!pod) return { do: 'create', ordinal, revision };
+  return isFinished(pod) && !isGoing(pod) ? { do: 'delete', pod, why: 'failed' } : undefined;
+}
+
+function isGoing({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,90 @@
+import {
+  ControllerRevision,
+  keyOf,
+  keyString,
+  PersistentVolumeClaim,
+  Pod,
+  parseKey,
+  StatefulSet,
+} from '@bowline/kubernetes';
+import { type Controller, isAlreadyExists, keyed, type LiveClient } from '@bowline/runtime';
+import { claim } from '../pods/claim.ts';
+import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
+import { createPod, deletePod, type PodOwner } from '../pods/pod-control.ts';
+import { availableInMs } from '../pods/pod-state.ts';
+import { reportStatus } from '../pods/report-status.ts';
+import { currentRevision, pruneRevisions } from '../revisions/controller-revisions.ts';
+import type { WorkloadDeps } from '../workload-deps.ts';
+import { claimsAt, ordinalOf, podAt, revisionOf } from './identity.ts';
+import { nextSteps } from './next-steps.ts';
+import { statefulSetStatus } from './status.ts';
+
+/** statefulSets keeps the Pods of StatefulSets, each with its name and its storage, in order. */
+export function statefulSets(): Controller<WorkloadDeps> {
+  return keyed('stateful-sets', { concurrency: 4 })
+    .using<WorkloadDeps>()
+    .watches(StatefulSet, { map: (set) => [keyString(keyOf(set))] })
+    .watches(ControllerRevision, { indexes: { owner: claimIndex }, map: () => [] })
+    .watches(Pod, {
+      indexes: { owner: claimIndex },
+      map: (pod, cache) =>
+        claimantsOf(
+          pod,
+          'StatefulSet',
+          () => cache.list(StatefulSet, { namespace: pod.metadata?.namespace }),
+          ({ spec }) => spec?.selector,
+        ),
+    })
+    .reconcile(async ({ key, get, list, live, clock, deps: { events } }) => {
+      const set = get(StatefulSet, parseKey(key));
+      if (!set?.spec) return;
+      const { namespace, uid = '', deletionTimestamp } = set.metadata ?? {};
+      const orphans = list(Pod, { by: { owner: orphansOf(namespace) } }).filter(
+        (pod) => ordinalOf(set, pod) !== undefined,
+      );
+      const candidates = [...list(Pod, { by: { owner: uid } }), ...orphans];
+      const claimant = { resource: StatefulSet, object: set, selector: set.spec.selector };
+      const pods = (await claim(live, claimant, Pod, candidates)).filter((pod) => ordinalOf(set, pod) !== undefined);
+      if (deletionTimestamp !== undefined) return;
+
+      const collisionCount = set.status?.collisionCount ?? 0;
+      const revisions = list(ControllerRevision, { by: { owner: uid } });
+      const { template } = set.spec;
+      const hashLabel = 'controller.kubernetes.io/hash';
+      const found = await currentRevision(live, { ...claimant, template, hashLabel, collisionCount, revisions });
+      if ('collided' in found) {
+        await reportStatus(live, StatefulSet, set, { replicas: 0, ...set.status, collisionCount: collisionCount + 1 });
+        return { requeueAfterMs: 0 };
+      }
+      const update = found.revision;
+      const updateRevision = update.metadata?.name ?? '';
+      const current = revisions.find(({ metadata }) => metadata?.name === set.status?.currentRevision) ?? update;
+
+      const owner: PodOwner = { controller: 'statefulset-controller', resource: StatefulSet, object: set, events };
+      for (const step of nextSteps(set, { pods, updateRevision, now: clock.now() })) {
+        if (step.do === 'delete') {
+          await deletePod(live, owner, step.pod);
+          continue;
+        }
+        await createClaims(live, set, step.ordinal);
+        await createPod(live, owner, podAt(set, step.ordinal, step.revision === 'current' ? current : update));
+      }
+
+      const now = clock.now();
+      const after = list(Pod, { by: { owner: uid } }).filter((pod) => ordinalOf(set, pod) !== undefined);
+      const facts = { pods: after, updateRevision, currentRevision: current.metadata?.name ?? '', collisionCount, now };
+      const { status } = await reportStatus(live, StatefulSet, set, statefulSetStatus(set, facts));
+      const used = new Set([status?.currentRevision, updateRevision, ...after.map(revisionOf)]);
+      await pruneRevisions(live, revisions, ({ metadata }) => used.has(metadata?.name), set.spec.revisionHistoryLimit);
+      return { requeueAfterMs: availableInMs(after, set.spec.minReadySeconds, now) };
+    });
+}
+
+async function createClaims(live: LiveClient, set: StatefulSet, ordinal: number): Promise<void> {
+  for (const { claim: wanted } of claimsAt(set, ordinal)) {
+    await live.create(PersistentVolumeClaim, wanted).catch((error: unknown) => {
+      // It outlived an earlier Pod of this place.
+      if (!isAlreadyExists(error)) throw error;
+    });
+  }
+}
