@@ -92,6 +92,9 @@ export function decodeBuiltIn(
         // A key of a map is no part of the path that errors name.
         const value = below(properties ? name : `[${name}`, member, known);
         if (!isLeftOut(value, name, known, required)) define(result, name, value);
+      } else if (member === null && !properties) {
+        // A key of a map is there, whatever it has for a value.
+        define(result, name, emptyValue(known));
       }
     }
     if (properties) for (const [name, value] of defaultsOf(properties)) result[name] ??= value;
@@ -134,6 +137,13 @@ function emptyOf(schema: Schema): unknown {
     default:
       return format === 'quantity' ? '0' : null;
   }
+}
+
+/** emptyValue is what the API server takes null for where there must be a value. */
+function emptyValue({ type, format }: Schema): unknown {
+  if (format === 'quantity') return '0';
+  const empty = { string: '', integer: 0, number: 0, boolean: false, array: [], object: {} };
+  return type === undefined ? {} : empty[type];
 }
 
 /** pathOf is a path as clients read it: `spec.ports[0].name`. */
