@@ -10,6 +10,18 @@ const z = { namespace: 'b', name: 'z' };
 const red = { labels: { colour: 'red' } };
 const blue = { labels: { colour: 'blue' } };
 
+it('runs more informers than Node takes for a leak, without a warning', async () => {
+  await using harness = new Harness();
+  const warnings: string[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning.name);
+  process.on('warning', onWarning);
+  for (let index = 0; index < 12; index++) harness.watch({ view: project(() => index) });
+  await harness.run();
+  await harness.settle();
+  process.off('warning', onWarning);
+  expect(warnings).not.toContain('MaxListenersExceededWarning');
+});
+
 describe('views', () => {
   it('full keeps everything but managedFields', async () => {
     await using harness = new Harness();

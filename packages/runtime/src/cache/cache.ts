@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
 import { type Clock, type Random, systemClock, systemRandom, untilAborted } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
@@ -75,6 +76,8 @@ export class Cache {
     this.#name = options.name ?? 'default';
     this.#freeze = options.freeze ?? false;
     this.#support = new ServerSupport(this.#wire);
+    // Every informer listens: Node would take more than ten for a leak.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** informer gives the informer of a kind, made on first use. It works as soon as, and as long as, the cache runs. */
