@@ -105,7 +105,7 @@ export function toValue(json: unknown, schema: StructuralSchema): CelValue {
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (typeof json === 'string') return json;
-    if (typeof json === 'number' && isInt64(json)) return BigInt(json);
+    if (isInteger(json)) return BigInt(json);
     throw new CelFailure('invalid data, expected XIntOrString value to be either a string or integer');
   }
   switch (schema.type) {
@@ -116,10 +116,10 @@ export function toValue(json: unknown, schema: StructuralSchema): CelValue {
     case 'string':
       return textValue(json, schema);
     case 'number':
-      if (typeof json === 'number') return json;
+      if (typeof json === 'number' || typeof json === 'bigint') return Number(json);
       break;
     case 'integer':
-      if (typeof json === 'number' && isInt64(json)) return BigInt(json);
+      if (isInteger(json)) return BigInt(json);
       break;
     case 'boolean':
       if (typeof json === 'boolean') return json;
@@ -171,10 +171,15 @@ function textValue(json: unknown, schema: StructuralSchema): CelValue {
   }
 }
 
+/** Integers beyond 2^53 are bigints where the JSON was read exactly. */
+function isInteger(json: unknown): json is number | bigint {
+  return (typeof json === 'number' || typeof json === 'bigint') && isInt64(json);
+}
+
 /** The API server names the types of its own language. */
 function goType(json: unknown): string {
   if (Array.isArray(json)) return '[]interface {}';
-  if (typeof json === 'number') return isInt64(json) ? 'int64' : 'float64';
+  if (typeof json === 'number' || typeof json === 'bigint') return isInt64(json) ? 'int64' : 'float64';
   if (typeof json === 'string') return 'string';
   return typeof json === 'boolean' ? 'bool' : 'map[string]interface {}';
 }

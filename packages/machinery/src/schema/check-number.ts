@@ -4,9 +4,9 @@ import type { ValueValidation } from './structural-schema.ts';
 
 /**
  * checkNumber holds a number against the bounds of a schema. For a whole number the API server cuts the fraction off the
- * bounds before it compares, so that 1 fulfils a minimum of 1.5; the same here.
+ * bounds before it compares, so that 1 fulfils a minimum of 1.5; the same here. Whole numbers beyond 2^53 may be bigints.
  */
-export function checkNumber(outcome: Outcome, value: number, schema: ValueValidation, path: string): void {
+export function checkNumber(outcome: Outcome, value: number | bigint, schema: ValueValidation, path: string): void {
   const isWhole = isInt64(value);
   const bound = (limit: number): number => (isWhole ? Math.trunc(limit) : limit);
   const write = (limit: number): string => (isWhole ? String(Math.trunc(limit)) : formatFloat(limit));
@@ -31,15 +31,19 @@ export function checkNumber(outcome: Outcome, value: number, schema: ValueValida
   outcome.matches++;
 }
 
-function checkMultiple(outcome: Outcome, value: number, factor: number, path: string, written: string): void {
+function checkMultiple(outcome: Outcome, value: number | bigint, factor: number, path: string, written: string): void {
   if (factor <= 0) {
     const text = `factor MultipleOf declared for ${path} must be positive: ${written}`;
     outcome.add({ ...invalid(path, factor, ''), message: `Invalid value: ${written}: ${text}`, identity: text });
     return;
   }
-  const quotient = factor < 1 ? (1 / factor) * value : value / factor;
-  const isMultiple = isInt64(value) ? value % factor === 0 : isNearlyWhole(quotient);
-  if (!isMultiple) outcome.add(invalid(path, value, `should be a multiple of ${written}`));
+  if (!isMultiple(value, factor)) outcome.add(invalid(path, value, `should be a multiple of ${written}`));
+}
+
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === 'bigint' && Number.isInteger(factor)) return value % BigInt(factor) === 0n;
+  const number = Number(value);
+  return isInt64(number) ? number % factor === 0 : isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor);
 }
 
 /** isNearlyWhole forgives a rounding error of a billionth, up to the largest integer that a double holds. */

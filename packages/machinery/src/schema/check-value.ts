@@ -21,7 +21,7 @@ export function checkValue(value: unknown, schema: AnyValidation, path: string, 
   } else {
     checkBranches(outcome, value, schema, path);
     if (typeof value === 'string') checkText(outcome, value, schema, path);
-    if (typeof value === 'number') checkNumber(outcome, value, schema, path);
+    if (typeof value === 'number' || typeof value === 'bigint') checkNumber(outcome, value, schema, path);
     if (Array.isArray(value)) checkList(outcome, value, schema, path, paired);
     checkEnum(outcome, value, schema, path);
     if (isObject(value)) checkObject(outcome, value, schema, path, paired);
@@ -55,7 +55,7 @@ function knownFormat(schema: AnyValidation): ((text: string) => boolean) | undef
 function jsonType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number';
+  if (typeof value === 'number' || typeof value === 'bigint') return isInt64(value) ? 'integer' : 'number';
   return typeof value;
 }
 

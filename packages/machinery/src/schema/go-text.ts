@@ -53,7 +53,8 @@ export function formatNumber(value: number): string {
 const INT64_LIMIT = 2 ** 63;
 
 /** isInt64 tells whether the API server reads a number as an integer. `1.0` is one here: JavaScript keeps no difference. */
-export function isInt64(value: number): boolean {
+export function isInt64(value: number | bigint): boolean {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value;
   return Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT;
 }
 

@@ -50,3 +50,16 @@ describe('validate', () => {
     },
   );
 });
+
+it('takes integers beyond 2^53 that were read exactly', () => {
+  const schema: StructuralSchema = {
+    type: 'integer',
+    maximum: 10,
+    'x-kubernetes-validations': [{ rule: 'self < 9007199254740993', message: 'too large' }],
+  };
+  const problems = validate(9_007_199_254_740_993n, schema, { path: 'n' });
+  expect(problems.map(({ message }) => message)).toEqual([
+    'Invalid value: 9007199254740993:  in body should be less than or equal to 10',
+    'Invalid value: 9007199254740993: too large',
+  ]);
+});
