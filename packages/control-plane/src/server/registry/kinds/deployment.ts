@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentSpec } from '@bowline/kubernetes';
-import type { FieldProblem } from '@bowline/machinery';
+import { type FieldProblem, isSameJson } from '@bowline/machinery';
 import type { Draft } from '../api-resource.ts';
-import type { KindRules } from '../built-in-strategy.ts';
+import { type KindRules, specChanged } from '../built-in-strategy.ts';
 import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from './column.ts';
 import { countProblems, type IntOrPercent, isZero, shareProblems } from './int-or-percent.ts';
 import { type Loose, partOf } from './loose.ts';
@@ -22,6 +22,9 @@ type Problems = FieldProblem[];
 
 /** deploymentRules are what is special about Deployments. */
 export const deploymentRules: KindRules = {
+  // Annotations count because ReplicaSets inherit them.
+  countsGeneration: (object, old) =>
+    specChanged(object, old) || !isSameJson(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
   applyDefaults(object) {
     const { spec = {}, status } = asDeployment(object);
     spec.replicas ??= 1;
