@@ -1,5 +1,6 @@
 import type { ApiServer } from './api-server.ts';
 import { MASTERS } from './authentication/user-info.ts';
+import type { ApiResponse } from './http/api-request.ts';
 
 const PRIORITY_CLASSES = [
   {
@@ -33,11 +34,19 @@ export async function ensureBootstrapObjects(server: ApiServer): Promise<void> {
 }
 
 async function ensure(server: ApiServer, path: string, name: string, rest: object, labels?: object): Promise<void> {
-  const { status, body } = await server.handle({
-    method: 'POST',
-    url: path,
+  // It may be there already, from an earlier run.
+  if ((await send(server, 'GET', `${path}/${name}`)).status === 200) return;
+  const { status, body } = await send(server, 'POST', path, { metadata: { name, labels }, ...rest });
+  if (status !== 201)
+    throw new TypeError(`${path}/${name} cannot be made: ${typeof body === 'string' ? body : status}`);
+}
+
+function send(server: ApiServer, method: string, url: string, object?: object): Promise<ApiResponse> {
+  return server.handle({
+    method,
+    url,
     headers: { 'content-type': 'application/json', 'user-agent': 'kube-apiserver' },
-    body: () => Promise.resolve(Buffer.from(JSON.stringify({ metadata: { name, labels }, ...rest }))),
+    body: () => Promise.resolve(Buffer.from(object ? JSON.stringify(object) : '')),
     signal: new AbortController().signal,
     connection: {
       remoteAddress: '127.0.0.1',
@@ -45,7 +54,4 @@ async function ensure(server: ApiServer, path: string, name: string, rest: objec
       certificate: { commonName: 'system:apiserver', organizations: [MASTERS] },
     },
   });
-  // It was there already, from an earlier run.
-  if (status === 201 || status === 409) return;
-  throw new TypeError(`${path}/${name} cannot be made: ${typeof body === 'string' ? body : status}`);
 }
