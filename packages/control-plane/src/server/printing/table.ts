@@ -42,7 +42,9 @@ export function tableText(
     const object = objectOf(stored);
     const cells = JSON.stringify(columns.map(({ cell }) => cell(object, now) ?? null));
     const carried = carriedText(resource, stored, object, includeObject);
-    return `{"cells":${cells}${carried === '' ? '' : `,"object":${carried}`}}`;
+    const conditions = resource.rowConditions?.(object) ?? [];
+    const marks = conditions.length === 0 ? '' : `,"conditions":${JSON.stringify(conditions)}`;
+    return `{"cells":${cells}${marks},"object":${carried}}`;
   });
   const head = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
   return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : [])},"rows":[${rows.join(',')}]}`;
@@ -59,7 +61,7 @@ function carriedText(
   { metadata }: KubernetesObject,
   include: string | null,
 ): string {
-  if (include === 'None') return '';
+  if (include === 'None') return 'null';
   if (include === 'Object') return typedText(resource, stored);
   return JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
 }

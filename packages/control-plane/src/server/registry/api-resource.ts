@@ -170,9 +170,16 @@ export interface ApiResource {
   readonly selectableFields: ReadonlyMap<string, (object: KubernetesObject) => string>;
   /** Columns of its tables besides the name. Defaults to the age. */
   readonly columns?: readonly TableColumn[] | undefined;
+  /** What a table says of an object besides its cells. Defaults to nothing. */
+  readonly rowConditions?: RowConditions | undefined;
   /** A deprecated version says so in a warning. */
   readonly deprecation?: string | undefined;
 }
+
+/** RowConditions are marks of a row: kubectl leaves out pods that are completed when it is asked to. */
+export type RowConditions = (
+  object: KubernetesObject,
+) => readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 
 /** TableColumn is one column of a table. */
 export interface TableColumn {

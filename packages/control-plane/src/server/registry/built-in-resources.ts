@@ -79,6 +79,7 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
     schema,
     selectableFields: SELECTABLE_FIELDS[id] ?? new Map(),
     columns: rules.columns,
+    rowConditions: rules.rowConditions,
     viewOf: rules.viewOf,
     deprecation: rules.deprecation,
   };

@@ -1,6 +1,6 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import { canonicalJson } from '../json/canonical-json.ts';
-import type { ApiResource, Draft, Strategy, Subresource, TableColumn } from './api-resource.ts';
+import type { ApiResource, Draft, RowConditions, Strategy, Subresource, TableColumn } from './api-resource.ts';
 import { decodeBuiltIn } from './decode-built-in.ts';
 
 /** KindRules are what a built-in kind adds to what all have. */
@@ -16,6 +16,8 @@ export type KindRules = Partial<Omit<Strategy, 'decode' | 'countsGeneration'>> &
   readonly countsGeneration?: Strategy['countsGeneration'] | false;
   /** Columns of its tables besides the name. Defaults to the age. */
   readonly columns?: readonly TableColumn[] | undefined;
+  /** What a table says of an object besides its cells. Defaults to nothing. */
+  readonly rowConditions?: RowConditions | undefined;
   /** A state as this group shows it, where another group has another shape. Defaults to what is stored. */
   readonly viewOf?: ApiResource['viewOf'];
   /** What is said to everybody who uses a kind that is on its way out. */

@@ -2,12 +2,12 @@ import type { Binding, PodSpec } from '@bowline/kubernetes';
 import { describeProblems, type FieldProblem } from '@bowline/machinery';
 import type { ApiResponse } from '../../http/api-request.ts';
 import type { Draft } from '../../registry/api-resource.ts';
+import { setPodCondition } from '../../registry/kinds/pod-condition.ts';
 import { badRequest, conflict, notFound, StatusError } from '../../status/api-status.ts';
 import { keyIn } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
 import type { BodyDecoder } from '../decode-body.ts';
 import { draftOf } from '../render.ts';
-import { setPodCondition } from './pod-condition.ts';
 import { servePosted } from './posted.ts';
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' };

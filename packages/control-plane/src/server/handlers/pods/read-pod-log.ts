@@ -60,10 +60,19 @@ function optionProblems(query: URLSearchParams): FieldProblem[] {
   const since = query.get('sinceTime');
   if (since !== null && query.has('sinceSeconds')) {
     const message = 'Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified';
-    problems.push({ field: '', reason: 'FieldValueForbidden', message });
+    problems.push({ field: '[]', reason: 'FieldValueForbidden', message });
   } else atLeast('sinceSeconds', 1, 'must be greater than 0');
-  if (since !== null && parseTime(since) === undefined) throw badRequest(`${JSON.stringify(since)} is no time`);
+  if (since !== null) checkTime(since);
   return problems;
+}
+
+function checkTime(text: string): void {
+  try {
+    parseTime(text);
+  } catch {
+    const found = JSON.stringify(text);
+    throw badRequest(`parsing time ${found} as "2006-01-02T15:04:05Z07:00": cannot parse ${found} as "2006"`);
+  }
 }
 
 /** containerOf is whose log is meant: the only one, where none is named. */
@@ -77,9 +86,8 @@ function containerOf({ metadata, spec }: Pod, asked: string): string {
     throw badRequest(`container ${asked} is not valid for pod ${metadata?.name}`);
   }
   if (names.length === 1 && only !== undefined) return only;
-  const inits = initContainers.map(({ name }) => name);
-  const more = inits.length > 0 ? ` or one of the init containers: [${inits.join(' ')}]` : '';
-  const choice = names.length > 0 ? `, choose one of: [${[...names].join(' ')}]${more}` : '';
+  const all = [...initContainers.map(({ name }) => name), ...names];
+  const choice = all.length > 0 ? `, choose one of: [${all.join(' ')}]` : '';
   throw badRequest(`a container name must be specified for pod ${metadata?.name}${choice}`);
 }
 

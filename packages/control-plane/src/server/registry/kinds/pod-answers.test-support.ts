@@ -24,6 +24,7 @@ export function withoutAdmission({ body, ...rest }: Said): Said {
       const others = (value as { key?: string }[]).filter(({ key }) => key !== 'node.kubernetes.io/not-ready');
       return others.length === 0 ? undefined : others;
     }
+    if (name === 'lastTransitionTime' && value !== null) return 'then';
     if (name === 'message' && typeof value === 'string') return ownWords(value);
     return value;
   });

@@ -1,7 +1,7 @@
 import type { Container, ContainerStatus, KubernetesObject, Pod } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 import { age } from '../../printing/table.ts';
-import type { TableColumn } from '../api-resource.ts';
+import type { RowConditions, TableColumn } from '../api-resource.ts';
 import { AGE, as, column, wide } from './column.ts';
 import type { Loose } from './loose.ts';
 
@@ -31,6 +31,14 @@ export const POD_COLUMNS: readonly TableColumn[] = [
   ),
   wide('Readiness Gates', 'Conditions of readiness that are met, of those that the pod names.', gates),
 ];
+
+/** podRowConditions says of pods that have ended how they did. */
+export const podRowConditions: RowConditions = (object) => {
+  const { phase = '' } = as<Pod>(object).status ?? {};
+  const completed = { type: 'Completed', status: 'True', reason: phase };
+  if (phase === 'Succeeded') return [{ ...completed, message: 'The pod has completed successfully.' }];
+  return phase === 'Failed' ? [{ ...completed, message: 'The pod failed.' }] : [];
+};
 
 function gates(object: KubernetesObject): string {
   const { spec, status } = as<Pod>(object);

@@ -53,12 +53,18 @@ function deadlineProblems(deadline: number | undefined, old: number | undefined)
   return deadline > old ? [invalid(field, deadline, 'must be less than or equal to previous value')] : [];
 }
 
-function gateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Problems {
+function gateProblems({ schedulingGates = [] }: Loose<PodSpec>, old: Loose<PodSpec>): Problems {
   const before = new Set((old.schedulingGates ?? []).map(({ name }) => name));
-  const added = (spec.schedulingGates ?? []).filter(({ name }) => !before.has(name));
-  if (added.length === 0) return [];
-  const names = [...added.map(({ name }) => name)].sort().join(', ');
-  return [forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gate '${names}'`)];
+  return schedulingGates.flatMap(({ name }, index) =>
+    before.has(name)
+      ? []
+      : [
+          forbidden(
+            `spec.schedulingGates[${index}].name`,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
+  );
 }
 
 function tolerationProblems(tolerations: readonly Loose<Toleration>[], old: readonly Loose<Toleration>[]): Problems {

@@ -1,15 +1,24 @@
 import type { Pod, PodSpec } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import type { Draft } from '../api-resource.ts';
+import type { Draft, Strategy } from '../api-resource.ts';
 import { type KindRules, statusStrategy } from '../built-in-strategy.ts';
 import type { Loose } from './loose.ts';
-import { POD_COLUMNS } from './pod-columns.ts';
+import { POD_COLUMNS, podRowConditions } from './pod-columns.ts';
+import { setPodCondition } from './pod-condition.ts';
 import { podDefaults } from './pod-defaults.ts';
 import { podSpecProblems } from './pod-spec-problems.ts';
 import { podUpdateProblems } from './pod-update-problems.ts';
-import { forbidden } from './problems.ts';
+import { forbidden, IMMUTABLE, invalid } from './problems.ts';
 import { qosClassOf } from './qos-class.ts';
 import { statusDefaults } from './status-defaults.ts';
+import { dropZero } from './zero-values.ts';
+
+const GATED = {
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+};
 
 /** podRules are what is special about pods. */
 export const podRules: KindRules = {
@@ -17,8 +26,10 @@ export const podRules: KindRules = {
     podDefaults(asPod(object));
     podStatusDefaults(asPod(object));
   },
-  prepareForCreate(object) {
-    object.status = { phase: 'Pending', qosClass: qosClassOf(asPod(object).spec ?? {}) };
+  prepareForCreate(object, { now }) {
+    const { spec = {} } = asPod(object);
+    object.status = { phase: 'Pending', qosClass: qosClassOf(spec) };
+    if ((spec.schedulingGates ?? []).length > 0) setPodCondition(object, now, GATED);
   },
   validate(object, old) {
     const { spec = {} } = asPod(object);
@@ -33,15 +44,10 @@ export const podRules: KindRules = {
     return period < 0 ? 1 : period;
   },
   columns: POD_COLUMNS,
+  rowConditions: podRowConditions,
   tellsDeleted: true,
   subresources: {
-    status: (whole) => ({
-      strategy: statusStrategy(whole, (object, old) => {
-        object.metadata.ownerReferences = old.metadata.ownerReferences;
-        const { status, spec = {} } = asPod(object);
-        if (status) status.qosClass = qosClassOf(spec);
-      }),
-    }),
+    status: (whole) => ({ strategy: podStatusStrategy(whole) }),
     binding: () => ({
       serve: async (context, decoders) => (await import('../../handlers/pods/bind-pod.ts')).bindPod(context, decoders),
     }),
@@ -54,6 +60,23 @@ export const podRules: KindRules = {
     }),
   },
 };
+
+/** podStatusStrategy decides about what is said of a pod: who owns it, and what it asks for, is not. */
+function podStatusStrategy(whole: Strategy): Strategy {
+  return {
+    ...statusStrategy(whole, (object, old) => {
+      object.metadata.ownerReferences = old.metadata.ownerReferences;
+      const { status } = asPod(object);
+      if (status) status.qosClass ||= asPod(old).status?.qosClass;
+    }),
+    // What is asked for was judged when it was written.
+    validate(object, old) {
+      const { qosClass = '' } = asPod(object).status ?? {};
+      const isSame = qosClass === (asPod(old ?? object).status?.qosClass ?? '');
+      return isSame ? [] : [invalid('status.qosClass', qosClass, IMMUTABLE)];
+    },
+  };
+}
 
 function asPod(object: Draft): Loose<Pod> {
   // It was decoded by the schema of a pod.
@@ -79,7 +102,10 @@ function podStatusDefaults({ status }: Loose<Pod>): void {
     container.lastState ??= {};
     for (const { running, terminated } of [container.state, container.lastState]) {
       if (running) setTimes(running, 'startedAt');
-      if (terminated) setTimes(terminated, 'startedAt', 'finishedAt');
+      if (terminated) {
+        setTimes(terminated, 'startedAt', 'finishedAt');
+        dropZero(terminated, 'signal');
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { PodCondition } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
-import type { Draft } from '../../registry/api-resource.ts';
+import type { Draft } from '../api-resource.ts';
 
 /** setPodCondition says something of a pod; the time is that of the last change. */
 export function setPodCondition(
