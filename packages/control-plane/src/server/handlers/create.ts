@@ -59,6 +59,8 @@ export async function createObject(
   prepareNewMeta(object, random, now);
   strategy.prepareForCreate?.(object, write);
   if (countsGenerations(resource)) metadata.generation = 1;
+  const loading = strategy.loadForValidate?.(object);
+  if (loading) await loading;
   const allocation = { storage, random, dryRun: options.dryRun };
   strategy.allocate?.(object, undefined, allocation);
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, undefined, write));

@@ -131,7 +131,8 @@ export async function deleteObject(
       const last = options.dryRun
         ? object
         : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
-      if (last) return { isGone: true, last, object };
+      // Only kinds that may take their time say how much of it they got.
+      if (last) return { isGone: true, last, object: resource.strategy.gracePeriodSeconds ? object : old };
     } else {
       const next = options.dryRun
         ? storedFrom(key, stored.revision, object)

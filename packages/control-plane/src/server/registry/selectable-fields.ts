@@ -12,7 +12,7 @@ function fieldAt(path: string): Read {
   };
 }
 
-function fields(...paths: readonly string[]): ReadonlyMap<string, Read> {
+function fields(...paths: readonly string[]): Map<string, Read> {
   return new Map(paths.map((path) => [path, fieldAt(path)]));
 }
 
@@ -43,13 +43,17 @@ export const SELECTABLE_FIELDS: Readonly<Record<string, ReadonlyMap<string, Read
     'reportingComponent',
     'source',
     'type',
-  ),
+  ).set('source', (object) => fieldAt('source.component')(object) || fieldAt('reportingComponent')(object)),
   'Event.events.k8s.io': fields(
     'regarding.kind',
     'regarding.namespace',
     'regarding.name',
     'regarding.uid',
+    'regarding.apiVersion',
+    'regarding.resourceVersion',
+    'regarding.fieldPath',
     'reason',
+    'reportingController',
     'type',
   ),
   'Namespace.': fields('status.phase'),

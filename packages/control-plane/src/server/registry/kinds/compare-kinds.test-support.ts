@@ -59,12 +59,7 @@ export async function compareKinds(controlPlane?: Cluster['controlPlane']): Prom
         headers,
       ];
       const answers = { real: await told(real, step), ours: await told(ours, step) };
-      if (
-        method === 'POST' &&
-        answers.real.code === 201 &&
-        path.includes('OWN') === false &&
-        !path.includes('dryRun')
-      ) {
+      if (method === 'POST' && answers.real.code === 201 && !path.includes('OWN') && !path.includes('dryRun')) {
         const name = (step[2] as { metadata?: { name?: string } } | undefined)?.metadata?.name;
         c.onDispose(() => real('DELETE', `${step[1]}/${name}`));
       }
@@ -107,19 +102,36 @@ function sendToOurs(): Send {
   };
 }
 
+/** What is another on every server, or in every moment. */
+const VOLATILE: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'managedFields',
+  'deletionTimestamp',
+  'lastPhaseTransitionTime',
+]);
+
 /** essential drops times, versions and ids, who owns which field, and addresses and ports that are drawn. */
 function essential(body: Record<string, unknown>): unknown {
   const text = JSON.stringify(body, (name, value: unknown) => {
-    if (['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp'].includes(name))
-      return undefined;
-    if (name === 'columnDefinitions')
-      return (value as { description?: string }[]).map((each) => ({ ...each, description: '' }));
+    if (VOLATILE.has(name)) return undefined;
+    if (name === 'description' && 'columnDefinitions' in body) return '';
+    if (name === 'cells') return (value as unknown[]).map(essentialCell);
+    // No controller of ours would take these away again.
+    if (name === 'finalizers') return essentialFinalizers(value as string[]);
     return value;
   });
-  return JSON.parse(
-    text
-      .replaceAll(/10\.0\.0\.\d+/g, '10.0.0.x')
-      .replaceAll(/\b3[0-2]\d{3}\b/g, '30000')
-      .replaceAll(/"\d+[sm]"/g, '"age"'),
-  );
+  return JSON.parse(text.replaceAll(/10\.0\.0\.\d+/g, '10.0.0.x').replaceAll(/\b3[0-2]\d{3}\b/g, '30000'));
+}
+
+function essentialCell(cell: unknown): unknown {
+  if (typeof cell !== 'string') return cell;
+  if (/^(\d+[smhdy])+$/.test(cell)) return 'age';
+  return /^\d{4}-\d\d-\d\dT[\d:]+Z$/.test(cell) ? 'time' : cell;
+}
+
+function essentialFinalizers(finalizers: readonly string[]): readonly string[] | undefined {
+  const rest = finalizers.filter((each) => !/^kubernetes\.io\/pvc?-protection$/.test(each));
+  return rest.length > 0 ? rest : undefined;
 }

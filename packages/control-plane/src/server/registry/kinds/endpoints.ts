@@ -12,6 +12,7 @@ const MOST_SHOWN = 3;
 
 /** endpointsRules judge the addresses of a Service's pods, in the form that came before slices. */
 export const endpointsRules: KindRules = {
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   applyDefaults(object) {
     for (const { ports = [] } of as<Endpoints>(object).subsets ?? []) {
       for (const port of ports) {

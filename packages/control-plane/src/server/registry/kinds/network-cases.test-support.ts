@@ -36,7 +36,7 @@ export const CASES: readonly Case[] = [
       'POST',
       ENDPOINTS,
       {
-        metadata: { name: 'e' },
+        metadata: { name: 'e', labels: { own: 'e' } },
         subsets: [
           {
             addresses: [{ ip: '1.2.3.4' }, { ip: '1.2.3.5' }],
@@ -49,8 +49,9 @@ export const CASES: readonly Case[] = [
         ],
       },
     ],
-    ['POST', ENDPOINTS, { metadata: { name: 'f' } }],
-    table(ENDPOINTS),
+    ['POST', ENDPOINTS, { metadata: { name: 'f', labels: { own: 'f' } } }],
+    // Controllers of the real server make some too.
+    table(`${ENDPOINTS}?labelSelector=own`),
   ],
   [
     'endpoint slices',

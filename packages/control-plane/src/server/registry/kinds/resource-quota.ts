@@ -48,6 +48,7 @@ const OPPOSITES = [
 
 /** resourceQuotaRules judge what is limited. Nothing counts what is used: quotas are kept, not enforced. */
 export const resourceQuotaRules: KindRules = {
+  tellsDeleted: true,
   countsGeneration: false,
   validate(object, old) {
     const { hard = {} } = as<ResourceQuota>(object).spec ?? {};

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
@@ -43,6 +44,7 @@ export const secretRules: KindRules = {
     if (bytes > MOST_CONTENT_BYTES) problems.push(tooLong('data'));
     return [...problems, ...typeProblems(object, data)];
   },
+  warningsOf: (object) => keyPairWarnings(object),
   columns: [
     column('Type', 'What the data is for.', (object) => as<Secret>(object).type ?? ''),
     column('Data', 'How many values there are.', (object) => Object.keys(as<Secret>(object).data ?? {}).length),
@@ -106,5 +108,22 @@ function registryProblems(field: string, value: string): FieldProblem[] {
   } catch (error) {
     if (error instanceof JsonSyntaxError) return [invalid(field, REDACTED, error.message)];
     throw error;
+  }
+}
+
+const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
+
+/** keyPairWarnings says that a certificate and its key are no pair, which is allowed, and seldom meant. */
+function keyPairWarnings({ type, data }: Draft): string[] {
+  if (type !== 'kubernetes.io/tls') return [];
+  const read = (key: string): string => Buffer.from((data as Content)[key] ?? '', 'base64').toString('latin1');
+  const [certificate, key] = [read('tls.crt'), read('tls.key')];
+  if (!PEM.test(certificate)) return ['tls: failed to find any PEM data in certificate input'];
+  if (!PEM.test(key)) return ['tls: failed to find any PEM data in key input'];
+  try {
+    const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+    return isPair ? [] : ['tls: private key does not match public key'];
+  } catch {
+    return ['tls: failed to parse the certificate or its key'];
   }
 }

@@ -20,6 +20,9 @@ const MOST_PORT = 32_767;
 const KIND = { group: '', kind: 'Service' };
 const TAKEN = 'provided port is already allocated';
 
+/** What was drawn for a Service that is not stored yet. If somebody else was faster, it is drawn anew. */
+const drawn = new WeakMap<Draft, Set<string>>();
+
 /**
  * allocateService gives a Service what no other one has. It is asked before the Service is judged, and again in the moment
  * before it is stored: somebody else may have been faster.
@@ -37,8 +40,23 @@ export function allocateService(object: Draft, old: Draft | undefined, allocatio
   const inUse = servicesInUse(allocation.storage);
   const own = old ? `${object.metadata.namespace}/${object.metadata.name}` : undefined;
   const { random, dryRun } = allocation;
-  if (!isHeadless(service)) refuse(allocateAddress(spec, { inUse, own, random, dryRun }));
-  refuse(allocatePorts(spec, { inUse, own, random, dryRun }));
+  const ours = drawn.get(object) ?? new Set();
+  drawn.set(object, ours);
+  giveBack(spec, (address) => ours.has(address) && inUse.holderOf(address) !== undefined);
+  const drawing: Drawing = { inUse, own, random, dryRun, drew: (address) => ours.add(address) };
+  if (!isHeadless(service)) refuse(allocateAddress(spec, drawing));
+  refuse(allocatePorts(spec, drawing));
+}
+
+/** giveBack forgets what is not ours any more. */
+function giveBack(spec: Spec, isLost: (address: string) => boolean): void {
+  if (isLost(spec.clusterIP ?? '')) {
+    spec.clusterIP = undefined;
+    spec.clusterIPs = undefined;
+  }
+  for (const port of spec.ports ?? [])
+    if (isLost(`${port.protocol ?? 'TCP'}/${port.nodePort}`)) port.nodePort = undefined;
+  if (isLost(`TCP/${spec.healthCheckNodePort}`)) spec.healthCheckNodePort = undefined;
 }
 
 interface Drawing {
@@ -47,20 +65,23 @@ interface Drawing {
   readonly own: string | undefined;
   readonly random: Random;
   readonly dryRun: boolean;
+  /** drew remembers what was not asked for. */
+  readonly drew: (address: string) => void;
 }
 
 type Spec = NonNullable<Loose<Service>['spec']>;
 
-function allocateAddress(spec: Spec, { inUse, own, random, dryRun }: Drawing): FieldProblem[] {
+function allocateAddress(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing): FieldProblem[] {
   const [asked] = spec.clusterIPs ?? [];
   if (asked === undefined || asked === '') {
     const free = Array.from({ length: MOST_ADDRESS }, (_, index) => `${NETWORK}${index + 1}`).filter(
-      (address) => inUse.holderOf(address) === undefined,
+      (each) => inUse.holderOf(each) === undefined,
     );
-    const drawn = free[integerBelow(random, Math.max(1, free.length))];
-    if (drawn === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
-    spec.clusterIP = drawn;
-    spec.clusterIPs = [drawn];
+    const address = free[integerBelow(random, Math.max(1, free.length))];
+    if (address === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
+    spec.clusterIP = address;
+    spec.clusterIPs = [address];
+    drew(address);
     return [];
   }
   // What is no address at all is said of it later.
@@ -79,7 +100,7 @@ function allocateAddress(spec: Spec, { inUse, own, random, dryRun }: Drawing): F
   return holder === undefined || holder === own || dryRun ? [] : failed('provided IP is already allocated');
 }
 
-function allocatePorts(spec: Spec, { inUse, own, random, dryRun }: Drawing): FieldProblem[] {
+function allocatePorts(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing): FieldProblem[] {
   const taken = new Map<string, number>();
   const isFree = (protocol: string, port: number): boolean => {
     const holder = inUse.holderOf(`${protocol}/${port}`);
@@ -116,12 +137,16 @@ function allocatePorts(spec: Spec, { inUse, own, random, dryRun }: Drawing): Fie
           ? twin.nodePort
           : draw((drawn) => ['TCP', 'UDP', 'SCTP'].every((each) => isFree(each, drawn)));
       taken.set(`${protocol}/${port.nodePort}`, port.nodePort);
+      drew(`${protocol}/${port.nodePort}`);
     }
   }
   if (needsHealthCheck(spec)) {
     const { healthCheckNodePort: asked } = spec;
-    if (asked === undefined) spec.healthCheckNodePort = draw((port) => isFree('TCP', port));
-    else if (!dryRun && !isFree('TCP', asked))
+    if (asked === undefined) {
+      spec.healthCheckNodePort = draw((port) => isFree('TCP', port));
+      drew(`TCP/${spec.healthCheckNodePort}`);
+    }
+    if (asked !== undefined && !dryRun && !isFree('TCP', asked))
       throw internalError(`failed to allocate requested HealthCheck NodePort ${asked}: ${TAKEN}`);
   }
   return [];

@@ -1,0 +1,22 @@
+import type { Lease } from '@bowline/kubernetes';
+import type { FieldProblem } from '@bowline/machinery';
+import type { KindRules } from '../built-in-strategy.ts';
+import { AGE, as, column } from './column.ts';
+import { invalid, notNegative } from './problems.ts';
+
+/** leaseRules judge who leads, and for how long. */
+export const leaseRules: KindRules = {
+  applyDefaults(object) {
+    const { spec } = as<Lease>(object);
+    // The API server takes these only where elections are coordinated, which they are not by default.
+    if (spec) Object.assign(spec, { strategy: undefined, preferredHolder: undefined });
+  },
+  validate(object) {
+    const { leaseDurationSeconds, leaseTransitions } = as<Lease>(object).spec ?? {};
+    const problems: FieldProblem[] = [];
+    if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0)
+      problems.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
+    return [...problems, ...notNegative('spec.leaseTransitions', leaseTransitions)];
+  },
+  columns: [column('Holder', 'Who leads.', (object) => as<Lease>(object).spec?.holderIdentity ?? ''), AGE],
+};

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { type Answer, startTestServer } from '../../in-process.test-support.ts';
+
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+const SERVICES = '/api/v1/namespaces/a/services';
+
+interface ServiceSpec {
+  readonly clusterIP: string;
+  readonly ports: readonly { readonly nodePort?: number }[];
+}
+const specOf = ({ body }: Answer): ServiceSpec => body.spec as ServiceSpec;
+
+describe('a namespace', () => {
+  it('stays after its deletion until its own finalizers are gone', async () => {
+    const t = startTestServer();
+    const path = '/api/v1/namespaces/a';
+    await t.call('POST', '/api/v1/namespaces', { metadata: { name: 'a' } });
+    const deleted = await t.call('DELETE', path);
+    expect([deleted.body.kind, deleted.body.status]).toEqual(['Namespace', { phase: 'Terminating' }]);
+    expect(deleted.body.metadata).toMatchObject({ deletionTimestamp: expect.any(String) as string });
+    // A second deletion changes nothing.
+    expect((await t.call('DELETE', path)).body.metadata?.resourceVersion).toBe(deleted.body.metadata?.resourceVersion);
+    await t.call('PUT', `${path}/status`, { ...deleted.body, status: { phase: 'Terminating', conditions: [] } });
+    expect((await t.call('GET', path)).status).toBe(200);
+    expect((await t.call('PUT', `${path}/finalize`, { metadata: { name: 'a' }, spec: {} })).status).toBe(200);
+    expect((await t.call('GET', path)).status).toBe(404);
+  });
+
+  it('stays for finalizers of its metadata too', async () => {
+    const t = startTestServer();
+    const path = '/api/v1/namespaces/a';
+    await t.call('POST', '/api/v1/namespaces', { metadata: { name: 'a', finalizers: ['x.y/z'] } });
+    await t.call('DELETE', path);
+    await t.call('PUT', `${path}/finalize`, { metadata: { name: 'a', finalizers: ['x.y/z'] }, spec: {} });
+    expect((await t.call('GET', path)).status).toBe(200);
+    await t.call('PATCH', path, { metadata: { finalizers: null } }, MERGE);
+    expect((await t.call('GET', path)).status).toBe(404);
+  });
+});
+
+describe('services', () => {
+  it('never share an address or a node port, however many are made at once', async () => {
+    const t = startTestServer();
+    const made = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        t.call('POST', SERVICES, {
+          metadata: { name: `s${index}` },
+          spec: { type: 'NodePort', ports: [{ port: 80 }] },
+        }),
+      ),
+    );
+    expect(new Set(made.map((answer) => specOf(answer).clusterIP)).size).toBe(100);
+    expect(new Set(made.map((answer) => specOf(answer).ports[0]?.nodePort)).size).toBe(100);
+  });
+
+  it('say when there is no address left, and give theirs back when they are deleted', async () => {
+    const t = startTestServer();
+    const create = (name: string) => t.call('POST', SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
+    for (let index = 0; index < 254; index++) expect((await create(`s${index}`)).status).toBe(201);
+    expect((await create('more')).body.message).toContain('range is full');
+    const freed = specOf(await t.call('DELETE', `${SERVICES}/s7`)).clusterIP;
+    expect(specOf(await create('more')).clusterIP).toBe(freed);
+  });
+
+  it.each([
+    ['clusterIP', { clusterIP: '10.0.0.9', ports: [{ port: 80 }] }, 'provided IP is already allocated'],
+    ['nodePort', { type: 'NodePort', ports: [{ port: 80, nodePort: 30009 }] }, 'provided port is already allocated'],
+    ['nodePort beyond', { type: 'NodePort', ports: [{ port: 80, nodePort: 9 }] }, 'is not in the valid range'],
+  ])('are refused a %s that another one has', async (_what, spec, message) => {
+    const t = startTestServer();
+    const owner = { type: 'NodePort', clusterIP: '10.0.0.9', ports: [{ port: 80, nodePort: 30009 }] };
+    await t.call('POST', SERVICES, { metadata: { name: 'owner' }, spec: owner });
+    const answer = await t.call('POST', SERVICES, { metadata: { name: 'b' }, spec });
+    expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(message)]);
+  });
+
+  it('have the addresses that they had when the server started', async () => {
+    const t = startTestServer();
+    const kept = { metadata: { name: 's', namespace: 'a' }, spec: { clusterIPs: ['10.0.0.9'] } };
+    t.server.storage.create('services', 'a/s', kept);
+    const spec = { clusterIP: '10.0.0.9', ports: [{ port: 80 }] };
+    const answer = await t.call('POST', SERVICES, { metadata: { name: 't' }, spec });
+    expect(answer.body.message).toContain('already allocated');
+  });
+});
+
+describe('events', () => {
+  it('are watched in the shape of the group, whoever wrote them', async () => {
+    const t = startTestServer();
+    const events = await t.stream('/apis/events.k8s.io/v1/namespaces/a/events?watch=true');
+    const next = events.next();
+    const about = { kind: 'Pod', name: 'p', namespace: 'a' };
+    await t.call('POST', '/api/v1/namespaces/a/events', {
+      metadata: { name: 'e' },
+      involvedObject: about,
+      message: 'm',
+    });
+    expect((await next).value).toMatchObject({ type: 'ADDED', object: { regarding: about, note: 'm' } });
+  });
+});
+
+describe('webhook configurations', () => {
+  it.each([
+    ['nope', 'compilation failed'],
+    ['1 +', 'compilation failed'],
+    ['object.x', 'must evaluate to bool but got dyn'],
+  ])('are refused with the condition %s', async (expression, message) => {
+    const t = startTestServer();
+    const webhook = {
+      name: 'a.b.c',
+      clientConfig: { url: 'https://a' },
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      matchConditions: [{ name: 'c', expression }],
+    };
+    const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+    const answer = await t.call('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
+    expect(answer.body.message).toContain(`webhooks[0].matchConditions[0].expression: Invalid value: "${expression}"`);
+    expect(answer.body.message).toContain(message);
+  });
+});
+
+describe('claims', () => {
+  const CLAIMS = '/api/v1/namespaces/a/persistentvolumeclaims';
+  const storage = (amount: string): object => ({ spec: { resources: { requests: { storage: amount } } } });
+  it.each([
+    ['grow when they are bound', 'Bound', storage('2Gi'), 200],
+    ['do not grow before', 'Pending', storage('2Gi'), 422],
+    ['keep how they are mounted', 'Bound', { spec: { accessModes: ['ReadOnlyMany'] } }, 422],
+  ])('%s', async (_what, phase, change, status) => {
+    const t = startTestServer();
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    await t.call('POST', CLAIMS, { metadata: { name: 'c' }, spec });
+    await t.call('PATCH', `${CLAIMS}/c/status`, { status: { phase, capacity: { storage: '1Gi' } } }, MERGE);
+    expect((await t.call('PATCH', `${CLAIMS}/c`, change, MERGE)).status).toBe(status);
+  });
+});
+
+describe('secrets', () => {
+  it('of registries are refused without a word of what is in them', async () => {
+    const t = startTestServer();
+    const data = { '.dockerconfigjson': Buffer.from('hunter2').toString('base64') };
+    const secret = { metadata: { name: 's' }, type: 'kubernetes.io/dockerconfigjson', data };
+    const { status, body } = await t.call('POST', '/api/v1/namespaces/a/secrets', secret);
+    expect([status, JSON.stringify(body)]).toEqual([422, expect.not.stringContaining('hunter2')]);
+  });
+
+  it('take keys that are special to JavaScript', async () => {
+    const t = startTestServer();
+    const text = '{"metadata":{"name":"s"},"stringData":{"__proto__":"x","constructor":"y"}}';
+    const { body } = await t.call('POST', '/api/v1/namespaces/a/secrets', text);
+    expect(JSON.stringify(body.data)).toBe('{"__proto__":"eA==","constructor":"eQ=="}');
+  });
+});

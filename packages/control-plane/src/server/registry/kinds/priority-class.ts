@@ -1,0 +1,68 @@
+import type { PriorityClass } from '@bowline/kubernetes';
+import type { FieldProblem } from '@bowline/machinery';
+import type { KindRules } from '../built-in-strategy.ts';
+import { AGE, as, column, count } from './column.ts';
+import { forbidden, IMMUTABLE, invalid, notSupported } from './problems.ts';
+import { dropFalse } from './zero-values.ts';
+
+const MOST_VALUE = 1_000_000_000;
+/** What every cluster has. */
+const SYSTEM: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+};
+const POLICIES = ['PreemptLowerPriority', 'Never'];
+
+/** priorityClassRules keep what a class means: pods carry copies of it. */
+export const priorityClassRules: KindRules = {
+  applyDefaults(object) {
+    const priority = as<PriorityClass>(object);
+    priority.preemptionPolicy ??= 'PreemptLowerPriority';
+    dropFalse(priority, 'globalDefault');
+  },
+  validate(object, old) {
+    const { value = 0, preemptionPolicy = '' } = as<PriorityClass>(object);
+    if (old) {
+      const problems: FieldProblem[] = [];
+      if (value !== old.value) problems.push(forbidden('value', 'may not be changed in an update.'));
+      if (preemptionPolicy !== old.preemptionPolicy)
+        problems.push(invalid('preemptionPolicy', preemptionPolicy, IMMUTABLE));
+      return problems;
+    }
+    const problems = valueProblems(object.metadata.name ?? '', value);
+    if (!POLICIES.includes(preemptionPolicy))
+      problems.push(notSupported('preemptionPolicy', preemptionPolicy, POLICIES));
+    return problems;
+  },
+  // Nothing that may be changed is a wish.
+  countsGeneration: () => false,
+  columns: [
+    count('Value', 'How important pods of it are.', (object) => as<PriorityClass>(object).value ?? 0),
+    column(
+      'Global-Default',
+      'Whether it is that of pods that name none.',
+      (object) => as<PriorityClass>(object).globalDefault ?? false,
+      { type: 'boolean' },
+    ),
+    AGE,
+    column(
+      'PreemptionPolicy',
+      'Whether others make room for its pods.',
+      (object) => as<PriorityClass>(object).preemptionPolicy ?? '<unset>',
+    ),
+  ],
+};
+
+function valueProblems(name: string, value: number): FieldProblem[] {
+  if (name.startsWith('system-')) {
+    if (SYSTEM[name] === value) return [];
+    const why = Object.hasOwn(SYSTEM, name)
+      ? `value of ${name} PriorityClass must be ${SYSTEM[name]}`
+      : `${name} is not a known system priority class`;
+    const detail = `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`;
+    return [forbidden('metadata.name', detail)];
+  }
+  return value > MOST_VALUE
+    ? [forbidden('value', `maximum allowed value of a user defined priority is ${MOST_VALUE}`)]
+    : [];
+}
