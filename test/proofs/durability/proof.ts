@@ -1,0 +1,126 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { integerBelow, seededRandom } from '@bowline/machinery';
+import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import type { Endurance, EnduranceSettings } from './endurance-child.ts';
+import { Ledger } from './ledger.ts';
+import { ServerProcess } from './server-process.ts';
+import { readAll, writeUntilKilled } from './write-until-killed.ts';
+
+const MOST_WRITES_PER_ROUND = 1_200;
+/** Every so many rounds the process is killed while it starts, too. */
+const EARLY_KILLS = 0.25;
+const LONGEST_START_MS = 1_500;
+const UPDATES = 1_000_000;
+/** The limits that the control plane promises. */
+const MOST_GROWTH = 1.2;
+const MOST_FOLDER = 4;
+
+/**
+ * The durability proof: an embedded control plane in a process of its own is killed again and again, while it writes and while
+ * it starts, and must hold what it acknowledged each time it comes back. `--kills N` is the same as `--runs N`. Then 100
+ * objects are updated a million times (`--updates N` for another number), and memory and folder must not grow with that.
+ */
+export const proof: Proof = {
+  name: 'durability',
+  summary: 'an embedded control plane killed with -9 again and again: no acknowledged write is lost, nothing grows',
+  defaultRuns: 40,
+  run,
+};
+
+type Violation = ProofResult['violations'][number];
+
+async function run(options: ProofOptions): Promise<ProofResult> {
+  const { seed, seconds = Number.POSITIVE_INFINITY, flags = {}, log } = options;
+  const runs = flags.kills === undefined ? options.runs : Number(flags.kills);
+  if (!Number.isInteger(runs)) throw new Error(`--kills takes a whole number, not ${flags.kills}`);
+  const violations: Violation[] = [];
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-durability-'));
+  try {
+    // Half of the time for each part, where time is short.
+    const rounds = await killAgainAndAgain(
+      join(folder, 'killed'),
+      { ...options, runs, seconds: seconds / 2 },
+      violations,
+    );
+    const updates = flags.updates === undefined ? UPDATES : Number(flags.updates);
+    const settings = { folder: join(folder, 'endured'), updates, seconds: Math.min(seconds / 2, 3_600) };
+    const endurance = await endure(settings);
+    log(`${endurance.updates} updates, ${endurance.perSecond} per second`);
+    const growth = endurance.rss / endurance.rssAtFirst;
+    const share = endurance.largestFolderBytes / endurance.liveBytes;
+    if (growth > MOST_GROWTH) violations.push({ seed, message: `memory grew to ${growth.toFixed(2)} of what it was` });
+    if (share > MOST_FOLDER)
+      violations.push({ seed, message: `the folder held ${share.toFixed(2)} times what is alive` });
+    const ratios = { memoryGrowth: round(growth), folderToLive: round(share) };
+    return { name: 'durability', runs: rounds.kills, seed, violations, facts: { ...rounds, ...ratios, endurance } };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function killAgainAndAgain(folder: string, options: ProofOptions, violations: Violation[]) {
+  const { runs, seed: first, seconds = Number.POSITIVE_INFINITY, log } = options;
+  const startedAt = performance.now();
+  const ledger = new Ledger();
+  const restartMs: number[] = [];
+  let [kills, early, acknowledged] = [0, 0, 0];
+  while (kills < runs && performance.now() - startedAt < seconds * 1_000 && violations.length === 0) {
+    const seed = first + kills;
+    const random = seededRandom(seed);
+    if (random.next() < EARLY_KILLS) {
+      const starting = new ServerProcess(folder);
+      await pause(integerBelow(random, LONGEST_START_MS));
+      await starting.kill();
+      early++;
+    }
+    await using server = new ServerProcess(folder);
+    restartMs.push(await server.ready());
+    const told = (message: string): void => void violations.push({ seed, message });
+    for (const message of ledger.compare(await readAll(server))) told(message);
+    const goal = 1 + integerBelow(random, MOST_WRITES_PER_ROUND);
+    const laterMs = integerBelow(random, 4);
+    const written = await writeUntilKilled(server, ledger, random, goal, async () => {
+      if (laterMs > 0) await pause(laterMs);
+      await server.kill();
+    });
+    for (const message of written.violations) told(message);
+    acknowledged += written.acknowledged;
+    kills++;
+    if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, revision ${ledger.newest}`);
+  }
+  // What the last kill left is looked at too.
+  await using server = new ServerProcess(folder);
+  restartMs.push(await server.ready());
+  for (const message of ledger.compare(await readAll(server))) violations.push({ seed: first + kills, message });
+  restartMs.sort((a, b) => a - b);
+  return {
+    kills,
+    killsWhileStarting: early,
+    acknowledged,
+    unanswered: ledger.unanswered,
+    revision: ledger.newest,
+    restartMs: { median: round(restartMs[restartMs.length >> 1] ?? 0), most: round(restartMs.at(-1) ?? 0) },
+  };
+}
+
+async function endure(settings: EnduranceSettings): Promise<Endurance> {
+  const script = fileURLToPath(new URL('./endurance-child.ts', import.meta.url));
+  const execArgv = [...process.execArgv, '--expose-gc'];
+  const child = fork(script, [JSON.stringify(settings)], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const exited = once(child, 'exit').then(([code]) => {
+    throw new Error(`the process of the updates ended with ${code} before it was done`);
+  });
+  const [endurance] = (await Promise.race([once(child, 'message'), exited])) as [Endurance];
+  exited.catch(() => undefined);
+  return endurance;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
