@@ -5,6 +5,7 @@ import { statusStrategy } from '../registry/built-in-strategy.ts';
 import { IMMUTABLE, invalid } from '../registry/kinds/problems.ts';
 import { isEstablished, withCondition } from './conditions.ts';
 import { definitionProblems } from './definition-problems.ts';
+import { formatWarnings } from './format-warnings.ts';
 
 /** CLEANUP keeps a definition until its objects are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
@@ -84,6 +85,14 @@ function validate(object: Draft, old: Draft | undefined): FieldProblem[] {
   return problems;
 }
 
+/** Warnings of what was there before are not repeated. */
+function warningsOf(object: Draft, old: Draft | undefined): string[] {
+  const of = (draft: Draft): string[] =>
+    definitionOf(draft).spec.versions.flatMap(({ schema }) => formatWarnings(schema?.openAPIV3Schema ?? {}));
+  const known = new Set(old && of(old));
+  return of(object).filter((warning) => !known.has(warning));
+}
+
 /** A definition goes after its objects. That it goes is no change of what is wanted. */
 function prepareForDelete(object: Draft, old: Draft, now: number): void {
   const { metadata } = object;
@@ -120,6 +129,7 @@ export function withDefinitionRules(resource: ApiResource): ApiResource {
       prepareForUpdate(object);
     },
     validate,
+    warningsOf,
     prepareForDelete,
   };
   const status = resource.subresources.get('status');

@@ -1,0 +1,127 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitFor } from '../../testing/wait-for.ts';
+import { DEFINITIONS, startCustomServer } from './custom-server.test-support.ts';
+import { BROKEN, definition, OWN_WORDS } from './definition-cases.test-support.ts';
+import { GADGETS, STEPS } from './object-steps.test-support.ts';
+
+/** Said is what a server says, without what is another on every server, and with problems in a fixed order. */
+interface Said {
+  readonly code: number;
+  readonly warnings: readonly string[];
+  readonly body: unknown;
+}
+
+type Send = (method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>) => Promise<Said>;
+
+const UNLIKE = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'lastTransitionTime',
+  'time',
+  'description',
+]);
+
+let c: Cluster;
+let real: Send;
+let ours: Send;
+let group: string;
+
+beforeAll(async () => {
+  c = await cluster({ prefix: 'custom' });
+  group = `${c.uniqueName('custom')}.example.test`;
+  real = await sendToReal();
+  ours = sendToOurs();
+  await ours('POST', '/api/v1/namespaces', { metadata: { name: c.namespace } }, {});
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+describe('definitions', () => {
+  test.each(BROKEN)('with $what are judged as by the real server', async (broken) => {
+    const { real: theirs, ours: own } = await both('POST', `${DEFINITIONS}?dryRun=All`, definition(broken));
+    if (OWN_WORDS.has(broken.what)) expect(theirs.code).toBe(422);
+    else expect(own).toEqual(theirs);
+  });
+});
+
+test('Custom resources are read, completed and judged as by the real server', async () => {
+  const created = await both('POST', DEFINITIONS, GADGETS);
+  expect(created.ours).toEqual(created.real);
+  c.onDispose(() => real('DELETE', `${DEFINITIONS}/gadgets.${group}`, undefined, {}));
+  await waitFor('the definition to be established', async () => {
+    const { body } = await real('GET', `${DEFINITIONS}/gadgets.${group}`, undefined, {});
+    return JSON.stringify(body).includes('"reason":"InitialNamesAccepted"');
+  });
+  await waitFor('the objects to be served', async () => {
+    const { code } = await real('GET', `/apis/${group}/v1/namespaces/${c.namespace}/gadgets`, undefined, {});
+    return code === 200;
+  });
+  const established = await both('GET', `${DEFINITIONS}/gadgets.GROUP`, undefined);
+  expect(established.ours).toEqual(established.real);
+  for (const { what, method, path, body, type = 'application/json', accept = 'application/json' } of STEPS) {
+    const answers = await both(method, `/apis/GROUP/${path}`, body, { 'content-type': type, accept });
+    expect([what, answers.ours]).toEqual([what, answers.real]);
+  }
+});
+
+async function both(
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly real: Said; readonly ours: Said }> {
+  const filled = <T>(value: T): T =>
+    value === undefined
+      ? value
+      : (JSON.parse(JSON.stringify(value).replaceAll('GROUP', group).replaceAll('NS', c.namespace)) as T);
+  const request = [method, filled(path), filled(body), { 'user-agent': 'test', ...headers }] as const;
+  return { real: await real(...request), ours: await ours(...request) };
+}
+
+async function sendToReal(): Promise<Send> {
+  const kubeconfig = await c.kubeconfig('admin');
+  const connection = connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context']));
+  const transport = connect(connection);
+  c.onDispose(() => transport.close());
+  return async (method, path, body, headers) => {
+    const response = await transport.request({
+      method,
+      path,
+      lane: 'call',
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return said(response.status, response.headers.warning ?? '', await response.text());
+  };
+}
+
+function sendToOurs(): Send {
+  const server = startCustomServer();
+  c.onDispose(async () => server[Symbol.dispose]());
+  return async (method, path, body, headers) => {
+    const answer = await server.call(method, path, body, headers);
+    const isText = answer.headers['content-type'] !== 'application/json';
+    const text = isText ? (answer.body.message ?? '') : JSON.stringify(answer.body);
+    return said(answer.status, [answer.headers.warning ?? []].flat().join(', '), text);
+  };
+}
+
+function said(code: number, warning: string, text: string): Said {
+  const body = text.startsWith('{')
+    ? (JSON.parse(text, (name, value: unknown) => (UNLIKE.has(name) ? undefined : value)) as Record<string, unknown>)
+    : text;
+  const warnings = warning.split(/,\s*(?=299 )/).sort();
+  if (typeof body === 'string' || !Array.isArray((body.details as { causes?: unknown } | undefined)?.causes))
+    return { code, warnings, body };
+  // The real server finds problems of fields in any order; the message repeats them.
+  const details = body.details as { causes: object[] };
+  const causes = details.causes.map((cause) => JSON.stringify(cause)).sort();
+  return {
+    code,
+    warnings,
+    body: { ...body, message: String(body.message).split(':')[0], details: { ...details, causes } },
+  };
+}

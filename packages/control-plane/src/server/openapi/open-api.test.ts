@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { customResources } from '../custom-resources/custom-resources.ts';
+import { boxes } from '../custom-resources/custom-server.test-support.ts';
+import { definitionOf } from '../custom-resources/definition-rules.ts';
+import { apiGroups } from '../discovery/documents.ts';
+import type { ApiResponse } from '../http/api-request.ts';
+import { requestInfo } from '../http/request-info.ts';
+import { builtInResources } from '../registry/built-in-resources.ts';
+import { Registry } from '../registry/registry.ts';
+import { groupVersionDocument } from './group-version-document.ts';
+import { openApiRoutes } from './open-api-routes.ts';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Record<string, Record<string, unknown>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Record<string, unknown>>> };
+}
+
+const BOXES = customResources(definitionOf(boxes({ size: { type: 'integer', description: 'How large' } })), {
+  revision: 1,
+  isTerminating: () => false,
+});
+
+function served(): Registry {
+  const registry = new Registry();
+  registry.set(...builtInResources(), ...BOXES);
+  return registry;
+}
+
+function asker(registry: Registry) {
+  const [route] = openApiRoutes({ registry });
+  return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse | undefined> => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const request = {
+      method: 'GET',
+      url,
+      headers,
+      body: () => Promise.resolve(new Uint8Array()),
+      signal: new AbortController().signal,
+      connection: { remoteAddress: '', isSecure: true },
+    };
+    return route?.(requestInfo('GET', pathname, searchParams), request, searchParams);
+  };
+}
+
+function pathsIn(response: ApiResponse | undefined): Record<string, { readonly serverRelativeURL: string }> {
+  return (JSON.parse(String(response?.body)) as { paths: Record<string, { serverRelativeURL: string }> }).paths;
+}
+
+describe('documents', () => {
+  const versions = apiGroups([...builtInResources(), ...BOXES]).flatMap(({ name, versions: list }) =>
+    list.map(({ version, resources }) => [`${name}/${version}`, resources] as const),
+  );
+
+  test.each(versions)('of %s refer to nothing that they do not have', (_, resources) => {
+    const document = groupVersionDocument(resources) as Document;
+    const names = new Set(Object.keys(document.components.schemas));
+    const referred = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
+    expect(referred.length).toBeGreaterThan(0);
+    expect(referred.map(([, name]) => name ?? '').filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  test('let kubectl find kinds, how to patch them, and that fields are validated', () => {
+    const core = versions.find(([name]) => name === '/v1')?.[1] ?? [];
+    const { components, paths } = groupVersionDocument(core) as Document;
+    expect(components.schemas['io.k8s.api.core.v1.Pod']).toMatchObject({
+      'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Pod' }],
+    });
+    expect(components.schemas['io.k8s.api.core.v1.PodSpec']).toMatchObject({
+      properties: {
+        containers: {
+          'x-kubernetes-patch-merge-key': 'name',
+          'x-kubernetes-patch-strategy': 'merge',
+          items: { $ref: '#/components/schemas/io.k8s.api.core.v1.Container' },
+        },
+      },
+    });
+    expect(paths['/api/v1/namespaces/{namespace}/pods/{name}']?.patch).toMatchObject({
+      'x-kubernetes-action': 'patch',
+      parameters: expect.arrayContaining([expect.objectContaining({ name: 'fieldValidation' })]) as unknown,
+    });
+  });
+
+  test('describe custom resources by their schema and by what every object has', () => {
+    const { components } = groupVersionDocument(BOXES) as Document;
+    expect(components.schemas['test.example.v1.Box']?.properties).toMatchObject({
+      spec: { properties: { size: { type: 'integer', description: 'How large' } } },
+      metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
+    });
+  });
+});
+
+describe('routes', () => {
+  test('lead from the root to a document that never changes', async () => {
+    const ask = asker(served());
+    const { serverRelativeURL = '' } = pathsIn(await ask('/openapi/v3'))['apis/example.test/v1'] ?? {};
+    const found = await ask(serverRelativeURL);
+    expect([found?.status, found?.headers['cache-control']]).toEqual([200, 'public, immutable']);
+    const again = await ask(serverRelativeURL, { 'if-none-match': String(found?.headers.etag) });
+    expect([again?.status, again?.body]).toEqual([304, '']);
+  });
+
+  test('lead whoever has an old address to the new one', async () => {
+    const ask = asker(served());
+    const { serverRelativeURL } = pathsIn(await ask('/openapi/v3'))['apis/apps/v1'] ?? {};
+    const moved = await ask('/openapi/v3/apis/apps/v1?hash=OLD');
+    expect([moved?.status, moved?.headers.location]).toEqual([301, serverRelativeURL]);
+  });
+
+  test('change the address of a group whose schema changed, and of no other', async () => {
+    const registry = served();
+    const ask = asker(registry);
+    const before = pathsIn(await ask('/openapi/v3'));
+    registry.set(
+      ...customResources(definitionOf(boxes({ other: { type: 'string' } })), {
+        revision: 1,
+        isTerminating: () => false,
+      }),
+    );
+    const after = pathsIn(await ask('/openapi/v3'));
+    const changed = Object.keys(after).filter(
+      (name) => after[name]?.serverRelativeURL !== before[name]?.serverRelativeURL,
+    );
+    expect(changed).toEqual(['apis/example.test/v1']);
+  });
+
+  test('know nothing of version 2 and of groups that are not there', async () => {
+    const ask = asker(served());
+    expect(await ask('/openapi/v2')).toBeUndefined();
+    expect(await ask('/openapi/v3/apis/nobody.test/v1')).toBeUndefined();
+  });
+});
