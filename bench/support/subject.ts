@@ -12,16 +12,20 @@ export interface SubjectInput {
   readonly options: Readonly<Record<string, number | string>>;
 }
 
-/** smallHeapArgument, after the input, asks a subject to keep V8's nursery small from its start. */
+/** smallHeapArgument, after the input, asks a subject to keep V8's heap small from its start. */
 export const smallHeapArgument = 'small-heap';
 
 /**
- * subjectInput reads what the harness asks of this process. The nursery is bounded here for every subject alike, with the
- * setting of the runtime's `preferSmallHeap`: importing the runtime for it would weigh on the bare loop.
+ * subjectInput reads what the harness asks of this process. The heap is bounded here for every subject alike, with the
+ * settings of the runtime's `preferSmallHeap`: importing the runtime for it would weigh on the bare loop.
  */
 export function subjectInput(): SubjectInput {
   const [, , input = '', heap] = process.argv;
-  if (heap === smallHeapArgument) setFlagsFromString('--semi-space-growth-factor=1');
+  if (heap === smallHeapArgument) {
+    setFlagsFromString('--semi-space-growth-factor=1');
+    setFlagsFromString('--heap-growing-percent=50');
+    setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
+  }
   return JSON.parse(input) as SubjectInput;
 }
 

@@ -100,7 +100,7 @@ function candidates(scene: RuntimeScene, bare: Subject): readonly Candidate[] {
   ];
 }
 
-/** withSmallHeap is the same subject as `runUntilSignal` runs it: with V8's nursery kept small. */
+/** withSmallHeap is the same subject as `runUntilSignal` runs it: with V8's heap kept small. */
 export function withSmallHeap(subject: Subject): Subject {
   return {
     ...subject,

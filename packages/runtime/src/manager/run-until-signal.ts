@@ -3,7 +3,7 @@ import { preferSmallHeap } from '../operations/small-heap.ts';
 
 /** RunUntilSignalOptions says which signals end a run, and how the process is set up for it. */
 export interface RunUntilSignalOptions {
-  /** Trade a little processor time for a third of the memory; see `preferSmallHeap`. Defaults to true. */
+  /** Let V8 spend memory like an operator; see `preferSmallHeap`. Defaults to true. */
   readonly smallHeap?: boolean | undefined;
   /** Defaults to SIGTERM and SIGINT. */
   readonly signals?: readonly NodeJS.Signals[] | undefined;

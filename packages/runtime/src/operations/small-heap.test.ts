@@ -1,21 +1,34 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** A fresh process that keeps many objects, after the given statement; answers the size of its nursery in bytes. */
-function nurseryAfter(statement: string): number {
-  const program = `
-    import v8 from 'node:v8';
-    ${statement}
-    const kept = [];
-    for (let i = 0; i < 200_000; i++) kept.push({ name: 'object-' + i, labels: [i] });
-    console.log(kept.length && v8.getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
-  `;
-  const flags = ['--conditions=@bowline/source', '--import', 'tsx', '--input-type=module', '--eval', program];
+const file = new URL('./small-heap.ts', import.meta.url).href;
+const PREFERRED = `const { preferSmallHeap } = await import('${file}'); preferSmallHeap();`;
+
+/** Runs a program in a fresh process, after the given statement, and answers the number that it writes. */
+function measure(statement: string, program: string): number {
+  const text = `import v8 from 'node:v8'; ${statement} ${program}`;
+  const flags = ['--conditions=@bowline/source', '--import', 'tsx', '--input-type=module', '--eval', text];
   return Number(execFileSync(process.execPath, flags, { encoding: 'utf8' }));
 }
 
 test('the nursery stays at its first size while much is kept', () => {
-  const file = new URL('./small-heap.ts', import.meta.url).href;
-  const bounded = nurseryAfter(`const { preferSmallHeap } = await import('${file}'); preferSmallHeap();`);
-  expect(bounded * 4).toBeLessThanOrEqual(nurseryAfter(''));
+  const nursery = `
+    const kept = [];
+    for (let i = 0; i < 200_000; i++) kept.push({ name: 'object-' + i, labels: [i] });
+    console.log(kept.length && v8.getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
+  `;
+  expect(measure(PREFERRED, nursery) * 4).toBeLessThanOrEqual(measure('', nursery));
+}, 60_000);
+
+test('what is kept for a while and then dropped is collected before there is much of it', () => {
+  const highest = `
+    const kept = new Array(100_000);
+    let most = 0;
+    for (let i = 0; i < 600_000; i++) {
+      kept[i % kept.length] = { name: 'object-' + i, labels: [i], owner: { uids: [i, i] } };
+      if (i % 2_000 === 0) most = Math.max(most, v8.getHeapStatistics().used_heap_size);
+    }
+    console.log(most);
+  `;
+  expect(measure(PREFERRED, highest) * 1.5).toBeLessThanOrEqual(measure('', highest));
 }, 60_000);
