@@ -25,7 +25,7 @@ export interface ResourceRequest {
   readonly subresource: string;
   /** Empty for cluster-wide kinds and for requests across namespaces. */
   readonly namespace: string;
-  /** Empty for collections. */
+  /** Empty for collections, unless a field selector names one of their objects. */
   readonly name: string;
 }
 
@@ -65,7 +65,18 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   const subresource = below.join('/');
   const wantsWatch = isWatchPath || isTrue(query.get('watch'));
   const verb = verbOf(method, name, wantsWatch, query);
+  // Who lists or watches one object by its name asks for that one: a right to it alone is enough.
+  if (name === '' && (verb === 'list' || verb === 'watch')) name = selectedName(query.get('fieldSelector') ?? '');
   return { isResource: true, path, verb, group, version, resource, subresource, namespace, name };
+}
+
+/** selectedName is the name that a field selector demands; empty when it demands none. */
+function selectedName(fieldSelector: string): string {
+  for (const term of fieldSelector.split(',')) {
+    const [, name] = /^metadata\.name={1,2}([^\\/%]+)$/.exec(term.trim()) ?? [];
+    if (name !== undefined && name !== '.' && name !== '..') return name;
+  }
+  return '';
 }
 
 /** isTrue reads a boolean query parameter as the API server does: everything but a clear no is yes. */
