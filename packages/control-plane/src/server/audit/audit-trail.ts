@@ -21,6 +21,8 @@ export interface Audited {
   user?: UserInfo | undefined;
   /** The name in the body, where the path has none. */
   name?: string | undefined;
+  /** What admission says of it. */
+  annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The control plane's own reads are most of the traffic, and nobody asks about them. */
@@ -56,6 +58,7 @@ export class AuditTrail {
           stage,
           ...common,
           responseStatus: status,
+          ...(audited.annotations ? { annotations: audited.annotations } : {}),
           requestReceivedTimestamp: received,
           stageTimestamp: timestamp(this.#options.clock.now()),
         });

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Clock, systemRandom, VirtualClock } from '@bowline/machinery';
+import type { AuditEvent } from '../../audit/audit-event.ts';
 import { createAdmission } from '../admission/create-admission.ts';
 import type { ServiceResolver } from '../admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from '../api-server.ts';
+import { AuditTrail } from '../audit/audit-trail.ts';
 import { trackFields } from '../fields/track-fields.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';
@@ -48,6 +50,8 @@ export interface GuardedServer extends Disposable {
   readonly access: AccessControl;
   readonly clock: VirtualClock;
   readonly ask: Ask;
+  /** What the audit log says, in order. */
+  readonly audited: readonly AuditEvent[];
 }
 
 /** ADMIN may do everything. */
@@ -81,6 +85,7 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
   });
   const { authorizer } = access;
   const { resolveService } = options;
+  const audited: AuditEvent[] = [];
   const admission = createAdmission({
     storage: kept,
     registry,
@@ -99,10 +104,12 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
     registry,
     storage: kept,
     clock,
+    audit: new AuditTrail({ clock, write: (event) => audited.push(event) }),
     onError: fail,
   });
   return {
     server,
+    audited,
     access,
     clock: virtual,
     async ask(who, method, url, body, headers = []) {

@@ -1,6 +1,6 @@
 import { clearMeta } from '../objects/object-meta.ts';
 import type { Answer, ApiResource, Draft } from '../registry/api-resource.ts';
-import type { RequestContext } from './context.ts';
+import { type RequestContext, reviewParts } from './context.ts';
 import type { WriteResult } from './create.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -12,7 +12,7 @@ export async function computeObject(
   object: Draft,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const { resource, info, clock, admission, fields, user, warnings, request } = context;
+  const { resource, info, clock, admission, fields, user } = context;
   const { namespace, name, subresource } = info;
   const now = clock.now();
   clearMeta(object);
@@ -26,11 +26,7 @@ export async function computeObject(
     name,
     object,
     old: undefined,
-    user,
-    dryRun: options.dryRun,
-    options: options.raw,
-    warnings,
-    signal: request.signal,
+    ...reviewParts(context, options),
   };
   await admission.mutate(review);
   await admission.validate(review);

@@ -1,6 +1,6 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
 import type { Clock, Random } from '@bowline/machinery';
-import type { Admission } from '../admission/admission.ts';
+import type { Admission, AdmissionRequest } from '../admission/admission.ts';
 import type { Audited } from '../audit/audit-trail.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
@@ -43,6 +43,17 @@ export interface RequestContext extends ServerParts {
 /** keyOf is where the object that the request names is stored. The path of a namespace says that it is in itself. */
 export function keyOf({ resource, info }: Pick<RequestContext, 'resource' | 'info'>): string {
   return keyIn(resource.scope === 'Namespaced' ? info.namespace : '', info.name);
+}
+
+/** reviewParts is what admission is told of every write alike. */
+export function reviewParts(
+  { user, warnings, request, audited }: RequestContext,
+  { dryRun, raw }: { readonly dryRun: boolean; readonly raw: AdmissionRequest['options'] },
+): Pick<AdmissionRequest, 'user' | 'dryRun' | 'options' | 'warnings' | 'annotate' | 'signal'> {
+  const annotate = (key: string, value: string): void => {
+    audited.annotations = { ...audited.annotations, [key]: value };
+  };
+  return { user, dryRun, options: raw, warnings, annotate, signal: request.signal };
 }
 
 /** resourceName names the request's resource in messages. */

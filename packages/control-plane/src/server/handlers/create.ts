@@ -3,7 +3,7 @@ import { clearMeta, metaProblems, prepareNewMeta } from '../objects/object-meta.
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { alreadyExists, badRequest, internalError, invalid, otherNamespace } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -46,11 +46,7 @@ export async function createObject(
     name: metadata.name ?? '',
     object,
     old: undefined,
-    user,
-    dryRun: options.dryRun,
-    options: options.raw,
-    warnings: context.warnings,
-    signal: context.request.signal,
+    ...reviewParts(context, options),
   };
   await admission.mutate(review);
   if (resource.scope === 'Namespaced' && metadata.namespace !== info.namespace) throw otherNamespace();

@@ -2,7 +2,7 @@ import { formatTime } from '@bowline/machinery';
 import type { Draft } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, type Status } from '../status/api-status.ts';
 import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
 import { draftOf, viewed } from './render.ts';
 import { isUnbound } from './update.ts';
@@ -100,7 +100,7 @@ export async function deleteObject(
   namespace: string,
   options: DeleteOptions,
 ): Promise<Deleted> {
-  const { storage, resource, admission, user, clock } = context;
+  const { storage, resource, admission, clock } = context;
   const key = keyIn(resource.scope === 'Namespaced' ? namespace : '', name);
   for (let attempt = 1; ; attempt++) {
     const stored = storage.get(resource.collection, key);
@@ -116,11 +116,7 @@ export async function deleteObject(
       name,
       object: undefined,
       old,
-      user,
-      dryRun: options.dryRun,
-      options: options.raw,
-      warnings: context.warnings,
-      signal: context.request.signal,
+      ...reviewParts(context, options),
     };
     await admission.mutate(review);
     await admission.validate(review);

@@ -2,7 +2,7 @@ import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
-import { keyOf, type RequestContext, resourceName } from './context.ts';
+import { keyOf, type RequestContext, resourceName, reviewParts } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
 import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -81,11 +81,7 @@ async function complete(
     name: info.name,
     object,
     old,
-    user,
-    dryRun: options.dryRun,
-    options: options.raw,
-    warnings: context.warnings,
-    signal: context.request.signal,
+    ...reviewParts(context, options),
   };
   await admission.mutate(review);
   strategy.applyDefaults?.(object);

@@ -24,16 +24,29 @@ export function matchedResource(
   const { resource } = request;
   if (webhook.rules.some((rule) => matches(rule, request, resource))) return resource;
   if (!webhook.matchesEquivalents || webhook.rules.length === 0) return undefined;
-  // Events of the other group are the same objects too, but no rule turns one into the other.
-  const equivalents = registry
-    .all()
-    .filter((each) => each.collection === resource.collection && each.group === resource.group && each !== resource);
+  const equivalents = equivalentsOf(resource, registry);
   if (equivalents.length === 0) return undefined;
   for (const rule of webhook.rules) {
     const equivalent = equivalents.find((each) => matches(rule, request, each));
     if (equivalent) return equivalent;
   }
   return undefined;
+}
+
+/** What is served changes seldom, and every write asks about every webhook. */
+const known = new WeakMap<ApiResource, { readonly generation: number; readonly equivalents: readonly ApiResource[] }>();
+
+/** The other versions of a resource. Events of the other group are the same objects too, but nothing turns one into the other. */
+function equivalentsOf(resource: ApiResource, registry: Registry): readonly ApiResource[] {
+  const { generation } = registry;
+  const before = known.get(resource);
+  if (before?.generation === generation) return before.equivalents;
+  const { collection, group } = resource;
+  const equivalents = registry
+    .all()
+    .filter((each) => each.collection === collection && each.group === group && each !== resource);
+  known.set(resource, { generation, equivalents });
+  return equivalents;
 }
 
 function matches(rule: RuleWithOperations, request: AdmissionRequest, resource: ApiResource): boolean {

@@ -208,6 +208,13 @@ describe('webhooks', () => {
     expect((headers.warning as string[]).map((line) => line.length)).toEqual([15, 264, 264]);
   });
 
+  it('add to what the audit log says', async () => {
+    using t = await start([{ type: 'validating' }]);
+    answers = { '/a': () => ({ response: { allowed: true, auditAnnotations: { why: 'because' } } }) };
+    await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(t.audited.at(-1)?.annotations).toEqual({ 'a.hooks.test/why': 'because' });
+  });
+
   it('behind a Service are reached at its external name, else where the embedder says', async () => {
     const port = Number(new URL(server.url).port);
     const service = { namespace: 'default', name: 'hooks', path: '/a' };
