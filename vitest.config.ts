@@ -9,12 +9,12 @@ const files = (ending: string): string[] => everywhere.map((folder) => `${folder
 const leftOut = ['**/node_modules/**', '**/dist/**'];
 const onControlPlane = {
   exclude: leftOut,
-  pool: 'threads',
+  pool: 'threads' as const,
   isolate: false,
   globalSetup: ['./test/support/shared-control-plane.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
-} as const;
+};
 
 /**
  * Three kinds of test, told apart by their file name:
