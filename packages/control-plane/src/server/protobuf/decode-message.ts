@@ -1,5 +1,5 @@
 import { MOST_DEPTH } from '../json/parse-json.ts';
-import type { Field, Message, ScalarType, ValueType } from './message-fields.ts';
+import { type Field, isScalar, type Message, type ScalarType, type ValueType, ZEROS } from './message-fields.ts';
 import { BYTES, FIXED64, ProtobufError, VARINT, WireReader } from './wire-reader.ts';
 import { WRAPPED } from './wrapped-values.ts';
 
@@ -10,15 +10,6 @@ const WIRE_TYPES: Readonly<Partial<Record<ValueType, number>>> = {
   int32: VARINT,
   int64: VARINT,
   double: FIXED64,
-};
-
-const ZEROS: Readonly<Record<ScalarType, unknown>> = {
-  string: '',
-  bytes: '',
-  boolean: false,
-  int32: 0,
-  int64: 0,
-  double: 0,
 };
 
 /** decodeMessage reads a message as the JSON that the API server would write for it. Throws a ProtobufError. */
@@ -92,10 +83,6 @@ function readEntry(reader: WireReader, end: number, field: Field, into: Json, de
 function emptyValue(type: ValueType): unknown {
   if (type === 'message') return {};
   return isScalar(type) ? ZEROS[type] : (WRAPPED[type].unwrap({}) ?? null);
-}
-
-function isScalar(type: ValueType): type is ScalarType {
-  return type in ZEROS;
 }
 
 /** readValue reads one value; `before` is what an earlier part of the same message said, which counts on. */

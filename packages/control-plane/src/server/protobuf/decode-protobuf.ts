@@ -72,7 +72,7 @@ function readEnvelope(bytes: Uint8Array, expected: ExpectedKind): Envelope {
 }
 
 function readParts(reader: WireReader, { apiVersion, kind }: ExpectedKind): Envelope {
-  const found = { apiVersion, kind, raw: new Uint8Array() };
+  const found: { -readonly [Name in keyof Envelope]: Envelope[Name] } = { apiVersion, kind, raw: new Uint8Array() };
   while (reader.isBefore(reader.end)) {
     const number = reader.tag('Unknown');
     if (reader.wireType !== BYTES || number > 2) reader.skip();

@@ -4,6 +4,21 @@ import { fieldNumbers } from './generated/field-numbers.ts';
 /** ScalarType is a value that protobuf has a form for. */
 export type ScalarType = 'string' | 'bytes' | 'boolean' | 'int32' | 'int64' | 'double';
 
+/** ZEROS are the values that protobuf and Go have for scalars of which nothing is said. */
+export const ZEROS: Readonly<Record<ScalarType, unknown>> = {
+  string: '',
+  bytes: '',
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+};
+
+/** isScalar tells scalars from messages. */
+export function isScalar(type: ValueType): type is ScalarType {
+  return type in ZEROS;
+}
+
 /** WrappedType is a value that is a message in protobuf, and none in JSON. */
 export type WrappedType =
   | 'time'
@@ -116,14 +131,25 @@ function typeOf({ type, format, ref, intOrString, preserveUnknown, items }: Sche
   }
 }
 
+/** refsOf are the definitions that have a name: for instance both kinds of events. */
+export function refsOf(name: string): string[] {
+  return Object.keys(fieldNumbers)
+    .filter((module) => linesOf(module).has(name))
+    .map((module) => `${module}.${name}`);
+}
+
 function lineOf(module: string, name: string): string {
+  const line = linesOf(module).get(name);
+  if (line === undefined) throw new TypeError(`there are no field numbers of ${module}.${name}`);
+  return line;
+}
+
+function linesOf(module: string): ReadonlyMap<string, string> {
   let known = lines.get(module);
   if (!known) {
     const texts = (fieldNumbers[module] ?? '').trim().split('\n');
     known = new Map(texts.map((text) => [text.slice(0, text.indexOf(' ')), text.slice(text.indexOf(' ') + 1)]));
     lines.set(module, known);
   }
-  const line = known.get(name);
-  if (line === undefined) throw new TypeError(`there are no field numbers of ${module}.${name}`);
-  return line;
+  return known;
 }

@@ -11,3 +11,22 @@ test.each<[string, object, object]>([
   if (!schema) throw new TypeError(`there is no schema of ${kind}`);
   expect(decodeBuiltIn(kind, 'v1', schema, { ...given }).object).toEqual({ ...expected, metadata: {} });
 });
+
+test('leaves out zero values that the API server does not tell from none, and keeps the others', () => {
+  const schema = schemaFor('v1', 'Pod');
+  if (!schema) throw new TypeError('there is no schema of Pod');
+  const containers = [{ name: '', stdin: false, env: [{ name: 'A', value: '' }] }];
+  const spec = { hostNetwork: false, nodeName: '', priority: 0, terminationGracePeriodSeconds: 0, containers };
+  const { object } = decodeBuiltIn('Pod', 'v1', schema, { metadata: { generateName: '', generation: 0 }, spec });
+  expect(object).toMatchObject({ metadata: {}, spec: { priority: 0, terminationGracePeriodSeconds: 0 } });
+  expect(Object.keys(object.metadata)).toEqual([]);
+  const { hostNetwork, nodeName, containers: read } = object.spec as Record<string, unknown>;
+  expect({ hostNetwork, nodeName, read }).toEqual({ read: [{ name: '', env: [{ name: 'A' }] }] });
+});
+
+test('keeps a zero that is a number or a share', () => {
+  const schema = schemaFor('policy/v1', 'PodDisruptionBudget');
+  if (!schema) throw new TypeError('there is no schema of PodDisruptionBudget');
+  const spec = { maxUnavailable: 0 };
+  expect(decodeBuiltIn('PodDisruptionBudget', 'v1', schema, { spec }).object).toMatchObject({ spec });
+});

@@ -1,6 +1,7 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
 import { badRequest } from '../status/api-status.ts';
 import type { Decoded, Draft } from './api-resource.ts';
+import { leftOutZeros } from './left-out-zeros.ts';
 import { readBytes, readQuantity, readTime } from './read-text.ts';
 
 /**
@@ -91,6 +92,8 @@ export function decodeBuiltIn(
       } else if (member !== null && member !== undefined) {
         // A key of a map is no part of the path that errors name.
         const value = below(properties ? name : `[${name}`, member, known);
+        const isZero = value === '' || value === 0 || value === false;
+        if (isZero && properties && leftOutZeros(properties, given.ref, kind).has(name)) continue;
         if (!isLeftOut(value, name, known, required)) define(result, name, value);
       } else if (member === null && !properties) {
         // A key of a map is there, whatever it has for a value.

@@ -1,0 +1,31 @@
+import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
+import { isScalar, type Message, messageOf, refsOf } from '../protobuf/message-fields.ts';
+
+type Properties = NonNullable<Schema['properties']>;
+
+const known = new WeakMap<Properties, ReadonlySet<string>>();
+
+/**
+ * leftOutZeros are the properties whose zero value (0, false, no text) the API server does not tell from none, and leaves out.
+ * That depends on its own types: the table of their fields knows it. Without a `ref` the definition is looked for by its name.
+ */
+export function leftOutZeros(properties: Properties, ref: string | undefined, name: string): ReadonlySet<string> {
+  let names = known.get(properties);
+  if (!names) {
+    const found = ref ?? [...refsOf(name), 'meta-v1.ObjectMeta'].find((each) => isOf(each, properties));
+    names = new Set(found === undefined ? [] : zerosOf(messageOf(found)));
+    known.set(properties, names);
+  }
+  return names;
+}
+
+function isOf(ref: string, properties: Properties): boolean {
+  return resolveSchema({ ref }).properties === properties;
+}
+
+function zerosOf({ fields }: Message): string[] {
+  return [...fields.values()].flatMap((field) => {
+    if (field.form === 'inline') return zerosOf(field.message());
+    return field.form === 'single' && isScalar(field.type) && !field.tellsZero ? [field.name] : [];
+  });
+}
