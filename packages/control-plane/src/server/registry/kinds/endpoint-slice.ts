@@ -23,10 +23,11 @@ export const endpointSliceRules: KindRules = {
       port.protocol ??= 'TCP';
     }
     for (const endpoint of slice.endpoints ?? []) endpoint.conditions ??= {};
-    // What is not there is written all the same.
-    if ((slice.endpoints ?? []).length === 0) object.endpoints = null;
-    if ((slice.ports ?? []).length === 0) object.ports = null;
+    object.endpoints ??= null;
+    object.ports ??= null;
   },
+  prepareForCreate: emptyAsNull,
+  prepareForUpdate: emptyAsNull,
   validate(object, old) {
     const slice = as<EndpointSlice>(object);
     const type = slice.addressType ?? '';
@@ -47,6 +48,13 @@ export const endpointSliceRules: KindRules = {
     AGE,
   ],
 };
+
+/** What is not there is written all the same. */
+function emptyAsNull(object: Draft): void {
+  const slice = as<EndpointSlice>(object);
+  if (slice.endpoints?.length === 0) object.endpoints = null;
+  if (slice.ports?.length === 0) object.ports = null;
+}
 
 /** Labels count too: controllers that follow slices act on them. */
 function contentOf({ metadata, addressType, endpoints, ports }: Draft): string {

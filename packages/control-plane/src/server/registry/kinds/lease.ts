@@ -1,16 +1,14 @@
 import type { Lease } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
+import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column } from './column.ts';
 import { invalid, notNegative } from './problems.ts';
 
 /** leaseRules judge who leads, and for how long. */
 export const leaseRules: KindRules = {
-  applyDefaults(object) {
-    const { spec } = as<Lease>(object);
-    // The API server takes these only where elections are coordinated, which they are not by default.
-    if (spec) Object.assign(spec, { strategy: undefined, preferredHolder: undefined });
-  },
+  prepareForCreate: dropCoordination,
+  prepareForUpdate: dropCoordination,
   validate(object) {
     const { leaseDurationSeconds, leaseTransitions } = as<Lease>(object).spec ?? {};
     const problems: FieldProblem[] = [];
@@ -20,3 +18,9 @@ export const leaseRules: KindRules = {
   },
   columns: [column('Holder', 'Who leads.', (object) => as<Lease>(object).spec?.holderIdentity ?? ''), AGE],
 };
+
+/** The API server takes these only where elections are coordinated, which they are not by default. */
+function dropCoordination(object: Draft): void {
+  const { spec } = as<Lease>(object);
+  if (spec) Object.assign(spec, { strategy: undefined, preferredHolder: undefined });
+}

@@ -9,7 +9,7 @@ import { CASES as STORAGE } from './storage-cases.test-support.ts';
 
 let both: BothServers;
 beforeAll(async () => {
-  both = await compareKinds();
+  both = await compareKinds({ comparesOwners: true });
 });
 afterAll(async () => {
   await both?.[Symbol.asyncDispose]();
