@@ -1,10 +1,10 @@
 import { ConfigMap, Namespace, type ObjectMeta, ServiceAccount } from '@bowline/kubernetes';
-import { type Controller, isAlreadyExists, isForbidden, isNotFound, keyed, type LiveClient } from '@bowline/runtime';
+import { type Controller, isAlreadyExists, isForbidden, isNotFound, keyed, project } from '@bowline/runtime';
 
-/** What people find in every namespace; see `furnishedNamespaces`. */
 const DEFAULT_ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_KEY = 'ca.crt';
+const DESCRIPTION = 'kubernetes.io/description';
 const ROOT_CA_NOTE =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
@@ -24,31 +24,29 @@ export function defaultAccounts(): Controller<unknown> {
 /** rootCertificates gives every namespace the certificate by which Pods know the API server. */
 export function rootCertificates(pem: string): Controller<unknown> {
   const data = { [ROOT_CA_KEY]: pem };
+  const annotations = { [DESCRIPTION]: ROOT_CA_NOTE };
+  // The same text in every namespace need not be kept for each of them.
+  const view = project((map: ConfigMap) => ({ metadata: map.metadata ?? {}, isRight: isRight(map, pem) }));
   return keyed('root-certificates', { concurrency: 4 })
     .watches(Namespace, { view: 'metadata', map: nameOf })
-    .watches(ConfigMap, {
-      fieldSelector: `metadata.name=${ROOT_CA}`,
-      map: ({ metadata = {} }) => namespaceOf({ metadata }),
-    })
+    .watches(ConfigMap, { view, fieldSelector: `metadata.name=${ROOT_CA}`, map: namespaceOf })
     .reconcile(async ({ key: namespace, get, live }) => {
       if (!isActive(get(Namespace, { name: namespace }))) return;
       const key = { namespace, name: ROOT_CA };
       const found = get(ConfigMap, key);
-      const annotations = { 'kubernetes.io/description': ROOT_CA_NOTE };
-      if (!found) await unlessGone(live.create(ConfigMap, { metadata: { ...key, annotations }, data }));
-      else if (!isRight(found, pem)) await rewrite(live, found, data);
+      if (found?.isRight) return;
+      if (!found) {
+        await unlessGone(live.create(ConfigMap, { metadata: { ...key, annotations }, data }));
+        return;
+      }
+      const metadata = { ...found.metadata, annotations: { ...found.metadata.annotations, ...annotations } };
+      await live.update(ConfigMap, { metadata, data });
     });
 }
 
-function isRight({ data = {}, binaryData, metadata }: ConfigMap, pem: string): boolean {
-  const isOnly = Object.keys(data).length === 1 && Object.keys(binaryData ?? {}).length === 0;
-  return isOnly && data[ROOT_CA_KEY] === pem && metadata?.annotations?.['kubernetes.io/description'] !== undefined;
-}
-
-async function rewrite(live: LiveClient, found: ConfigMap, data: Readonly<Record<string, string>>): Promise<void> {
-  const { binaryData: _, ...rest } = found;
-  const annotations = { ...found.metadata?.annotations, 'kubernetes.io/description': ROOT_CA_NOTE };
-  await live.update(ConfigMap, { ...rest, metadata: { ...found.metadata, annotations }, data });
+function isRight({ data = {}, binaryData = {}, metadata }: ConfigMap, pem: string): boolean {
+  const isOnly = Object.keys(data).length === 1 && Object.keys(binaryData).length === 0;
+  return isOnly && data[ROOT_CA_KEY] === pem && metadata?.annotations?.[DESCRIPTION] !== undefined;
 }
 
 /** A namespace that has begun to go takes nothing new, and needs nothing. */

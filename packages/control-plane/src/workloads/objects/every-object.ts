@@ -110,13 +110,14 @@ export class EveryObject implements ObjectObserver {
     this.#wake();
   }
 
-  /** One request at a time would be enough, but two do no harm: the later answer wins. */
+  /** readKinds asks what is served, and watches it. Of two at the same time the later answer wins, which does no harm. */
   async #readKinds(signal: AbortSignal): Promise<ApiKinds> {
     const kinds = await readApiKinds(this.#options.client, signal);
     const before = this.#kinds;
     this.#kinds = kinds;
     this.#monitors.watch(kinds.preferred.filter(isWatched).map(({ resource }) => resource));
-    if (before?.preferred.length !== kinds.preferred.length) this.#collector.kindsChanged();
+    const known = new Set(before?.preferred.map(({ resource }) => resource.id));
+    if (kinds.preferred.some(({ resource }) => !known.has(resource.id))) this.#collector.kindsChanged();
     return kinds;
   }
 }
