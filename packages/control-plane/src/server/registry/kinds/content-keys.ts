@@ -10,7 +10,7 @@ const KEY_TEXT =
 /** keyProblems is what is wrong with a key of a ConfigMap or Secret. */
 export function keyProblems(field: string, key: string): FieldProblem[] {
   const details: string[] = [];
-  if (key.length > LONGEST_KEY) details.push(`must be no more than ${LONGEST_KEY} bytes`);
+  if (key.length > LONGEST_KEY) details.push(`must be no more than ${LONGEST_KEY} characters`);
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) details.push(KEY_TEXT);
   if (key === '.') details.push("must not be '.'");
   else if (key === '..') details.push("must not be '..'");

@@ -152,3 +152,22 @@ describe('secrets', () => {
     expect(JSON.stringify(body.data)).toBe('{"__proto__":"eA==","constructor":"eQ=="}');
   });
 });
+
+describe('quotas', () => {
+  it('show what is used of what may be asked for, and of what may be reached', async () => {
+    const t = startTestServer();
+    const quotas = '/api/v1/namespaces/a/resourcequotas';
+    await t.call('POST', quotas, {
+      metadata: { name: 'q' },
+      spec: { hard: { cpu: 1, 'limits.cpu': '2.5', pods: 10 } },
+    });
+    const status = {
+      hard: { pods: '10', cpu: 1, 'limits.cpu': '2.5' },
+      used: { cpu: '500m', 'limits.cpu': 0, pods: 1 },
+    };
+    await t.call('PATCH', `${quotas}/q/status`, { status }, MERGE);
+    const table = await t.call('GET', quotas, undefined, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    const [row] = table.body.rows as { cells: unknown[] }[];
+    expect(row?.cells.slice(0, 3)).toEqual(['q', 'cpu: 500m/1, pods: 1/10', 'limits.cpu: 0/2500m']);
+  });
+});
