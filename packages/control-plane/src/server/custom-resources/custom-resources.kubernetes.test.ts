@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../../testing/wait-for.ts';
 import { DEFINITIONS, startCustomServer } from './custom-server.test-support.ts';
 import { BROKEN, definition, OWN_WORDS } from './definition-cases.test-support.ts';
-import { GADGETS, STEPS } from './object-steps.test-support.ts';
+import { GADGETS, type ObjectStep, STEPS } from './object-steps.test-support.ts';
 
 /** Said is what a server says, without what is another on every server, and with problems in a fixed order. */
 interface Said {
@@ -13,7 +13,12 @@ interface Said {
   readonly body: unknown;
 }
 
-type Send = (method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>) => Promise<Said>;
+type Send = (
+  method: ObjectStep['method'],
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+) => Promise<Said>;
 
 const UNLIKE = new Set([
   'uid',
@@ -68,7 +73,7 @@ test('Custom resources are read, completed and judged as by the real server', as
 });
 
 async function both(
-  method: string,
+  method: ObjectStep['method'],
   path: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},

@@ -11,12 +11,8 @@ const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
 
 /** What stands for values that are written in more than one way. */
 const SCALARS: Readonly<Record<string, Definition>> = {
-  [QUANTITY]: {
-    description: 'An amount: a number with a suffix, such as 100m or 2Gi.',
-    oneOf: [{ type: 'string' }, { type: 'number' }],
-  },
+  [QUANTITY]: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   [INT_OR_STRING]: {
-    description: 'A number, or a name or percentage.',
     format: 'int-or-string',
     oneOf: [{ type: 'integer' }, { type: 'string' }],
   },
@@ -84,7 +80,8 @@ function expanded(definitions: Definitions, schema: Schema): Definition {
 function referredName(definitions: Definitions, { ref, format, intOrString }: Schema): string | undefined {
   if (ref !== undefined) return addDefinition(definitions, ref);
   const name = format === 'quantity' ? QUANTITY : intOrString ? INT_OR_STRING : undefined;
-  if (name !== undefined) definitions.set(name, SCALARS[name] ?? {});
+  // Copies: what is said of them is added later.
+  if (name !== undefined) definitions.set(name, { ...SCALARS[name] });
   return name;
 }
 

@@ -1,8 +1,10 @@
 import type { ApiResource } from '../registry/api-resource.ts';
 import { addDefinition, type Definition, type Definitions, mark, refTo } from './definitions.ts';
+import { type Descriptions, describeFields } from './descriptions.ts';
 
-const API_VERSION = { description: 'The group and version of the kind.', type: 'string' };
-const KIND = { description: 'The kind of the object.', type: 'string' };
+/** A built-in kind, and its list, whose common fields are described as those of all kinds are. */
+const ANY_KIND = 'io.k8s.api.core.v1.ConfigMap';
+const ANY_LIST = 'io.k8s.api.core.v1.ConfigMapList';
 
 /** KindNames are how a document calls a kind and its list. */
 export interface KindNames {
@@ -11,8 +13,9 @@ export interface KindNames {
 }
 
 /** addKind adds the definitions of a resource: its kind and the list of it, marked as what they are. */
-export function addKind(definitions: Definitions, resource: ApiResource): KindNames {
-  return resource.structuralSchema ? addCustomKind(definitions, resource) : addBuiltInKind(definitions, resource);
+export function addKind(definitions: Definitions, resource: ApiResource, descriptions: Descriptions = {}): KindNames {
+  if (!resource.structuralSchema) return addBuiltInKind(definitions, resource);
+  return addCustomKind(definitions, resource, descriptions);
 }
 
 function addBuiltInKind(definitions: Definitions, { group, version, kind, listKind, verbs }: ApiResource): KindNames {
@@ -26,32 +29,30 @@ function addBuiltInKind(definitions: Definitions, { group, version, kind, listKi
   return { kind: own, list: verbs.includes('list') ? add(listKind) : own };
 }
 
-function addCustomKind(definitions: Definitions, resource: ApiResource): KindNames {
+function addCustomKind(definitions: Definitions, resource: ApiResource, descriptions: Descriptions): KindNames {
   const { group, version, kind, listKind, structuralSchema, selectableFields, resource: plural } = resource;
   const prefix = `${group.split('.').reverse().join('.')}.${version}`;
   const names = { kind: `${prefix}.${kind}`, list: `${prefix}.${listKind}` };
-  const meta = (name: string, description: string): Definition => ({
-    description,
-    allOf: [refTo(addDefinition(definitions, `meta-v1.${name}`))],
-  });
+  const common = (like: string, meta: string): Record<string, Definition> => {
+    const fields: Record<string, Definition> = {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: refTo(addDefinition(definitions, `meta-v1.${meta}`)),
+    };
+    describeFields(fields, descriptions[like]?.[1] ?? {});
+    return fields;
+  };
   const own: Definition = {
     ...structuralSchema,
-    properties: {
-      ...structuralSchema?.properties,
-      apiVersion: API_VERSION,
-      kind: KIND,
-      metadata: meta('ObjectMeta', 'What every object has.'),
-    },
+    properties: { ...structuralSchema?.properties, ...common(ANY_KIND, 'ObjectMeta') },
   };
   const list: Definition = {
     description: `${listKind} is a list of ${kind}`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: API_VERSION,
+      ...common(ANY_LIST, 'ListMeta'),
       items: { description: `List of ${plural}.`, type: 'array', items: refTo(names.kind) },
-      kind: KIND,
-      metadata: meta('ListMeta', 'What every list has.'),
     },
   };
   mark(own, group, version, kind);

@@ -5,6 +5,7 @@ import { SERVER_VERSION } from '../discovery/version-route.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
+import { loadDescriptions } from './descriptions.ts';
 import { groupVersionDocument } from './group-version-document.ts';
 
 const ROOT = '/openapi/v3';
@@ -19,12 +20,13 @@ interface Described {
 /** openApiRoutes describe every kind that is served, as OpenAPI v3. There is no v2: clients know what to do without. */
 export function openApiRoutes({ registry }: { readonly registry: Registry }): Route[] {
   const described = describedVersions(registry);
-  const route: Route = ({ path }, request, query) => {
+  const route: Route = async ({ path }, request, query) => {
     if (path === ROOT || path === `${ROOT}/`) return rootAnswer(described());
     if (!path.startsWith(`${ROOT}/`)) return undefined;
     const name = path.slice(ROOT.length + 1);
     const found = described().get(name);
-    return found && documentAnswer(found, name, request, query.get('hash'));
+    if (!found) return undefined;
+    return documentAnswer(found, name, request, query.get('hash'));
   };
   return [route];
 }
@@ -77,12 +79,12 @@ function rootAnswer(described: ReadonlyMap<string, Described>): ApiResponse {
   };
 }
 
-function documentAnswer(
+async function documentAnswer(
   described: Described,
   name: string,
   { headers }: ApiRequest,
   asked: string | null,
-): ApiResponse {
+): Promise<ApiResponse> {
   const { hash, resources } = described;
   const tag = { etag: `"${hash}"`, vary: 'Accept' };
   if (asked && asked !== hash) {
@@ -92,6 +94,6 @@ function documentAnswer(
   // What is asked for by its hash never changes.
   const caching = { 'cache-control': asked ? 'public, immutable' : 'no-cache, private' };
   if (headers['if-none-match'] === tag.etag) return { status: 304, headers: { ...tag, ...caching }, body: '' };
-  described.text ??= JSON.stringify(groupVersionDocument(resources));
+  described.text ??= JSON.stringify(groupVersionDocument(resources, await loadDescriptions()));
   return { status: 200, headers: { ...tag, ...caching, 'content-type': 'application/json' }, body: described.text };
 }

@@ -84,7 +84,7 @@ describe('documents', () => {
     const { components } = groupVersionDocument(BOXES) as Document;
     expect(components.schemas['test.example.v1.Box']?.properties).toMatchObject({
       spec: { properties: { size: { type: 'integer', description: 'How large' } } },
-      metadata: { allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }] },
+      metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
     });
   });
 });
@@ -121,6 +121,20 @@ describe('routes', () => {
       (name) => after[name]?.serverRelativeURL !== before[name]?.serverRelativeURL,
     );
     expect(changed).toEqual(['apis/example.test/v1']);
+  });
+
+  test('say what kinds and fields are for', async () => {
+    const ask = asker(served());
+    const { components } = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
+    expect(components.schemas['test.example.v1.Box']).toMatchObject({
+      properties: {
+        apiVersion: { description: expect.stringContaining('versioned schema') as unknown },
+        metadata: { description: expect.stringContaining('metadata') as unknown },
+      },
+    });
+    const core = JSON.parse(String((await ask('/openapi/v3/api/v1'))?.body)) as Document;
+    const undescribed = Object.entries(core.components.schemas).filter(([, { description }]) => !description);
+    expect(undescribed.map(([name]) => name)).toEqual([]);
   });
 
   test('know nothing of version 2 and of groups that are not there', async () => {

@@ -148,7 +148,7 @@ function requestBody(
     case 'update':
       return { content: { '*/*': { schema: refTo(names.kind) } }, required: true };
     case 'patch': {
-      definitions.set(PATCH, { description: 'A change of an object, in one of several formats.', type: 'object' });
+      definitions.set(PATCH, { type: 'object' });
       const schema = refTo(PATCH);
       const types = isBuiltIn ? PATCHES : PATCHES.filter((type) => !type.includes('strategic'));
       return { content: Object.fromEntries(types.map((type) => [type, { schema }])), required: true };
