@@ -27,12 +27,13 @@ export function mergeList(
   const { kept, rest, isReplaced } = separate(current, change, mergeKey);
   if (isReplaced) return rest;
   const merged = [...kept];
+  const places = new Map(positions(kept, (element) => member(element as JsonObject, mergeKey)));
   for (const element of rest) {
     const key = keyIn(element, mergeKey);
-    const index = merged.findIndex((each) => member(each, mergeKey) === key);
-    const found = merged[index];
-    if (found) merged[index] = mergeElement(found, element);
-    else merged.push(element);
+    const place = places.get(key) ?? merged.length;
+    const found = merged[place];
+    merged[place] = found ? mergeElement(found, element) : element;
+    places.set(key, place);
   }
   return arranged(merged, rest, kept, (element) => keyIn(element, mergeKey));
 }
@@ -44,7 +45,8 @@ export function withoutElements(
 ): readonly unknown[] | undefined {
   if (current.length + deleted.length === 0) return current;
   if (typeOfElements(current, deleted) === 'map') return undefined;
-  return current.filter((element) => !deleted.includes(element));
+  const gone = new Set(deleted);
+  return current.filter((element) => !gone.has(element));
 }
 
 /** orderList merges lists and puts the elements that `order` names into that order. Undefined where there is no list at all. */
@@ -73,48 +75,34 @@ export function orderList(
  * where deleted ones made room. Whoever deletes and adds at once, as kubectl apply does, sees it in the order.
  */
 function overwritten(current: readonly unknown[], change: readonly unknown[], mergeKey: string): readonly unknown[] {
-  const memory = [...current];
-  let { length } = memory;
-  const find = (key: unknown): number =>
-    memory.findIndex((each, index) => index < length && isObject(each) && member(each, mergeKey) === key);
-  const changes = change.filter(isObject);
-  for (const { [mergeKey]: key, $patch } of changes) {
-    if ($patch !== 'delete') continue;
-    for (let at = find(key); at >= 0; at = find(key)) memory.copyWithin(at, at + 1, length--);
-  }
-  for (const element of changes) {
-    if (length === memory.length) break;
-    if (element.$patch === undefined && find(element[mergeKey]) < 0) memory[length++] = element;
+  const keyOf = (element: unknown): unknown => (isObject(element) ? member(element, mergeKey) : undefined);
+  const isDirected = (element: unknown): boolean => isObject(element) && Object.hasOwn(element, '$patch');
+  const deleted = new Set(change.filter(isDirected).map(keyOf));
+  const memory = current.filter((element) => !deleted.has(keyOf(element)));
+  const keys = new Set(memory.map(keyOf));
+  for (const element of change) {
+    if (memory.length === current.length) break;
+    if (isDirected(element) || keys.has(keyOf(element))) continue;
+    keys.add(keyOf(element));
+    memory.push(element);
   }
   return memory;
 }
 
 /** separate takes the elements that say `$patch` out of a patch, and out of the list those that they delete. */
 function separate(current: readonly unknown[], change: readonly unknown[], mergeKey: string) {
-  // That all are maps was checked before.
-  let kept = current as readonly JsonObject[];
   const rest: JsonObject[] = [];
+  const deleted = new Set<unknown>();
   let isReplaced = false;
+  // That all are maps was checked before.
   for (const element of change as readonly JsonObject[]) {
-    if (!Object.hasOwn(element, '$patch')) {
-      rest.push(element);
-      continue;
-    }
-    switch (element.$patch) {
-      case 'replace':
-        isReplaced = true;
-        break;
-      case 'delete': {
-        const key = keyIn(element, mergeKey);
-        kept = kept.filter((each) => member(each, mergeKey) !== key);
-        break;
-      }
-      case 'merge':
-        throw unfit('merging lists cannot yet be specified in the patch');
-      default:
-        throw unknownDirective(element.$patch, element);
-    }
+    if (!Object.hasOwn(element, '$patch')) rest.push(element);
+    else if (element.$patch === 'replace') isReplaced = true;
+    else if (element.$patch === 'delete') deleted.add(keyIn(element, mergeKey));
+    else if (element.$patch === 'merge') throw unfit('merging lists cannot yet be specified in the patch');
+    else throw unknownDirective(element.$patch, element);
   }
+  const kept = (current as readonly JsonObject[]).filter((element) => !deleted.has(member(element, mergeKey)));
   return { kept, rest, isReplaced };
 }
 

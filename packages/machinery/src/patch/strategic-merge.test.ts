@@ -118,6 +118,26 @@ describe('strategicMerge', () => {
     expect(before).toEqual(copy);
   });
 
+  test('lets new elements stand where deleted ones made room, as the API server’s memory has it', () => {
+    const before = pod({ containers: containers('a=1', 'b=1', 'c=1') });
+    const order = { '$setElementOrder/containers': containers('a', 'x') };
+    const change = [{ name: 'c', $patch: 'delete' }, ...containers('a=1', 'x=1')];
+    expect(merged(before, { spec: { ...order, containers: change } })).toEqual(
+      pod({ containers: containers('a=1', 'b=1', 'x=1') }),
+    );
+  });
+
+  test('merges long lists in one pass over each', () => {
+    const many = (from: number): JsonObject[] =>
+      Array.from({ length: 20_000 }, (_, index) => ({ name: `c${from + index}` }));
+    const deletions = many(10_000).map((element) => ({ ...element, $patch: 'delete' }));
+    const change = {
+      spec: { '$setElementOrder/containers': many(30_000), containers: [...deletions, ...many(30_000)] },
+    };
+    const { spec } = merged(pod({ containers: many(0) }), change) as { spec: { containers: JsonObject[] } };
+    expect(spec.containers).toHaveLength(30_000);
+  });
+
   test('replaces lists and maps that have no other strategy', () => {
     const before = pod({ tolerations: [{ key: 'a' }], containers: [{ name: 'a', args: ['1', '2'] }] });
     const patch = { spec: { tolerations: [{ key: 'b' }], containers: [{ name: 'a', args: ['3'] }] } };
