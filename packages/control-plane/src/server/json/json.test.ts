@@ -71,3 +71,22 @@ describe('canonicalJson', () => {
     expect(canonicalJson(readJson(text))).toBe(text);
   });
 });
+
+describe('a text that is no JSON', () => {
+  it.each([
+    ['nope', "invalid character 'o' in literal null (expecting 'u')"],
+    ['{"a":', 'unexpected end of JSON input'],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+    ['{"a":"\\x"}', "invalid character 'x' in string escape code"],
+    ['["\\u12x4"]', "invalid character 'x' in \\u hexadecimal character escape"],
+    ['{} x', "invalid character 'x' after top-level value"],
+    ['"\n"', "invalid character '\\n' in string literal"],
+    ['{"a":-}', "invalid character '}' in numeric literal"],
+    ["'a'", "invalid character '\\'' looking for beginning of value"],
+  ])('is refused as the API server refuses %s', (text, message) => {
+    expect(() => parseJson(text)).toThrow(new JsonSyntaxError(message));
+  });
+});

@@ -1,3 +1,5 @@
+import { quoteText } from '@bowline/machinery';
+
 /** ParsedJson is a document and what a lenient reader would have hidden. */
 export interface ParsedJson {
   readonly value: unknown;
@@ -39,7 +41,7 @@ class Parser {
   document(): ParsedJson {
     const value = this.#value('');
     this.#space();
-    if (this.#at < this.#text.length) throw this.#unexpected('after the document');
+    if (this.#at < this.#text.length) throw this.#unexpected('after top-level value');
     return { value, duplicates: this.#duplicates };
   }
 
@@ -71,12 +73,12 @@ class Parser {
     if (this.#take('}')) return this.#leave(object);
     for (;;) {
       this.#space();
-      if (this.#text[this.#at] !== '"') throw this.#unexpected('where a member begins');
+      if (this.#text[this.#at] !== '"') throw this.#unexpected('looking for beginning of object key string');
       const name = this.#string();
       const below = path === '' ? name : `${path}.${name}`;
       if (Object.hasOwn(object, name)) this.#duplicates.push(below);
       this.#space();
-      if (!this.#take(':')) throw this.#unexpected('after the name of a member');
+      if (!this.#take(':')) throw this.#unexpected('after object key');
       const value = this.#value(below);
       // An assignment to `__proto__` would change what the object inherits.
       if (name === '__proto__') {
@@ -86,7 +88,7 @@ class Parser {
       }
       this.#space();
       if (this.#take('}')) return this.#leave(object);
-      if (!this.#take(',')) throw this.#unexpected('after a member');
+      if (!this.#take(',')) throw this.#unexpected('after object key:value pair');
     }
   }
 
@@ -100,7 +102,7 @@ class Parser {
       array.push(this.#value(`${path}[${array.length}]`));
       this.#space();
       if (this.#take(']')) return this.#leave(array);
-      if (!this.#take(',')) throw this.#unexpected('after an element');
+      if (!this.#take(',')) throw this.#unexpected('after array element');
     }
   }
 
@@ -120,20 +122,20 @@ class Parser {
     }
     if (this.#text[end] !== '"') {
       this.#at = end;
-      throw this.#unexpected('in a string');
+      throw this.#unexpected('in string literal');
     }
     this.#at = end + 1;
     try {
       return JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
     } catch {
-      throw new JsonSyntaxError(`invalid escape in the string at offset ${start - 1}`);
+      throw this.#noEscape(start);
     }
   }
 
   #number(): number | bigint {
     NUMBER.lastIndex = this.#at;
     const [digits] = NUMBER.exec(this.#text) ?? [];
-    if (digits === undefined) throw this.#unexpected('where a value begins');
+    if (digits === undefined) throw this.#noNumber();
     this.#at += digits.length;
     const value = Number(digits);
     // Infinity is what became of a number that no 64 bits hold.
@@ -142,7 +144,7 @@ class Parser {
   }
 
   #word<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw this.#unexpected('where a value begins');
+    if (!this.#text.startsWith(word, this.#at)) throw this.#noWord(word);
     this.#at += word.length;
     return value;
   }
@@ -170,9 +172,39 @@ class Parser {
     return value;
   }
 
+  #noNumber(): JsonSyntaxError {
+    if (!this.#take('-')) return this.#unexpected('looking for beginning of value');
+    return this.#unexpected('in numeric literal');
+  }
+
+  #noWord(word: string): JsonSyntaxError {
+    let length = 0;
+    while (this.#text[this.#at] === word[length]) {
+      this.#at++;
+      length++;
+    }
+    return this.#unexpected(`in literal ${word} (expecting '${word[length]}')`);
+  }
+
+  /** The first escape of a string that is none. */
+  #noEscape(start: number): JsonSyntaxError {
+    const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(u[0-9a-fA-F]{0,3})?)/g;
+    escapes.lastIndex = start;
+    for (let found = escapes.exec(this.#text); found; found = escapes.exec(this.#text)) {
+      const isGood = found[0].length > 1 && found[1] === undefined;
+      if (isGood) continue;
+      this.#at = escapes.lastIndex;
+      return this.#unexpected(found[1] === undefined ? 'in string escape code' : 'in \\u hexadecimal character escape');
+    }
+    return new JsonSyntaxError('invalid string escape code');
+  }
+
+  /** In the words of the API server, which are those of Go. */
   #unexpected(where: string): JsonSyntaxError {
-    const found = this.#text[this.#at];
+    const found = this.#text.codePointAt(this.#at);
     if (found === undefined) return new JsonSyntaxError('unexpected end of JSON input');
-    return new JsonSyntaxError(`unexpected ${JSON.stringify(found)} at offset ${this.#at}, ${where}`);
+    const character = String.fromCodePoint(found);
+    const quoted = character === "'" ? "\\'" : character === '"' ? '"' : quoteText(character).slice(1, -1);
+    return new JsonSyntaxError(`invalid character '${quoted}' ${where}`);
   }
 }

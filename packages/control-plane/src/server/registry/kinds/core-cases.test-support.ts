@@ -82,6 +82,7 @@ export const CASES: readonly Case[] = [
   [
     'secrets for registries',
     secret('kubernetes.io/dockercfg', {}),
+    secret('kubernetes.io/dockercfg', { '.dockercfg': base64('nope') }),
     secret('kubernetes.io/dockercfg', { '.dockercfg': base64('{}') }),
     secret('kubernetes.io/dockerconfigjson', {}),
     secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': base64('{') }),
