@@ -7,6 +7,7 @@ export type Definition = Record<string, unknown>;
 export type Definitions = Map<string, Definition>;
 
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+const FIELDS = 'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1';
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
 
 /** What stands for values that are written in more than one way. */
@@ -46,7 +47,14 @@ export function addDefinition(definitions: Definitions, ref: string): string {
   // Before what it refers to: that may refer back.
   definitions.set(name, definition);
   Object.assign(definition, expanded(definitions, resolveSchema({ ref })));
+  if (ref === 'meta-v1.ManagedFieldsEntry') nameFields(definitions, definition);
   return name;
+}
+
+/** Sets of fields have a name of their own, which compact schemas leave out: every object with metadata shows it. */
+function nameFields(definitions: Definitions, definition: Definition): void {
+  definitions.set(FIELDS, { type: 'object' });
+  definition.properties = { ...(definition.properties as Definition), fieldsV1: refTo(FIELDS) };
 }
 
 function expanded(definitions: Definitions, schema: Schema): Definition {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Route } from '../api-server.ts';
 import { apiGroups } from '../discovery/documents.ts';
-import { SERVER_VERSION } from '../discovery/version-route.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -13,7 +12,9 @@ const ROOT = '/openapi/v3';
 /** Described is one version of a group; its document is written when somebody asks for it. */
 interface Described {
   readonly resources: readonly ApiResource[];
-  readonly hash: string;
+  /** Of the document, which clients keep by it for ever: made of the text and of nothing else. */
+  hash?: string;
+  /** Kept once it was asked for; most never are. */
   text?: string;
 }
 
@@ -43,7 +44,7 @@ function describedVersions(registry: Registry): () => ReadonlyMap<string, Descri
       for (const { version, resources } of versions) {
         const path = name === '' ? `api/${version}` : `apis/${name}/${version}`;
         const before = known.get(path);
-        next.set(path, before && isSame(before.resources, resources) ? before : { resources, hash: hashOf(resources) });
+        next.set(path, before && isSame(before.resources, resources) ? before : { resources });
       }
     }
     known = next;
@@ -55,23 +56,22 @@ function isSame(before: readonly ApiResource[], now: readonly ApiResource[]): bo
   return before.length === now.length && before.every((each, index) => each === now[index]);
 }
 
-/** hashOf tells one document from another without writing it: built-in kinds are the same as long as the server is. */
-function hashOf(resources: readonly ApiResource[]): string {
-  const hash = createHash('sha512').update(SERVER_VERSION);
-  for (const { resource, kind, scope, verbs, subresources, structuralSchema, selectableFields } of resources) {
-    const parts = [...subresources.keys()];
-    const about = [resource, kind, scope, verbs, parts, structuralSchema ?? null, [...selectableFields.keys()]];
-    hash.update(JSON.stringify(about));
-  }
-  return hash.digest('hex').toUpperCase();
+async function textOf({ resources, text }: Described): Promise<string> {
+  return text ?? JSON.stringify(groupVersionDocument(resources, await loadDescriptions()));
 }
 
-function rootAnswer(described: ReadonlyMap<string, Described>): ApiResponse {
-  const paths = Object.fromEntries(
-    [...described]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, { hash }]) => [name, { serverRelativeURL: `${ROOT}/${name}?hash=${hash}` }]),
-  );
+async function hashOf(described: Described): Promise<string> {
+  described.hash ??= createHash('sha512')
+    .update(await textOf(described))
+    .digest('hex')
+    .toUpperCase();
+  return described.hash;
+}
+
+async function rootAnswer(described: ReadonlyMap<string, Described>): Promise<ApiResponse> {
+  const paths: Record<string, { readonly serverRelativeURL: string }> = {};
+  for (const [name, each] of [...described].sort(([a], [b]) => (a < b ? -1 : 1)))
+    paths[name] = { serverRelativeURL: `${ROOT}/${name}?hash=${await hashOf(each)}` };
   return {
     status: 200,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
@@ -85,7 +85,7 @@ async function documentAnswer(
   { headers }: ApiRequest,
   asked: string | null,
 ): Promise<ApiResponse> {
-  const { hash, resources } = described;
+  const hash = await hashOf(described);
   const tag = { etag: `"${hash}"`, vary: 'Accept' };
   if (asked && asked !== hash) {
     const location = `${ROOT}/${name}?hash=${hash}`;
@@ -94,6 +94,6 @@ async function documentAnswer(
   // What is asked for by its hash never changes.
   const caching = { 'cache-control': asked ? 'public, immutable' : 'no-cache, private' };
   if (headers['if-none-match'] === tag.etag) return { status: 304, headers: { ...tag, ...caching }, body: '' };
-  described.text ??= JSON.stringify(groupVersionDocument(resources, await loadDescriptions()));
+  described.text ??= await textOf(described);
   return { status: 200, headers: { ...tag, ...caching, 'content-type': 'application/json' }, body: described.text };
 }
