@@ -85,7 +85,7 @@ describe('objects', () => {
       '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       undefined,
       405,
-      'not supported',
+      'does not allow this method',
     ],
   ])('refuse %s', async (_name, method, url, body, status, message) => {
     const t = startTestServer();

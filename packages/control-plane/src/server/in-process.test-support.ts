@@ -2,6 +2,7 @@ import { strategicMerge, VirtualClock } from '@bowline/machinery';
 import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import { trackFields } from './fields/track-fields.ts';
+import type { AskKubelet } from './handlers/pods/kubelet.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import { Storage } from './storage/storage.ts';
@@ -27,7 +28,13 @@ export interface TestServer {
 }
 
 /** startTestServer makes one with the built-in kinds. */
-export function startTestServer({ admission = [] }: { admission?: readonly AdmissionPlugin[] } = {}): TestServer {
+export function startTestServer({
+  admission = [],
+  askKubelet,
+}: {
+  admission?: readonly AdmissionPlugin[];
+  askKubelet?: AskKubelet;
+} = {}): TestServer {
   const clock = new VirtualClock();
   const registry = new Registry();
   const server = createApiServer({
@@ -37,6 +44,7 @@ export function startTestServer({ admission = [] }: { admission?: readonly Admis
     fields: trackFields(registry),
     strategicMerge,
     admission,
+    askKubelet,
     routes: [],
     clock,
     storage: new Storage({ clock, history: { changes: 100 } }),
@@ -70,9 +78,10 @@ export function startTestServer({ admission = [] }: { admission?: readonly Admis
     clock,
     async call(method, url, body, headers = {}) {
       const response = await send(method, url, body, headers, new AbortController().signal);
-      if (typeof response.body !== 'string') throw new TypeError(`${method} ${url} answers no text`);
       const isJson = response.headers['content-type'] === 'application/json';
-      return { ...response, body: isJson ? (JSON.parse(response.body) as Answer['body']) : { message: response.body } };
+      if (isJson && typeof response.body !== 'string') throw new TypeError(`${method} ${url} answers no text`);
+      const text = typeof response.body === 'string' ? response.body : await textOf(response.body);
+      return { ...response, body: isJson ? (JSON.parse(text) as Answer['body']) : { message: text } };
     },
     async stream(url, signal = new AbortController().signal) {
       const { body } = await send('GET', url, undefined, {}, signal);
@@ -87,4 +96,11 @@ async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<Record<stri
   for await (const chunk of chunks) {
     for (const line of chunk.split('\n')) if (line !== '') yield JSON.parse(line) as Record<string, unknown>;
   }
+}
+
+async function textOf(body: Uint8Array | AsyncIterable<string>): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  let text = '';
+  for await (const chunk of body) text += chunk;
+  return text;
 }

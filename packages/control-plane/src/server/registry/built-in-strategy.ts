@@ -1,5 +1,5 @@
 import type { Schema } from '@bowline/kubernetes/schemas';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { isSameJson } from '@bowline/machinery';
 import type { ApiResource, Draft, RowConditions, Strategy, Subresource, TableColumn } from './api-resource.ts';
 import { decodeBuiltIn } from './decode-built-in.ts';
 
@@ -77,5 +77,5 @@ export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUp
 
 /** specChanged says whether an update wants something else. */
 export function specChanged(object: Draft, old: Draft): boolean {
-  return canonicalJson(object.spec ?? null) !== canonicalJson(old.spec ?? null);
+  return !isSameJson(object.spec, old.spec);
 }

@@ -30,7 +30,7 @@ export async function readPodLog(context: RequestContext): Promise<ApiResponse> 
   // The API server's own word, although it is a node that is missing.
   if (!node) throw notFound(resourceName(context), nodeName);
   const path = [info.namespace, info.name, container].map(encodeURIComponent).join('/');
-  const url = kubeletUrl(objectOf(node) as Node, nodeName, `/containerLogs/${path}`);
+  const url = kubeletUrl(objectOf(node), nodeName, `/containerLogs/${path}`);
   for (const name of PASSED_ON) {
     const value = query.get(name);
     if (value !== null) url.searchParams.set(name, value);

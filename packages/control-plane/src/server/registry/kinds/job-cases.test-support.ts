@@ -1,4 +1,5 @@
 import { type Case, DRY, MERGE, type Step, table } from './compare-kinds.test-support.ts';
+import { tabled } from './workload-cases.test-support.ts';
 
 const JOBS = '/apis/batch/v1/namespaces/NS/jobs';
 const BUDGETS = '/apis/policy/v1/namespaces/NS/poddisruptionbudgets';
@@ -15,6 +16,8 @@ const LONG = `${'very-'.repeat(13)}long`;
 
 const JOB_CASES: readonly Case[] = [
   tried('the least that makes a Job', JOBS, { template }),
+  ['a table of Jobs', tabled(JOBS, { template })],
+  ['a table of suspended Jobs', tabled(JOBS, { suspend: true, parallelism: 3, template })],
   tried('a Job without spec', JOBS, undefined),
   tried('a Job that is restarted for ever', JOBS, { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } }),
   tried('a Job with wrong numbers and words', JOBS, {

@@ -25,7 +25,7 @@ export function jobProblems({ metadata, spec = {} }: Loose<Job>): Problems {
       problems.push(invalidStruct('spec.selector', selectorStruct(spec.selector), '`selector` not auto-generated'));
     }
   }
-  problems.push(...labelMatchProblems(spec as Workload), ...templateProblems(name, spec));
+  problems.push(...labelMatchProblems(spec), ...templateProblems(name, spec));
   return problems;
 }
 
@@ -162,7 +162,7 @@ export function jobUpdateProblems({ spec = {} }: Loose<Job>, { spec: old = {}, s
   const completionsMayChange =
     spec.completionMode === 'Indexed' && spec.completions !== undefined && spec.completions === spec.parallelism;
   if (!completionsMayChange) problems.push(...same('completions', spec, old));
-  problems.push(...selectorImmutable(spec as Workload, old as Workload));
+  problems.push(...selectorImmutable(spec, old));
   const mayMove = old.suspend === true && !status?.startTime;
   if (!isSameJson(fixedTemplate(spec, mayMove), fixedTemplate(old, mayMove))) {
     problems.push(invalid('spec.template', spec.template, IMMUTABLE));

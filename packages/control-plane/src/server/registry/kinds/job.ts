@@ -81,7 +81,7 @@ function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
   selector.matchLabels = { [CONTROLLER_UID]: uid, ...selector.matchLabels };
 }
 
-function statusText({ metadata, spec, status }: Loose<Job>): string {
+function statusText({ metadata, status }: Loose<Job>): string {
   const has = (type: string): boolean =>
     status?.conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
   if (has('Complete')) return 'Complete';
@@ -90,5 +90,5 @@ function statusText({ metadata, spec, status }: Loose<Job>): string {
   if (has('Suspended')) return 'Suspended';
   if (has('FailureTarget')) return 'FailureTarget';
   if (has('SuccessCriteriaMet')) return 'SuccessCriteriaMet';
-  return spec?.suspend && !status?.startTime ? 'Suspended' : 'Running';
+  return 'Running';
 }

@@ -114,7 +114,7 @@ function specProblems(spec: Spec): Problems {
     ...notNegative('spec.ordinals.start', spec.ordinals?.start),
   );
   if (!selector) problems.push(required('spec.selector'));
-  problems.push(...workloadSelectorProblems(spec as Workload, 'statefulset'));
+  problems.push(...workloadSelectorProblems(spec, 'statefulset'));
   if (isValidSelector(selector)) problems.push(...runningTemplateProblems(withClaims(spec), 'StatefulSet'));
   else problems.push(brokenSelector(selector));
   return problems;

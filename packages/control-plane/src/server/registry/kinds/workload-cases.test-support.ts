@@ -11,9 +11,21 @@ const ENDING = {
   spec: { ...TEMPLATE.spec, restartPolicy: 'Never', activeDeadlineSeconds: 3, containers: [{ name: 'c' }] },
 };
 
+const SCALE_LABELS = { ...SELECTOR, matchExpressions: [{ key: 'q', operator: 'NotIn', values: ['w', 'v'] }] };
+const SEVERAL = {
+  ...TEMPLATE,
+  spec: { nodeSelector: { b: 'c', a: 'b' }, containers: ['c', 'd'].map((name) => ({ name, image: `i/${name}` })) },
+};
+
 /** tried is a step that creates an object, but for trying. */
 function tried(plural: string, spec: object | undefined, name = 'p'): Step {
   return ['POST', `${APPS}/${plural}${DRY}`, { metadata: { name }, spec }];
+}
+
+/** tabled is a step that tries to create an object and wants a table of it. */
+export function tabled(path: string, spec: object): Step {
+  const [, , , headers] = table(path);
+  return ['POST', `${path}${DRY}&includeObject=None`, { metadata: { name: 't' }, spec }, headers];
 }
 
 /** common are cases that all workloads of the group share. */
@@ -22,6 +34,7 @@ function common(plural: string): Case[] {
   const patched = (spec: object): Step => ['PATCH', `${path}/u`, { spec }, MERGE];
   return [
     [`the least that makes one of ${plural}`, tried(plural, { selector: SELECTOR, template: TEMPLATE })],
+    [`a table of ${plural}`, tabled(path, { selector: SCALE_LABELS, template: SEVERAL })],
     [`no spec: ${plural}`, tried(plural, undefined)],
     [`a selector of everything: ${plural}`, tried(plural, { selector: {}, template: ENDING }, 'p.x')],
     [
@@ -84,8 +97,6 @@ function common(plural: string): Case[] {
   ];
 }
 
-const SCALE_LABELS = { ...SELECTOR, matchExpressions: [{ key: 'q', operator: 'NotIn', values: ['w', 'v'] }] };
-
 /** scaled are cases of workloads that are scaled. */
 function scaled(plural: string): Case {
   const path = `${APPS}/${plural}`;
@@ -114,13 +125,22 @@ const CLAIM = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1024Mi' } } },
 };
 
+const MOUNTING = {
+  ...TEMPLATE,
+  spec: {
+    containers: [{ name: 'c', image: 'i', volumeMounts: ['d', 'e'].map((name) => ({ name, mountPath: `/${name}` })) }],
+  },
+};
+
 /** WORKLOAD_CASES are workloads that people write, and what may become of them. */
 export const WORKLOAD_CASES: readonly Case[] = [
   ...['deployments', 'replicasets', 'daemonsets', 'statefulsets'].flatMap(common),
   ...['deployments', 'replicasets', 'statefulsets'].map(scaled),
   [
     'a StatefulSet with claims',
-    tried('statefulsets', { selector: SELECTOR, template: TEMPLATE, volumeClaimTemplates: [CLAIM, {}] }),
+    tried('statefulsets', { selector: SELECTOR, template: TEMPLATE, volumeClaimTemplates: [CLAIM] }),
+    tried('statefulsets', { selector: SELECTOR, template: TEMPLATE, volumeClaimTemplates: [{}] }),
+    tried('statefulsets', { selector: SELECTOR, template: MOUNTING, volumeClaimTemplates: [CLAIM] }),
   ],
   [
     'a Deployment that is replaced',

@@ -37,7 +37,7 @@ export function labelMatchProblems({ selector, template }: Workload): Problems {
   const labels = template?.metadata?.labels;
   if (!isValidSelector(selector) || (selector && isEmpty(selector))) return [];
   // It was found valid. An absent one selects nothing.
-  if (selector && labelSelector(selector as LabelSelector).matches((labels ?? {}) as Record<string, string>)) return [];
+  if (selector && labelSelector(selector as LabelSelector).matches(labels ?? {})) return [];
   return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }
 
