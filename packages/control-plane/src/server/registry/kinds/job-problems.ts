@@ -4,7 +4,7 @@ import type { Loose } from './loose.ts';
 import { podTemplateProblems } from './pod-spec-problems.ts';
 import { IMMUTABLE, invalid, invalidStruct, invalids, notNegative, notSupported, required } from './problems.ts';
 import { selectorProblems, selectorStruct } from './scheduling-problems.ts';
-import { labelMatchProblems, selectorImmutable, type Workload } from './workload-problems.ts';
+import { labelMatchProblems, selectorImmutable } from './workload-problems.ts';
 
 type Problems = FieldProblem[];
 type Spec = Loose<JobSpec>;
