@@ -4,12 +4,12 @@ import {
   Deployment,
   EndpointSlice,
   Job,
-  type OwnerReference,
   PodDisruptionBudget,
   Service,
   ServiceAccount,
   StatefulSet,
 } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
 import {
   connect,
   connectionFrom,
@@ -93,7 +93,7 @@ describe('our own controllers', () => {
     await c.untilList(EndpointSlice, {}, (slices) => slices.some(({ endpoints }) => endpoints?.length === 2));
     await settled(c);
 
-    const since = Date.now();
+    const since = systemClock.now();
     await restart();
     await settled(c);
     const writes = (await c.controlPlane.audit(since))
@@ -112,15 +112,10 @@ describe('our own controllers', () => {
     c.onDispose(() => c.admin.delete(CustomResourceDefinition, { name }));
     const metadata = { name: 'site', namespace: c.namespace };
     const site = await c.admin.create(Site, { metadata, spec: {} });
-    const ownerReferences = [ownerReference({ resource: Site, object: site })];
-    await c.admin.create(ConfigMap, { metadata: { ...metadata, ownerReferences } });
-    await c.admin.create(ConfigMap, {
-      metadata: {
-        ...metadata,
-        name: 'stray',
-        ownerReferences: [{ ...ownerReferences[0], name: 'none' } as OwnerReference],
-      },
-    });
+    const owner = ownerReference({ resource: Site, object: site });
+    await c.admin.create(ConfigMap, { metadata: { ...metadata, ownerReferences: [owner] } });
+    const stray = { ...metadata, name: 'stray', ownerReferences: [{ ...owner, name: 'none' }] };
+    await c.admin.create(ConfigMap, { metadata: stray });
     await c.untilGone(ConfigMap, { name: 'stray' });
     await c.admin.get(ConfigMap, metadata);
     await c.admin.delete(Site, metadata);

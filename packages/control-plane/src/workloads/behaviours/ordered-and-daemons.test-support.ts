@@ -82,13 +82,15 @@ export function orderedAndDaemons(open: OpenCluster): void {
     expect(revisions.items.map(({ revision }) => revision).toSorted()).toEqual([1, 2]);
   });
 
-  it.concurrent('gives every place of a StatefulSet its storage', async () => {
+  it.concurrent('gives every place of a StatefulSet its storage, and takes it back when told to', async () => {
     await using c = await open();
     const storage = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
     await c.admin.create(StatefulSet, {
       metadata: { name: 'db', namespace: c.namespace },
       spec: {
-        replicas: 1,
+        replicas: 2,
+        podManagementPolicy: 'Parallel',
+        persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete' },
         serviceName: 'db',
         selector,
         template: podTemplate(),
@@ -99,6 +101,10 @@ export function orderedAndDaemons(open: OpenCluster): void {
     expect(pod.spec?.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } });
     const claim = await c.until(PersistentVolumeClaim, { name: 'data-db-0' }, () => true);
     expect(claim.metadata?.labels).toEqual({ app: 'web' });
+    await c.until(PersistentVolumeClaim, { name: 'data-db-1' }, () => true);
+    const set = { namespace: c.namespace, name: 'db' };
+    await c.admin.patch(StatefulSet, set, { type: 'merge', body: { spec: { replicas: 1 } } });
+    await c.untilGone(PersistentVolumeClaim, { name: 'data-db-1' });
     await c.admin.delete(StatefulSet, { namespace: c.namespace, name: 'db' });
     await c.untilGone(Pod, { name: 'db-0' });
     await c.admin.get(PersistentVolumeClaim, keyOf(claim));

@@ -38,7 +38,8 @@ export function daemonSets(): Controller<WorkloadDeps> {
       if (deletionTimestamp !== undefined) return;
 
       const collisionCount = set.status?.collisionCount ?? 0;
-      const revisions = list(ControllerRevision, { by: { owner: uid } });
+      const kept = [uid, orphansOf(namespace)].flatMap((owner) => list(ControllerRevision, { by: { owner } }));
+      const revisions = await claim(live, claimant, ControllerRevision, kept);
       const { template } = set.spec;
       const found = await currentRevision(live, {
         ...claimant,

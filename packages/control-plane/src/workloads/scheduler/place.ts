@@ -2,6 +2,7 @@ import type { Node, Pod, Taint } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity, type Quantity } from '@bowline/machinery';
 import { isSelected, untolerated } from './node-selection.ts';
 import { addAll, requestsOf } from './requests.ts';
+import { type NamespaceLabels, Topology } from './topology.ts';
 
 /** NodeLoad is a node and the Pods that count against what it has. */
 export interface NodeLoad {
@@ -15,12 +16,17 @@ export type Placement = { readonly node: string } | { readonly problem: string }
 const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /** place finds the node for a Pod: of those that it fits on, the one with the fewest of its siblings, then of any Pods. */
-export function place(pod: Pod, loads: readonly NodeLoad[]): Placement {
+export function place(
+  pod: Pod,
+  loads: readonly NodeLoad[],
+  namespaceLabels: NamespaceLabels = () => undefined,
+): Placement {
   if (loads.length === 0) return { problem: 'no nodes available to schedule pods' };
+  const topology = new Topology(pod, loads, namespaceLabels);
   const refusals = new Map<string, number>();
   let best: { readonly name: string; readonly siblings: number; readonly pods: number } | undefined;
   for (const load of loads) {
-    const problems = problemsOf(pod, load);
+    const problems = problemsOf(pod, load, topology);
     for (const problem of problems) refusals.set(problem, (refusals.get(problem) ?? 0) + 1);
     if (problems.length > 0) continue;
     const name = load.node.metadata?.name ?? '';
@@ -35,8 +41,8 @@ export function place(pod: Pod, loads: readonly NodeLoad[]): Placement {
   };
 }
 
-/** problemsOf says why a Pod cannot be on a node. Resources are looked at last, all of them. */
-export function problemsOf(pod: Pod, { node, pods }: NodeLoad): readonly string[] {
+/** Why a Pod cannot be on a node: the first thing that is in the way, or every resource that is lacking. */
+function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): readonly string[] {
   const { spec } = pod;
   if (node.spec?.unschedulable && untolerated(spec?.tolerations, [UNSCHEDULABLE]))
     return ['node(s) were unschedulable'];
@@ -47,16 +53,18 @@ export function problemsOf(pod: Pod, { node, pods }: NodeLoad): readonly string[
   const problems: string[] = [];
   if (pods.length + 1 > Number(allocatable.pods ?? 0)) problems.push('Too many pods');
   const asked = requestsOf(pod);
-  if (asked.size === 0) return problems;
   const used = new Map<string, Quantity>();
-  for (const other of pods) addAll(used, requestsOf(other));
+  // Most Pods ask for nothing: then it does not matter what the others have.
+  if (asked.size > 0) for (const other of pods) addAll(used, requestsOf(other));
   addAll(used, asked);
   for (const [name, amount] of asked) {
     const total = used.get(name);
     if (amount.nanos === 0n || !total) continue;
     if (compareQuantities(total, parseQuantity(allocatable[name] ?? '0')) > 0) problems.push(`Insufficient ${name}`);
   }
-  return problems;
+  if (problems.length > 0) return problems;
+  const neighbours = topology.problemOn(node);
+  return neighbours === undefined ? [] : [neighbours];
 }
 
 function portsClash(pod: Pod, others: readonly Pod[]): boolean {

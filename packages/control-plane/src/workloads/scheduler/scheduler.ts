@@ -1,4 +1,4 @@
-import { type KubernetesObject, keyOf, keyString, Node, Pod, parseKey } from '@bowline/kubernetes';
+import { type KubernetesObject, keyOf, keyString, Namespace, Node, Pod, parseKey } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 import { type Controller, isConflict, isNotFound, keyed } from '@bowline/runtime';
 import { withConditions } from '../../node-agent/conditions.ts';
@@ -34,13 +34,16 @@ export function scheduler(): Controller<WorkloadDeps> {
     .using<WorkloadDeps>()
     .watches(Pod, {
       indexes: { node: (pod: Pod) => (isFinished(pod) ? [] : [pod.spec?.nodeName ?? '']) },
-      // The end of one Pod may make room for others.
       map: (pod, cache) => {
         if (!pod.spec?.nodeName) return [keyString(keyOf(pod))];
-        if (!isFinished(pod) && pod.metadata?.deletionTimestamp === undefined) return [keyString(keyOf(pod))];
-        return waiting(cache.list(Pod, { by: { node: '' } }));
+        const others = cache.list(Pod, { by: { node: '' } });
+        const hasLeft = isFinished(pod) || pod.metadata?.deletionTimestamp !== undefined;
+        // The end of one Pod may make room for others; its coming is what some wait for.
+        const concerned = hasLeft ? others : others.filter(({ spec }) => spec?.affinity?.podAffinity !== undefined);
+        return [keyString(keyOf(pod)), ...waiting(concerned)];
       },
     })
+    .watches(Namespace, { view: 'metadata', map: () => [] })
     .watches(Node, { map: (_, cache) => waiting(cache.list(Pod, { by: { node: '' } })) })
     .reconcile(async ({ key, get, list, live, clock, deps }) => {
       const { assumed, events } = deps;
@@ -55,7 +58,7 @@ export function scheduler(): Controller<WorkloadDeps> {
         const known = new Set(there.map(({ metadata }) => metadata?.uid));
         return { node, pods: [...there, ...assumed.on(name).filter(({ metadata }) => !known.has(metadata?.uid))] };
       });
-      const placement = place(pod, loads);
+      const placement = place(pod, loads, (name) => get(Namespace, { name })?.metadata.labels);
       const object = keyOf(pod);
       if ('problem' in placement) {
         const wanted = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: placement.problem };

@@ -7,7 +7,7 @@ import {
   parseKey,
   StatefulSet,
 } from '@bowline/kubernetes';
-import { type Controller, isAlreadyExists, keyed, type LiveClient } from '@bowline/runtime';
+import { type Controller, isAlreadyExists, isNotFound, keyed, type LiveClient, ownerReference } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { createPod, deletePod, type PodOwner } from '../pods/pod-control.ts';
@@ -48,7 +48,8 @@ export function statefulSets(): Controller<WorkloadDeps> {
       if (deletionTimestamp !== undefined) return;
 
       const collisionCount = set.status?.collisionCount ?? 0;
-      const revisions = list(ControllerRevision, { by: { owner: uid } });
+      const kept = [uid, orphansOf(namespace)].flatMap((owner) => list(ControllerRevision, { by: { owner } }));
+      const revisions = await claim(live, claimant, ControllerRevision, kept);
       const { template } = set.spec;
       const hashLabel = 'controller.kubernetes.io/hash';
       const found = await currentRevision(live, { ...claimant, template, hashLabel, collisionCount, revisions });
@@ -63,6 +64,7 @@ export function statefulSets(): Controller<WorkloadDeps> {
       const owner: PodOwner = { controller: 'statefulset-controller', resource: StatefulSet, object: set, events };
       for (const step of nextSteps(set, { pods, updateRevision, now: clock.now() })) {
         if (step.do === 'delete') {
+          if (step.why === 'surplus') await handOverClaims(live, set, step.pod);
           await deletePod(live, owner, step.pod);
           continue;
         }
@@ -85,6 +87,18 @@ async function createClaims(live: LiveClient, set: StatefulSet, ordinal: number)
     await live.create(PersistentVolumeClaim, wanted).catch((error: unknown) => {
       // It outlived an earlier Pod of this place.
       if (!isAlreadyExists(error)) throw error;
+    });
+  }
+}
+
+/** handOverClaims lets the storage of a place that is given up go with its Pod, if the set says so. */
+async function handOverClaims(live: LiveClient, set: StatefulSet, pod: Pod): Promise<void> {
+  const ordinal = ordinalOf(set, pod);
+  if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete' || ordinal === undefined) return;
+  const body = { metadata: { ownerReferences: [ownerReference({ resource: Pod, object: pod })] } };
+  for (const { claim: given } of claimsAt(set, ordinal)) {
+    await live.patch(PersistentVolumeClaim, keyOf(given), { type: 'merge', body }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
     });
   }
 }
