@@ -113,7 +113,8 @@ export async function deleteObject(
       resource,
       subresource: '',
       namespace,
-      name,
+      // Of the path: one that is deleted among others is not named.
+      name: context.info.name,
       object: undefined,
       old,
       ...reviewParts(context, options),

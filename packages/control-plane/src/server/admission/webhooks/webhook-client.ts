@@ -1,4 +1,4 @@
-import { Agent, request as httpsRequest } from 'node:https';
+import { Agent, type RequestOptions, request } from 'node:https';
 import { isIP } from 'node:net';
 import type { WebhookClientConfig } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
@@ -57,52 +57,28 @@ export class WebhookClient implements Disposable {
     this.#agent.destroy();
   }
 
-  async #post(
-    config: WebhookClientConfig,
-    url: URL,
-    review: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly status: number; readonly body: string }> {
+  async #post(config: WebhookClientConfig, url: URL, review: string, signal: AbortSignal): Promise<HttpAnswer> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = await this.#addressOf(config, { host, port: Number(url.port) || DEFAULT_SERVICE_PORT });
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const sent = httpsRequest(
-        {
-          ...address,
-          path: `${url.pathname}${url.search}`,
-          method: 'POST',
-          headers: {
-            host: url.host,
-            'content-type': 'application/json',
-            accept: 'application/json, */*',
-            'user-agent': 'kube-apiserver-admission',
-            'content-length': Buffer.byteLength(review),
-          },
-          agent: this.#agent,
-          // The name in the certificate is that of the address, whatever it resolves to. An IP is no server name.
-          servername: isIP(host) ? '' : host,
-          ...(config.caBundle ? { ca: Buffer.from(config.caBundle, 'base64') } : {}),
-          signal,
-        },
-        (answer) => {
-          const chunks: Buffer[] = [];
-          let size = 0;
-          answer.on('data', (chunk: Buffer) => {
-            size += chunk.length;
-            chunks.push(chunk);
-            if (size > MOST_ANSWER_BYTES)
-              answer.destroy(new CallFailure(`the answer is larger than ${MOST_ANSWER_BYTES} bytes`));
-          });
-          answer.on('error', reject);
-          answer.on('end', () =>
-            resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
-          );
-        },
-      );
-      sent.on('error', reject);
-      sent.end(review);
-    });
+    signal.throwIfAborted();
+    const options: RequestOptions = {
+      ...address,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: {
+        host: url.host,
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        'user-agent': 'kube-apiserver-admission',
+        'content-length': Buffer.byteLength(review),
+      },
+      agent: this.#agent,
+      // The name in the certificate is that of the address, whatever it resolves to. An IP is no server name.
+      servername: isIP(host) ? '' : host,
+      ...(config.caBundle ? { ca: Buffer.from(config.caBundle, 'base64') } : {}),
+      signal,
+    };
+    return send(options, review);
   }
 
   async #addressOf({ url, service }: WebhookClientConfig, given: Address): Promise<Address> {
@@ -111,6 +87,36 @@ export class WebhookClient implements Disposable {
     const { storage, resolveService } = this.#options;
     return serviceAddress(storage, { namespace, name, port }, resolveService);
   }
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function send(options: RequestOptions, review: string): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    const sent = request(options, (answer) => {
+      isAnswered = true;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      answer.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > MOST_ANSWER_BYTES)
+          answer.destroy(new CallFailure(`the answer is larger than ${MOST_ANSWER_BYTES} bytes`));
+      });
+      answer.on('error', reject);
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed a connection that nobody had used for a while: a fresh one is needed, and there is no failure to tell.
+      if (sent.reusedSocket && !isAnswered && error.code === 'ECONNRESET') resolve(send(options, review));
+      else reject(error);
+    });
+    sent.end(review);
+  });
 }
 
 /** A failure that the server told: the address does not matter then. */

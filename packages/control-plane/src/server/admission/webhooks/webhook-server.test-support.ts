@@ -26,6 +26,8 @@ export interface WebhookServer extends AsyncDisposable {
   /** What was asked at a path, in order. */
   asked(path: string): readonly Asked[];
   forget(): void;
+  /** closeConnections ends connections without a word, as a server does with those that are idle. */
+  closeConnections(): void;
 }
 
 /** patch is the response that changes an object. */
@@ -79,6 +81,7 @@ export async function startWebhookServer(
     forget() {
       seen = [];
     },
+    closeConnections: () => server.closeAllConnections(),
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -297,6 +297,7 @@ describe('webhooks are told what the real server tells them', () => {
       { propagationPolicy: 'Background', gracePeriodSeconds: 0 },
     ],
     ['a deletion by query', 'DELETE', `${MAPS}/applied?propagationPolicy=Background&gracePeriodSeconds=0`, undefined],
+    ['a deletion of many', 'DELETE', `${MAPS}?labelSelector=many`, undefined],
     ['a token', 'POST', '/api/v1/namespaces/NS/serviceaccounts/teller/token', { spec: { expirationSeconds: 700 } }],
     ['a Deployment', 'POST', APPS, deployment],
     [
@@ -310,6 +311,8 @@ describe('webhooks are told what the real server tells them', () => {
     ['its namespace', 'PATCH', '/api/v1/namespaces/NS', { metadata: { annotations: { a: 'b' } } }, merge],
   ])('of %s', async (_what, method, path, body, headers) => {
     await servers.both(ADMIN, 'POST', '/api/v1/namespaces/NS/serviceaccounts', { metadata: { name: 'teller' } });
+    if (path.includes('many'))
+      await servers.both(ADMIN, 'POST', MAPS, { metadata: { name: 'one', labels: { many: '' } } });
     server.forget();
     const { real, ours } = await servers.both(ADMIN, method, path, body, headers);
     expect(ours.code, JSON.stringify(ours.body)).toBe(real.code);

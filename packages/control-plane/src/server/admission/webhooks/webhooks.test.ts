@@ -188,6 +188,14 @@ describe('webhooks', () => {
     expect([code, body.message]).toEqual([500, `Internal error occurred: ${why}`]);
   });
 
+  it('are asked on a fresh connection where theirs was closed meanwhile', async () => {
+    using t = await start([{ type: 'validating' }]);
+    for (const name of ['x', 'y', 'z']) {
+      expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name } })).code).toBe(201);
+      server.closeConnections();
+    }
+  });
+
   it('warn whom they let through, and are cut short where they say too much', async () => {
     using t = await start([{ type: 'validating' }]);
     answers = {
