@@ -52,7 +52,8 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     const settings = { folder: join(folder, 'endured'), updates, seconds: Math.min(seconds / 2, 3_600) };
     const endurance = await endure(settings);
     log(`${endurance.updates} updates, ${endurance.perSecond} per second`);
-    const growth = endurance.rss / endurance.rssAtFirst;
+    // Where time was short, nothing is known of growth.
+    const growth = endurance.rssAtFirst === 0 ? 1 : endurance.rss / endurance.rssAtFirst;
     const share = endurance.largestFolderBytes / endurance.liveBytes;
     if (growth > MOST_GROWTH) violations.push({ seed, message: `memory grew to ${growth.toFixed(2)} of what it was` });
     if (share > MOST_FOLDER)
