@@ -41,11 +41,9 @@ export function customStrategy(kind: CustomKind): Strategy {
     },
     applyDefaults(object) {
       const { metadata, ...content } = object;
-      const filled = applyDefaults(content, schema);
-      if (filled === content) return;
+      const filled = applyDefaults(content, schema) as JsonObject;
       // A null that is not allowed is as good as absent.
-      for (const field of Object.keys(content)) object[field] = undefined;
-      Object.assign(object, filled);
+      if (filled !== content) replaceContent(object, { ...filled, metadata });
     },
     validate: (object, old) => customProblems(kind, object, old),
     countsGeneration: (object, old) => !isSameJson(contentOf(object, hasStatus), contentOf(old, hasStatus)),
@@ -60,12 +58,18 @@ export function customStatusStrategy(kind: CustomKind, whole: Strategy): Strateg
     prepareForUpdate(object, old) {
       const { status } = object;
       const { managedFields, resourceVersion } = object.metadata;
-      for (const field of Object.keys(object)) object[field] = undefined;
-      Object.assign(object, structuredClone(old), { status });
-      object.metadata = { ...structuredClone(old.metadata), managedFields, resourceVersion };
+      const { metadata, ...content } = structuredClone(old);
+      replaceContent(object, { ...content, status, metadata: { ...metadata, managedFields, resourceVersion } });
     },
     validate: (object, old) => statusProblems(kind, object, old),
   };
+}
+
+/** replaceContent gives a draft other fields. They are defined, not assigned: `__proto__` is a field like any other. */
+function replaceContent(object: Draft, content: JsonObject): void {
+  for (const field of Object.keys(object)) if (!Object.hasOwn(content, field)) object[field] = undefined;
+  for (const [field, value] of Object.entries(content))
+    Object.defineProperty(object, field, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** What every object has: read as the API server reads it, whatever the kind. */

@@ -181,13 +181,17 @@ test('Numbers beyond 2^53 stay as they are', async () => {
 
 test('A field called __proto__ is a field like any other', async () => {
   using server = startCustomServer();
-  await server.call(
-    'POST',
-    DEFINITIONS,
-    boxes({ free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }),
-  );
-  const text = JSON.stringify(box('one', { free: {} })).replace('"free":{}', '"free":{"__proto__":{"a":1}}');
+  const openAPIV3Schema = {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    properties: { filled: { type: 'string', default: 'x' } },
+  };
+  const version = { schema: { openAPIV3Schema }, subresources: { status: {} } };
+  await server.call('POST', DEFINITIONS, boxes({}, {}, version));
+  const text = JSON.stringify(box('one')).replace('"spec":{}', '"spec":{"__proto__":{"a":1}},"__proto__":{"b":2}');
   expect((await server.call('POST', BOXES, text)).status).toBe(201);
+  await server.call('PATCH', `${BOXES}/one/status`, { status: { ok: true } }, MERGE);
   const [stored] = server.server.storage.select('boxes.example.test');
-  expect(stored?.json).toContain('"free":{"__proto__":{"a":1}}');
+  expect(stored?.json).toContain('{"__proto__":{"b":2},"filled":"x"');
+  expect(stored?.json).toContain('"spec":{"__proto__":{"a":1}},"status":{"ok":true}');
 });
