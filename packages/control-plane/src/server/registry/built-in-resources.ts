@@ -30,9 +30,6 @@ const KEEPS_OF_STATUS: Readonly<Record<string, Strategy['prepareForUpdate']>> = 
   'Deployment.apps': (object, old) => {
     object.metadata.labels = old.metadata.labels;
   },
-  'Pod.': (object, old) => {
-    object.metadata.ownerReferences = old.metadata.ownerReferences;
-  },
 };
 
 /** builtInResources are the kinds that are there before anybody defines one. */

@@ -16,7 +16,7 @@ export const controllerRevisionRules: KindRules = {
     return problems;
   },
   columns: [
-    column('Controller', 'What it is a revision of.', ({ metadata, kind: _kind }) => {
+    column('Controller', 'What it is a revision of.', ({ metadata }) => {
       const owner = metadata?.ownerReferences?.find(({ controller }) => controller);
       if (!owner) return '<none>';
       const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';

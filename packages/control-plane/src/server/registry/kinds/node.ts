@@ -1,8 +1,8 @@
-import { BlockList, isIP } from 'node:net';
 import type { Node, Taint } from '@bowline/kubernetes';
 import { type FieldProblem, isSameJson, labelKeyProblems, labelValueProblems } from '@bowline/machinery';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
+import { cidrProblems } from './address-problems.ts';
 import { AGE, as, column, wide } from './column.ts';
 import { type Loose, partOf } from './loose.ts';
 import { forbidden, invalid, invalids, required } from './problems.ts';
@@ -13,7 +13,6 @@ import { dropFalse } from './zero-values.ts';
 type Problems = FieldProblem[];
 
 const ROLE = 'node-role.kubernetes.io/';
-const CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 const NODE_INFO = [
   'machineID',
   'systemUUID',
@@ -115,26 +114,12 @@ function taintProblems(taints: readonly Loose<Taint>[]): Problems {
 }
 
 function rangeProblems(ranges: readonly string[]): Problems {
-  const problems = ranges.flatMap((range, index) =>
-    isRange(range) ? [] : [invalid(`spec.podCIDRs[${index}]`, range, CIDR)],
-  );
-  const families = ranges.filter(isRange).map((range) => isIP(range.split('/')[0] ?? ''));
-  if (problems.length === 0 && families.length > new Set(families).size) {
+  const problems = ranges.flatMap((range, index) => cidrProblems(`spec.podCIDRs[${index}]`, range));
+  const families = new Set(ranges.map((range) => range.includes(':')));
+  if (problems.length === 0 && ranges.length > families.size) {
     problems.push(invalid('spec.podCIDRs', ranges, 'may specify no more than one CIDR for each IP family'));
   }
   return problems;
-}
-
-function isRange(text: string): boolean {
-  const [ip = '', prefix = ''] = text.split('/');
-  const family = isIP(ip);
-  if (family === 0 || !/^\d{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(ip, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function updateProblems(spec: Loose<NonNullable<Node['spec']>>, old: Loose<NonNullable<Node['spec']>>): Problems {

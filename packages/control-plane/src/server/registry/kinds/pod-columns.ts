@@ -72,7 +72,7 @@ function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
   let lastRestart: string | undefined;
   let lastSidecarRestart: string | undefined;
   let ready = 0;
-  let total = containers.length + sidecars.size;
+  const total = containers.length + sidecars.size;
   const initializing = initReason(initContainers, initContainerStatuses);
   for (const each of initContainerStatuses.slice(0, initializing.seen)) {
     restarts += each.restartCount ?? 0;
@@ -107,7 +107,6 @@ function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
     if (status.reason === 'NodeLost') reason = 'Unknown';
     else if (!['Failed', 'Succeeded'].includes(status.phase ?? '')) reason = 'Terminating';
   }
-  total = Math.max(total, 0);
   return { ready, total, restarts, lastRestart, reason };
 }
 

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { PodSpec, PodTemplateSpec } from '@bowline/kubernetes';
 import {
   dnsLabelProblems,
@@ -7,6 +6,7 @@ import {
   labelKeyProblems,
   labelValueProblems,
 } from '@bowline/machinery';
+import { addressProblems } from './address-problems.ts';
 import { containerListProblems } from './container-problems.ts';
 import type { Loose } from './loose.ts';
 import { invalid, invalids, notSupported, oneOf, outside, required } from './problems.ts';
@@ -44,8 +44,7 @@ export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
   ];
   hostAliases.forEach(({ ip = '', hostnames = [] }, index) => {
     const at = `${path}.hostAliases[${index}]`;
-    if (isIP(ip) === 0)
-      problems.push(invalid(`${at}.ip`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
+    problems.push(...addressProblems(`${at}.ip`, ip));
     for (const [position, name] of hostnames.entries()) {
       problems.push(...invalids(`${at}.hostnames[${position}]`, name, dnsSubdomainProblems(name)));
     }
@@ -96,11 +95,7 @@ function dnsConfigProblems(path: string, { dnsPolicy, dnsConfig }: Loose<PodSpec
   if (nameservers.length > 3)
     problems.push(invalid(`${at}.nameservers`, nameservers, 'must not have more than 3 nameservers'));
   nameservers.forEach((server, index) => {
-    if (isIP(server) === 0) {
-      problems.push(
-        invalid(`${at}.nameservers[${index}]`, server, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'),
-      );
-    }
+    problems.push(...addressProblems(`${at}.nameservers[${index}]`, server));
   });
   options.forEach(({ name }, index) => {
     if (!name) problems.push(required(`${at}.options[${index}]`, 'must not be empty'));

@@ -101,15 +101,11 @@ function podStatusDefaults({ status }: Loose<Pod>): void {
     container.state ??= {};
     container.lastState ??= {};
     for (const { running, terminated } of [container.state, container.lastState]) {
-      if (running) setTimes(running, 'startedAt');
+      if (running) statusDefaults([running], 'startedAt');
       if (terminated) {
-        setTimes(terminated, 'startedAt', 'finishedAt');
+        statusDefaults([terminated], 'startedAt', 'finishedAt');
         dropZero(terminated, 'signal');
       }
     }
   }
-}
-
-function setTimes(object: object, ...names: readonly string[]): void {
-  statusDefaults([object], ...names);
 }
