@@ -30,7 +30,7 @@ describe('a reader of the guide', () => {
     env,
     background: 'npm run -s dev',
     ready: (started) =>
-      expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('wrote the webhook configuration'),
+      expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('controller started'),
   });
   let isMade = false;
   const made = async (): Promise<void> => {
