@@ -7,6 +7,9 @@ export interface KubeletAnswer {
 /** AskKubelet sends a GET to a kubelet. It rejects when there is no answer; the body ends when the signal is aborted. */
 export type AskKubelet = (url: URL, signal: AbortSignal) => Promise<KubeletAnswer>;
 
+/** How long a kubelet may take to begin its answer. A log that is followed may then be silent for as long as it likes. */
+const LONGEST_SILENCE_MS = 30_000;
+
 /**
  * askKubeletOverHttps asks over the network. Like an API server without `--kubelet-certificate-authority` it takes whatever
  * certificate a kubelet shows: kubelets sign their own.
@@ -14,10 +17,12 @@ export type AskKubelet = (url: URL, signal: AbortSignal) => Promise<KubeletAnswe
 export const askKubeletOverHttps: AskKubelet = async (url, signal) => {
   const { request } = await import('node:https');
   return new Promise((resolve, reject) => {
-    const sent = request(url, { rejectUnauthorized: false, signal, timeout: 30_000 }, (answer) => {
+    const sent = request(url, { rejectUnauthorized: false, signal, timeout: LONGEST_SILENCE_MS }, (answer) => {
+      answer.setTimeout(0);
       answer.setEncoding('utf8');
       resolve({ status: answer.statusCode ?? 0, body: answer as AsyncIterable<string> });
     });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${LONGEST_SILENCE_MS / 1_000} s`)));
     sent.on('error', reject).end();
   });
 };
