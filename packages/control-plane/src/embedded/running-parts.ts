@@ -104,7 +104,12 @@ export class RunningParts {
   /** startNodes registers the nodes and lets Pods on them become ready. */
   async startNodes(signal: AbortSignal | undefined): Promise<void> {
     const { nodes, server } = this.#options;
-    this.#nodeAgent = await startOwnNodeAgent(this.clientFor, { nodes, logs: false, clock: server.clock, signal });
+    this.#nodeAgent = await startOwnNodeAgent(this.clientFor, {
+      nodes,
+      logs: this.#options.listen !== undefined,
+      clock: server.clock,
+      signal,
+    });
   }
 
   /** untilFurnished waits for what Pods in the default namespace need, which is also the sign that controllers run. */

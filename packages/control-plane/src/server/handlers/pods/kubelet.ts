@@ -1,5 +1,5 @@
 /** KubeletAnswer is what a kubelet says. */
-export interface KubeletAnswer {
+interface KubeletAnswer {
   readonly status: number;
   readonly body: AsyncIterable<string>;
 }

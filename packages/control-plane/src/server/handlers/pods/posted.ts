@@ -10,7 +10,7 @@ import { receivedObject } from '../received.ts';
 import { writeOptions } from '../write-options.ts';
 
 /** PostedKind is a kind that is posted to an object to make something of it, and never stored. */
-export interface PostedKind {
+interface PostedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
