@@ -11,7 +11,7 @@ import { securityContextProblems } from './security-problems.ts';
 type Problems = FieldProblem[];
 
 /** ContainerSurroundings is what of a pod matters to its containers. */
-export interface ContainerSurroundings {
+interface ContainerSurroundings {
   readonly spec: Loose<PodSpec>;
   /** Names of the volumes that can be mounted. */
   readonly volumes: ReadonlySet<string>;

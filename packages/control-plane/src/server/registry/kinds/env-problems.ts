@@ -32,7 +32,7 @@ const ENV_RESOURCES = [
 ];
 
 /** envNameProblems is what is wrong with the name of a variable. */
-export function envNameProblems(name: string): string[] {
+function envNameProblems(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : [ENV_NAME];
 }
 

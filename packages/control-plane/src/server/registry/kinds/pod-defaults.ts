@@ -45,7 +45,7 @@ function sum(amounts: readonly string[]): string {
 }
 
 /** podSpecDefaults fills in what pods and their templates have in common. */
-export function podSpecDefaults(spec: Loose<PodSpec>): void {
+function podSpecDefaults(spec: Loose<PodSpec>): void {
   spec.restartPolicy ||= 'Always';
   spec.dnsPolicy ||= 'ClusterFirst';
   spec.schedulerName ||= 'default-scheduler';

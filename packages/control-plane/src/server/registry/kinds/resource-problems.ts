@@ -47,7 +47,7 @@ function amountProblems(path: string, name: string, amount: string): Problems {
 }
 
 /** resourceNameProblems is what is wrong with the name of something that can be asked for. */
-export function resourceNameProblems(field: string, name: string): Problems {
+function resourceNameProblems(field: string, name: string): Problems {
   const problems = invalids(field, name, labelKeyProblems(name));
   if (name.includes('/') || STANDARD.has(name) || isHugePages(name)) return problems;
   if (problems.length === 0) {
