@@ -46,9 +46,8 @@ export class GarbageCollector implements ObjectObserver {
     this.#parts = { client, graph: this.#graph, absent: new AbsentOwners(), find, examine: look };
   }
 
-  /** size is how many objects own or are owned. */
-  get size(): number {
-    return this.#graph.size;
+  knows(uid: string): boolean {
+    return this.#graph.get(uid) !== undefined;
   }
 
   seen(resource: Resource, facts: ObjectFacts): void {

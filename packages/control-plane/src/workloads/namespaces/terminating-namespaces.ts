@@ -57,6 +57,10 @@ export class TerminatingNamespaces implements ObjectObserver {
     }
   }
 
+  knows(): boolean {
+    return false;
+  }
+
   complete(): void {
     // What was deleted unseen is found when its namespace is looked at again.
   }

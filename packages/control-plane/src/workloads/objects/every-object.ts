@@ -61,6 +61,10 @@ export class EveryObject implements ObjectObserver {
     if (definesKinds(resource)) this.#kindsMayHaveChanged();
   }
 
+  knows(uid: string): boolean {
+    return this.#collector.knows(uid);
+  }
+
   complete(resource: Resource, uids: ReadonlySet<string>): void {
     this.#collector.complete(resource, uids);
   }

@@ -9,6 +9,8 @@ export interface ObjectObserver {
   seen(resource: Resource, facts: ObjectFacts): void;
   /** gone tells that an object is deleted. */
   gone(resource: Resource, facts: ObjectFacts): void;
+  /** knows is whether the observer remembers something of an object, and so must be told of every state of it. */
+  knows(uid: string): boolean;
   /** complete tells the uids of all objects of a kind, after a list. */
   complete(resource: Resource, uids: ReadonlySet<string>): void;
 }
@@ -23,6 +25,7 @@ export interface ObjectMonitorsOptions {
 }
 
 interface Monitor {
+  readonly resource: Resource;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly isSynced: () => boolean;
@@ -103,10 +106,15 @@ export class ObjectMonitors {
       })
       .then(() => {
         this.#ending.delete(ended);
-        observer.complete(resource, new Set());
+        if (!this.#watches(resource)) observer.complete(resource, new Set());
       });
     this.#ending.add(ended);
-    return { stop, ended, isSynced: () => isSynced };
+    return { resource, stop, ended, isSynced: () => isSynced };
+  }
+
+  /** A kind whose preferred version has changed is watched in the other one: its objects are still there. */
+  #watches({ group, kind }: Resource): boolean {
+    return [...this.#monitors.values()].some(({ resource }) => resource.group === group && resource.kind === kind);
   }
 
   #tellSynced(): void {
@@ -125,7 +133,7 @@ class ObserverTarget implements ReflectorTarget {
   }
 
   begin(): FactsSnapshot {
-    return new FactsSnapshot();
+    return new FactsSnapshot((uid) => this.#observer.knows(uid));
   }
 
   commit(snapshot: Snapshot): Promise<void> {
@@ -157,15 +165,21 @@ class ObserverTarget implements ReflectorTarget {
   }
 }
 
-/** FactsSnapshot keeps the facts of objects with owners or being deleted, and of all others that they exist. */
+/** FactsSnapshot keeps the facts of objects that are known, have owners or are being deleted, and of all others that they exist. */
 class FactsSnapshot implements Snapshot {
   readonly uids = new Set<string>();
   readonly notable = new Map<string, ObjectFacts>();
+  readonly #isKnown: (uid: string) => boolean;
+
+  constructor(isKnown: (uid: string) => boolean) {
+    this.#isKnown = isKnown;
+  }
 
   add({ metadata = {} }: KubernetesObject): void {
     const facts = factsOf(metadata);
     this.uids.add(facts.uid);
-    if (facts.owners.length > 0 || facts.isDeleting) this.notable.set(facts.uid, facts);
+    const isNotable = facts.owners.length > 0 || facts.isDeleting || this.#isKnown(facts.uid);
+    if (isNotable) this.notable.set(facts.uid, facts);
     else this.notable.delete(facts.uid);
   }
 

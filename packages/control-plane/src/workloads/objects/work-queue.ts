@@ -9,6 +9,8 @@ export interface WorkQueueOptions {
   readonly log: Log;
 }
 
+const LASTING_FAILURES = 5;
+
 /** runWorkQueue works off a queue whose keys no declared source names. Resolves when the signal is aborted and nothing is under way. */
 export async function runWorkQueue(signal: AbortSignal, options: WorkQueueOptions): Promise<void> {
   const { queue, concurrency, work, log } = options;
@@ -21,7 +23,9 @@ export async function runWorkQueue(signal: AbortSignal, options: WorkQueueOption
         queue.forget(item.key);
       } catch (error) {
         if (!signal.aborted) {
-          log.debug('a key will be tried again', { key: item.key, error });
+          // Conflicts and the like pass by themselves; what lasts is worth one line.
+          const level = item.failures === LASTING_FAILURES ? 'warn' : 'debug';
+          log[level]('a key will be tried again', { key: item.key, error });
           queue.retry(item.key);
         }
       } finally {
