@@ -11,6 +11,7 @@ import { ingressRules } from './kinds/ingress.ts';
 import { ingressClassRules } from './kinds/ingress-class.ts';
 import { jobRules } from './kinds/job.ts';
 import { leaseRules } from './kinds/lease.ts';
+import { limitRangeRules } from './kinds/limit-range.ts';
 import { namespaceRules } from './kinds/namespace.ts';
 import { networkPolicyRules } from './kinds/network-policy.ts';
 import { nodeRules } from './kinds/node.ts';
@@ -47,6 +48,7 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'IngressClass.networking.k8s.io': ingressClassRules,
   'Job.batch': jobRules,
   'Lease.coordination.k8s.io': leaseRules,
+  'LimitRange.': limitRangeRules,
   'MutatingWebhookConfiguration.admissionregistration.k8s.io': mutatingWebhookRules,
   'Namespace.': namespaceRules,
   'NetworkPolicy.networking.k8s.io': networkPolicyRules,

@@ -26,6 +26,16 @@ export const AGE = column('Age', 'Time since the object was created.', ({ metada
   age(metadata?.creationTimestamp, now),
 );
 
+/** CREATED_AT stands for the age in tables of kinds that have no table of their own. */
+export const CREATED_AT = column(
+  'Created At',
+  'When the object was created.',
+  ({ metadata }) => metadata?.creationTimestamp,
+  {
+    type: 'date',
+  },
+);
+
 /** as reads an object as its kind. */
 export function as<T>(object: KubernetesObject): Loose<T> {
   // A column is asked about objects of its kind only.

@@ -40,7 +40,7 @@ export const configMapRules: KindRules = {
 };
 
 function sizeOf(content: unknown): number {
-  return Object.keys((content ?? {}) as Content).length;
+  return Object.keys(content ?? {}).length;
 }
 
 function frozen(object: Draft, old: Draft): FieldProblem[] {

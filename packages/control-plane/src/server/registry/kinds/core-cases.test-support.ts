@@ -14,6 +14,13 @@ const quota = (hard: object): Step => [
   `/api/v1/namespaces/NS/resourcequotas${DRY}`,
   { metadata: { name: 'r' }, spec: { hard } },
 ];
+const LIMITS = '/api/v1/namespaces/NS/limitranges';
+const limits = (...items: object[]): Step => [
+  'POST',
+  `${LIMITS}${DRY}`,
+  { metadata: { name: 'l' }, spec: { limits: items } },
+];
+const container = (item: object): Step => limits({ type: 'Container', ...item });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** CASES are questions about the kinds of the core group that hold no workloads. */
@@ -148,5 +155,27 @@ export const CASES: readonly Case[] = [
     ],
     ['POST', `/api/v1/namespaces/NS/resourcequotas${DRY}`, { metadata: { name: 'r' } }],
     ['PATCH', '/api/v1/namespaces/NS/resourcequotas/q', { spec: { scopes: ['BestEffort'] } }, MERGE],
+  ],
+  [
+    'limits',
+    ['POST', `${LIMITS}${DRY}`, { metadata: { name: 'l' } }],
+    limits(),
+    container({ max: { cpu: 1 }, min: { cpu: '100m' }, default: { cpu: '500m' }, defaultRequest: { cpu: '200m' } }),
+    container({ max: { memory: '1Gi' } }),
+    container({ min: { memory: '1Gi' } }),
+    container({ default: { memory: '1Gi' } }),
+    container({ min: { cpu: 2 }, max: { cpu: 1 } }),
+    container({ max: { cpu: 1 }, default: { cpu: 2 } }),
+    container({ max: { cpu: 1 }, defaultRequest: { cpu: 2 } }),
+    container({ min: { cpu: 1 }, default: { cpu: '500m' } }),
+    container({ maxLimitRequestRatio: { cpu: '0.5' } }),
+    container({ max: { nope: 1 } }),
+    limits({ type: 'Pod', max: { cpu: 1 }, default: { cpu: 1 }, defaultRequest: { cpu: 1 } }),
+    limits({ type: 'Pod' }, { type: 'Pod' }),
+    limits({ type: 'PersistentVolumeClaim' }),
+    limits({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }),
+    limits({ type: 'Nope' }),
+    limits({}),
+    table(LIMITS),
   ],
 ];

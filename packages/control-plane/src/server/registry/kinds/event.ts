@@ -44,5 +44,5 @@ export const youngerEventRules: KindRules = {
 
 function older(object: Draft): Older {
   // Only names differ between the shapes.
-  return asOlder(object) as Older;
+  return asOlder(object);
 }

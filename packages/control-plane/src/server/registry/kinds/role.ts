@@ -1,14 +1,9 @@
 import type { ClusterRole, PolicyRule, Role } from '@bowline/kubernetes';
 import { type FieldProblem, validateLabelSelector } from '@bowline/machinery';
 import type { KindRules } from '../built-in-strategy.ts';
-import { as, column } from './column.ts';
+import { as, CREATED_AT } from './column.ts';
 import type { Loose } from './loose.ts';
 import { invalid, required } from './problems.ts';
-
-/** CREATED_AT stands for the age in tables of kinds that have no table of their own. */
-const CREATED_AT = column('Created At', 'When the object was created.', ({ metadata }) => metadata?.creationTimestamp, {
-  type: 'date',
-});
 
 /** roleRules judge what a Role allows. */
 export const roleRules: KindRules = {

@@ -5,7 +5,6 @@ import type { Allocation, Draft } from '../api-resource.ts';
 import { as } from './column.ts';
 import type { Loose } from './loose.ts';
 import { invalid } from './problems.ts';
-import { isHeadless } from './service.ts';
 import { completeFamilies } from './service-families.ts';
 import { needsHealthCheck, needsNodePorts } from './service-updates.ts';
 import { type ServicesInUse, servicesInUse } from './services-in-use.ts';
@@ -44,7 +43,7 @@ export function allocateService(object: Draft, old: Draft | undefined, allocatio
   drawn.set(object, ours);
   giveBack(spec, (address) => ours.has(address) && inUse.holderOf(address) !== undefined);
   const drawing: Drawing = { inUse, own, random, dryRun, drew: (address) => ours.add(address) };
-  if (!isHeadless(service)) refuse(allocateAddress(spec, drawing));
+  if (spec.clusterIP !== 'None') refuse(allocateAddress(spec, drawing));
   refuse(allocatePorts(spec, drawing));
 }
 

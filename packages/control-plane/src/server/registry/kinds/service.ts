@@ -1,5 +1,4 @@
 import type { Service } from '@bowline/kubernetes';
-import type { Draft } from '../api-resource.ts';
 import { type KindRules, statusStrategy } from '../built-in-strategy.ts';
 import { as } from './column.ts';
 import type { Loose } from './loose.ts';
@@ -78,9 +77,4 @@ function warnings({ spec = {} }: Loose<Service>): string[] {
   if (spec.trafficDistribution === 'PreferClose')
     lines.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
   return lines;
-}
-
-/** isHeadless says that a Service is found by the addresses of its pods alone. */
-export function isHeadless(service: Draft | Loose<Service>): boolean {
-  return as<Service>(service as Draft).spec?.clusterIP === 'None';
 }

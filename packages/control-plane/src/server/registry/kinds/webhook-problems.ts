@@ -1,4 +1,4 @@
-import type { MutatingWebhook, RuleWithOperations, WebhookClientConfig } from '@bowline/kubernetes';
+import type { MutatingWebhook, WebhookClientConfig } from '@bowline/kubernetes';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
@@ -40,7 +40,7 @@ export function webhookProblems(
 function oneProblems(at: string, webhook: Webhook, mutates: boolean): FieldProblem[] {
   const problems = nameProblems(`${at}.name`, webhook.name ?? '');
   (webhook.rules ?? []).forEach((rule, index) => {
-    problems.push(...ruleProblems(`${at}.rules[${index}]`, rule as Loose<RuleWithOperations>));
+    problems.push(...ruleProblems(`${at}.rules[${index}]`, rule));
   });
   const choice = (field: 'failurePolicy' | 'matchPolicy' | 'reinvocationPolicy', known: readonly string[]): void => {
     const value = webhook[field];
