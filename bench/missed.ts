@@ -2,11 +2,9 @@ const nursery =
   "V8's nursery grows to its default of 16 MB twice while the cache fills; the bare loop shows the same, and the row with a small heap, which is how `runUntilSignal` runs an operator, shows what remains without it";
 
 const cold =
-  'just after the start half of the processor time per write is spent in code that V8 has not compiled yet; the same again, in the same process, shows what remains';
+  'just after the start more than half of the processor time per write goes into compiling, and into code that V8 has not compiled yet; the same again, in the same process, shows what remains';
 const layers =
-  'a write costs three times the processor time of one from the bare loop: transport, client and answer about twice, then the watch event of the same object, its view and the next reconcile';
-const oldGeneration =
-  'V8 lets its old generation grow far beyond the live data, about 20 MB, before it collects; with `--heap-growing-percent=20` the peak is 15 MB lower at the same processor time';
+  "a write costs two to three times the processor time of one from the bare loop: the answer is parsed and put through the view, the watch shows the same object again, and a fifth is V8's garbage collection";
 
 /** Every way in which a fan-out is judged has the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
@@ -28,7 +26,6 @@ const reasons: Readonly<Record<string, string>> = {
   'cold-sync-time': 'each network chunk of about 4 kB costs one turn of two async generators',
   'cold-sync-peak-go': nursery,
   'cold-sync-peak-client-node': nursery,
-  'sync-memory-go': oldGeneration,
   ...fanOut('children', ['apply', 'ensure']),
   ...fanOut('sync', ['raw', 'go']),
 };

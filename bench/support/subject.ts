@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { setFlagsFromString } from 'node:v8';
+import { preferSmallHeap } from '../../packages/runtime/src/operations/small-heap.ts';
 import type { Connection } from './connection.ts';
 
 /** SubjectInput is a subject's only argument, as JSON. */
@@ -16,16 +16,12 @@ export interface SubjectInput {
 export const smallHeapArgument = 'small-heap';
 
 /**
- * subjectInput reads what the harness asks of this process. The heap is bounded here for every subject alike, with the
- * settings of the runtime's `preferSmallHeap`: importing the runtime for it would weigh on the bare loop.
+ * subjectInput reads what the harness asks of this process. The heap is bounded here for every subject alike. Of the
+ * runtime nothing else is imported: it would weigh on the bare loop.
  */
 export function subjectInput(): SubjectInput {
   const [, , input = '', heap] = process.argv;
-  if (heap === smallHeapArgument) {
-    setFlagsFromString('--semi-space-growth-factor=1');
-    setFlagsFromString('--heap-growing-percent=50');
-    setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
-  }
+  if (heap === smallHeapArgument) preferSmallHeap();
   return JSON.parse(input) as SubjectInput;
 }
 
