@@ -84,7 +84,8 @@ export class RunningParts {
     const { controllers, server } = this.#options;
     const transport = this.#transportOf({ commonName: 'system:kube-controller-manager', organizations: [MASTERS] });
     const { clock, random } = server;
-    this.#workloads = startWorkloads({ ...controllers, transport, clock, wire: clock, random });
+    // Watches and retries go on while a test stops the clock.
+    this.#workloads = startWorkloads({ ...controllers, transport, clock, random });
     this.#workloads.stopped.catch(server.onError).finally(() => transport.close());
   }
 
