@@ -43,7 +43,7 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
   registry.set(...builtInResources());
   const fields = trackFields(registry);
   const access = createAccessControl({ ...options, registry, fields });
-  const customResources = serveCustomResources({ ...options, registry, fields });
+  const customResources = await serveCustomResources({ ...options, registry, fields });
   const admission = createAdmission({ ...options, registry, authorizer: access.authorizer });
   const server = createApiServer({
     ...access,

@@ -39,7 +39,7 @@ beforeAll(async () => {
   c = await cluster({ prefix: 'custom' });
   group = `${c.uniqueName('custom')}.example.test`;
   real = await sendToReal();
-  ours = sendToOurs();
+  ours = await sendToOurs();
   await ours('POST', '/api/v1/namespaces', { metadata: { name: c.namespace } }, {});
 });
 afterAll(() => c[Symbol.asyncDispose]());
@@ -103,8 +103,8 @@ async function sendToReal(): Promise<Send> {
   };
 }
 
-function sendToOurs(): Send {
-  const server = startCustomServer();
+async function sendToOurs(): Promise<Send> {
+  const server = await startCustomServer();
   c.onDispose(async () => server[Symbol.dispose]());
   return async (method, path, body, headers) => {
     const answer = await server.call(method, path, body, headers);

@@ -12,6 +12,7 @@ import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Subresource } from '../registry/api-resource.ts';
 import { customScale } from './custom-scale.ts';
 import { customStatusStrategy, customStrategy } from './custom-strategy.ts';
+import { collectionOf } from './definition-rules.ts';
 import { parseJsonPath } from './json-path.ts';
 import { printerColumns } from './printer-columns.ts';
 import { storedView } from './stored-view.ts';
@@ -25,11 +26,6 @@ export interface Circumstances {
   /** The newest revision: everything up to it may have been written under another schema. */
   readonly revision: number;
   readonly isTerminating: () => boolean;
-}
-
-/** collectionOf is where the objects of a definition are stored. */
-export function collectionOf({ spec }: CustomResourceDefinition): string {
-  return `${spec.names.plural}.${spec.group}`;
 }
 
 /** customResources are the served versions of a definition, with the names that it was given. */

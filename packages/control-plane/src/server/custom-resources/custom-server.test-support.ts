@@ -6,10 +6,10 @@ import { serveCustomResources } from './serve-custom-resources.ts';
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** startCustomServer starts a server in the same process that serves custom resources. Time stands still in it. */
-export function startCustomServer(): TestServer & Disposable {
+export async function startCustomServer(): Promise<TestServer & Disposable> {
   const server = startTestServer();
   const { registry, storage } = server.server;
-  const serving = serveCustomResources({
+  const serving = await serveCustomResources({
     registry,
     storage,
     fields: trackFields(registry),

@@ -17,7 +17,7 @@ const recorded = JSON.parse(
 test.each(BROKEN.filter(({ what }) => !OWN_WORDS.has(what)))(
   'A definition with $what is judged as by the real server',
   async (broken) => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     const sent = JSON.parse(JSON.stringify(definition(broken)).replaceAll('GROUP', 'probe.example.test')) as object;
     const { status, body } = await server.call('POST', `${DEFINITIONS}?dryRun=All`, sent);
     const { causes = [] } = (body.details ?? {}) as { causes?: readonly { field: string; message: string }[] };

@@ -4,8 +4,7 @@ import type { ApiResource, Draft, Strategy, TableColumn } from '../registry/api-
 import { statusStrategy } from '../registry/built-in-strategy.ts';
 import { IMMUTABLE, invalid } from '../registry/kinds/problems.ts';
 import { isEstablished, withCondition } from './conditions.ts';
-import { definitionProblems } from './definition-problems.ts';
-import { formatWarnings } from './format-warnings.ts';
+import { loadSchemaEngine, schemaEngine } from './schema-engine.ts';
 
 /** CLEANUP keeps a definition until its objects are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
@@ -13,6 +12,11 @@ export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 /** definitionOf takes an object for what it was read as: the schema of its kind has been applied to it. */
 export function definitionOf(object: object): CustomResourceDefinition {
   return object as CustomResourceDefinition;
+}
+
+/** collectionOf is where the objects of a definition are stored. */
+export function collectionOf({ spec }: CustomResourceDefinition): string {
+  return `${spec.names.plural}.${spec.group}`;
 }
 
 interface WrittenSpec {
@@ -71,6 +75,7 @@ function prepareForUpdate(object: Draft): void {
 
 function validate(object: Draft, old: Draft | undefined): FieldProblem[] {
   const definition = definitionOf(object);
+  const { definitionProblems } = schemaEngine();
   if (!old) return definitionProblems(definition, { isNew: true });
   const [before, now] = [definitionOf(old).spec, definition.spec];
   const changed = (field: string, was: unknown, is: unknown): FieldProblem[] =>
@@ -87,6 +92,7 @@ function validate(object: Draft, old: Draft | undefined): FieldProblem[] {
 
 /** Warnings of what was there before are not repeated. */
 function warningsOf(object: Draft, old: Draft | undefined): string[] {
+  const { formatWarnings } = schemaEngine();
   const of = (draft: Draft): string[] =>
     definitionOf(draft).spec.versions.flatMap(({ schema }) => formatWarnings(schema?.openAPIV3Schema ?? {}));
   const known = new Set(old && of(old));
@@ -128,6 +134,7 @@ export function withDefinitionRules(resource: ApiResource): ApiResource {
       base.prepareForUpdate?.(object, old, context);
       prepareForUpdate(object);
     },
+    loadForValidate: loadSchemaEngine,
     validate,
     warningsOf,
     prepareForDelete,

@@ -26,7 +26,7 @@ function conditions(object: Record<string, unknown>): string[] {
 
 describe('a definition', () => {
   test('is accepted, installed and established, one after the other', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     const events = await server.stream(`${DEFINITIONS}?watch=true`);
     const created = await server.call('POST', DEFINITIONS, boxes());
     expect([created.status, conditions(created.body)]).toEqual([201, []]);
@@ -44,7 +44,7 @@ describe('a definition', () => {
   });
 
   test('waits for names that another one holds', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     const rival = boxes({}, { names: { plural: 'crates', kind: 'Crate', shortNames: ['box'] } });
     await server.call('POST', DEFINITIONS, { ...rival, metadata: { name: 'crates.example.test' } });
@@ -57,7 +57,7 @@ describe('a definition', () => {
   });
 
   test('goes when its last object is gone, and takes no new ones meanwhile', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     await server.call('POST', BOXES, box('free'));
     await server.call('POST', BOXES, box('held', {}, { finalizers: ['example.test/hold'] }));
@@ -81,7 +81,7 @@ describe('a definition', () => {
   });
 
   test('with a conversion webhook is refused with the reason', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     const webhook = { clientConfig: { url: 'https://localhost/convert' }, conversionReviewVersions: ['v1'] };
     const answer = await server.call('POST', DEFINITIONS, boxes({}, { conversion: { strategy: 'Webhook', webhook } }));
     expect(answer.status).toBe(422);
@@ -89,7 +89,7 @@ describe('a definition', () => {
   });
 
   test('that is stored already is served before the first request', async () => {
-    using first = startCustomServer();
+    using first = await startCustomServer();
     await first.call('POST', DEFINITIONS, boxes());
     await first.call('POST', BOXES, box('kept'));
     const { storage } = first.server;
@@ -102,7 +102,7 @@ describe('a definition', () => {
     const fail = (error: unknown): never => {
       throw error;
     };
-    using _serving = serveCustomResources({
+    using _serving = await serveCustomResources({
       storage: restored,
       registry,
       fields: trackFields(registry),
@@ -120,7 +120,7 @@ describe('a change of a definition', () => {
   });
 
   test('shows stored objects by the new schema, and by the old one when that comes back', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes({ a: TEXT, b: TEXT }));
     await server.call('POST', BOXES, box('one', { a: 'x', b: 'y' }));
     const before = (await server.call('GET', `${BOXES}/one`)).body;
@@ -133,7 +133,7 @@ describe('a change of a definition', () => {
   });
 
   test('lets what was valid before stay, but not change into something invalid', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes({ a: TEXT, b: TEXT }));
     await server.call('POST', BOXES, box('one', { a: 'long', b: 'x' }));
     await server.call('PATCH', NAMED, change({ a: { ...TEXT, maxLength: 1 }, b: TEXT }), MERGE);
@@ -142,7 +142,7 @@ describe('a change of a definition', () => {
   });
 
   test('ends the watches of what is served otherwise, and no others', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     await server.call('POST', DEFINITIONS, boxes());
     const watch = await server.stream(`${BOXES}?watch=true`);
     await server.call('PATCH', NAMED, { metadata: { labels: { a: 'b' } } }, MERGE);
@@ -153,7 +153,7 @@ describe('a change of a definition', () => {
   });
 
   test('may take a version out of service', async () => {
-    using server = startCustomServer();
+    using server = await startCustomServer();
     const schema = { openAPIV3Schema: { type: 'object' } };
     const [v1, v2] = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', schema }));
     await server.call('POST', DEFINITIONS, boxes({}, { versions: [v1, v2] }));
@@ -171,7 +171,7 @@ describe('a change of a definition', () => {
 });
 
 test('Numbers beyond 2^53 stay as they are', async () => {
-  using server = startCustomServer();
+  using server = await startCustomServer();
   await server.call('POST', DEFINITIONS, boxes({ n: { type: 'integer' } }));
   const text = JSON.stringify(box('one', { n: 0 })).replace('"n":0', '"n":9007199254740993');
   expect((await server.call('POST', BOXES, text)).status).toBe(201);
@@ -180,7 +180,7 @@ test('Numbers beyond 2^53 stay as they are', async () => {
 });
 
 test('A field called __proto__ is a field like any other', async () => {
-  using server = startCustomServer();
+  using server = await startCustomServer();
   const openAPIV3Schema = {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,

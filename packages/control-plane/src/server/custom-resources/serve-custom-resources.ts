@@ -7,9 +7,9 @@ import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
 import { conditionOf, isTerminating, withCondition } from './conditions.ts';
-import { collectionOf } from './custom-resources.ts';
-import { CLEANUP, definitionOf, withDefinitionRules } from './definition-rules.ts';
+import { CLEANUP, collectionOf, definitionOf, withDefinitionRules } from './definition-rules.ts';
 import { nextStatus } from './next-status.ts';
+import { loadSchemaEngine } from './schema-engine.ts';
 import { ServedDefinitions } from './served-definitions.ts';
 
 const GROUP = 'apiextensions.k8s.io';
@@ -27,14 +27,15 @@ export interface CustomResourcesOptions {
 }
 
 /**
- * serveCustomResources serves what CustomResourceDefinitions define: those that are stored already before it returns, and every
+ * serveCustomResources serves what CustomResourceDefinitions define: those that are stored already before it resolves, and every
  * other one from when it is established until its last object is gone. Disposing of it stops it from following definitions.
  */
-export function serveCustomResources(options: CustomResourcesOptions): Disposable {
+export async function serveCustomResources(options: CustomResourcesOptions): Promise<Disposable> {
   const builtIn = options.registry.find(GROUP, 'v1', 'customresourcedefinitions');
   if (!builtIn) throw new TypeError('there are no CustomResourceDefinitions among the built-in kinds yet');
   const resource = withDefinitionRules(builtIn);
   options.registry.set(resource);
+  if (options.storage.size(resource.collection) > 0) await loadSchemaEngine();
   const lifecycle = new Lifecycle(options, resource);
   lifecycle.start();
   return lifecycle;

@@ -4,7 +4,7 @@ import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isEstablished, isTerminating } from './conditions.ts';
-import { customResources } from './custom-resources.ts';
+import { schemaEngine } from './schema-engine.ts';
 
 interface Served {
   /** Of everything that serving depends on: what is the same is not served anew, and its watches go on. */
@@ -34,7 +34,7 @@ export class ServedDefinitions {
     }
     const signature = canonicalJson([definition.spec, definition.status?.acceptedNames]);
     if (this.#served.get(name)?.signature === signature) return;
-    const resources = customResources(definition, {
+    const resources = schemaEngine().customResources(definition, {
       revision: this.#storage.revision,
       isTerminating: () => this.#terminating.has(name),
     });

@@ -1,0 +1,25 @@
+type Engine = Pick<typeof import('./custom-resources.ts'), 'customResources'> &
+  Pick<typeof import('./definition-problems.ts'), 'definitionProblems'> &
+  Pick<typeof import('./format-warnings.ts'), 'formatWarnings'>;
+
+let engine: Engine | undefined;
+
+/**
+ * loadSchemaEngine loads what judges definitions and serves their objects. Its patterns and rules are most of what a server
+ * would have to read before it starts, and many servers never see a definition.
+ */
+export async function loadSchemaEngine(): Promise<void> {
+  if (engine) return;
+  const [{ customResources }, { definitionProblems }, { formatWarnings }] = await Promise.all([
+    import('./custom-resources.ts'),
+    import('./definition-problems.ts'),
+    import('./format-warnings.ts'),
+  ]);
+  engine = { customResources, definitionProblems, formatWarnings };
+}
+
+/** schemaEngine is what was loaded. Every definition is judged before it is stored, so who finds one finds this too. */
+export function schemaEngine(): Engine {
+  if (!engine) throw new TypeError('a definition is looked at before the schema engine is loaded');
+  return engine;
+}
