@@ -11,7 +11,7 @@ import type { RequestContext, ServerParts } from './handlers/context.ts';
 import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts';
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
-import { type RequestInfo, requestInfo } from './http/request-info.ts';
+import { type RequestInfo, readUrl, requestInfo } from './http/request-info.ts';
 import { Registry } from './registry/registry.ts';
 import { internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
 import { Storage } from './storage/storage.ts';
@@ -59,6 +59,8 @@ const PAGE_NOT_FOUND: ApiResponse = {
   body: '404 page not found\n',
 };
 
+const BAD_REQUEST: ApiResponse = { ...PAGE_NOT_FOUND, status: 400, body: '400 Bad Request' };
+
 /** createApiServer puts the parts of a server together. It serves nothing by itself: see `listen`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { authenticator, authorizer, routes, audit, onError } = options;
@@ -75,8 +77,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 
   const answer = async (request: ApiRequest, warnings: string[], audited: Audited): Promise<ApiResponse> => {
-    const { pathname, searchParams: query } = new URL(request.url, 'http://localhost');
-    const info = requestInfo(request.method, pathname, query);
+    const url = readUrl(request.url);
+    if (!url) return BAD_REQUEST;
+    const { path, query } = url;
+    const info = requestInfo(request.method, path, query);
     audited.info = info;
     const caller = await authenticator.authenticate(request);
     if (!caller) throw unauthorized();

@@ -1,6 +1,6 @@
 import type { Clock } from '@bowline/machinery';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
-import { requestInfo, type Verb } from '../http/request-info.ts';
+import { readUrl, requestInfo, type Verb } from '../http/request-info.ts';
 import { StatusError } from '../status/api-status.ts';
 
 /** RequestFault says which requests go wrong, and how. What it leaves out does not matter for the choice. */
@@ -140,8 +140,9 @@ export class RequestFaults {
 }
 
 function fits(fault: RequestFault, { method, url, headers }: ApiRequest): boolean {
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const info = requestInfo(method, pathname, searchParams);
+  const target = readUrl(url);
+  if (!target) return false;
+  const info = requestInfo(method, target.path, target.query);
   if (fault.verbs && !fault.verbs.includes(info.verb)) return false;
   if (fault.userAgent !== undefined && !(headers['user-agent'] ?? '').includes(fault.userAgent)) return false;
   if (fault.resource === undefined && fault.namespace === undefined && fault.name === undefined) return true;

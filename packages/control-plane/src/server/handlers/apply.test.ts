@@ -91,7 +91,7 @@ describe('a server-side apply', () => {
     ['1', 'json: cannot unmarshal number into Go value of type map[string]interface {}'],
     ['{', 'error decoding YAML'],
     ['', 'invalid object type: /, Kind='],
-    [`a: ${'[ '.repeat(1_500)}${']'.repeat(1_500)}`, 'the document nests deeper than 1000 levels'],
+    [`a: ${'[ '.repeat(1_500)}${']'.repeat(1_500)}`, 'exceeded max depth of 1000'],
   ])('is refused when its body is %.20j', async (body, message) => {
     const answer = await apply(startTestServer(), body);
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) as unknown } });

@@ -1,10 +1,10 @@
 import { apiVersionOf } from '@bowline/kubernetes';
 import type { JsonObject } from '@bowline/machinery';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
-import { badRequest, conflict, invalid, notFound, otherNamespace, StatusError } from '../status/api-status.ts';
+import { badRequest, conflict, invalid, notFound, otherNamespace } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
-import { decodeYaml } from './decode-body.ts';
+import { decodeYaml, jsonType, UnreadableBody } from './decode-body.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -63,9 +63,8 @@ function appliedObject({ resource }: RequestContext, bytes: Uint8Array, { fieldV
   }
   const applied = value ?? {};
   if (typeof applied !== 'object' || Array.isArray(applied)) {
-    const type = Array.isArray(applied) ? 'array' : typeof applied === 'boolean' ? 'bool' : typeof applied;
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(applied)} into Go value of type map[string]interface {}`,
     );
   }
   const { apiVersion, kind, metadata } = applied as { apiVersion?: unknown; kind?: unknown; metadata?: unknown };
@@ -81,8 +80,8 @@ function decoded(bytes: Uint8Array): ReturnType<typeof decodeYaml> {
   try {
     return decodeYaml(bytes);
   } catch (error) {
-    if (error instanceof StatusError) throw badRequest(`error decoding YAML: ${error.message}`);
-    throw error;
+    if (!(error instanceof UnreadableBody)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
 }
 

@@ -1,14 +1,17 @@
+import { schemaFor } from '@bowline/kubernetes/schemas';
 import { formatTime } from '@bowline/machinery';
 import type { Draft } from '../registry/api-resource.ts';
-import { badRequest, conflict, invalid, notFound, type Status } from '../status/api-status.ts';
+import { decodeBuiltIn } from '../registry/decode-built-in.ts';
+import { badRequest, conflict, invalid, notFound, type Status, StatusError } from '../status/api-status.ts';
 import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
-import { type BodyDecoder, decodeBody, MOST_BODY_BYTES } from './decode-body.ts';
+import { type BodyDecoder, decodeBody, MOST_BODY_BYTES, UnreadableBody } from './decode-body.ts';
 import { draftOf, viewed } from './render.ts';
 import { isUnbound } from './update.ts';
 
 /** How often a deletion that names no version is tried on states that come between. */
 const MOST_ATTEMPTS = 5;
+const OPTIONS_SCHEMA = schemaFor('v1', 'DeleteOptions');
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
@@ -34,17 +37,7 @@ export async function deleteOptions(
 ): Promise<DeleteOptions> {
   const { query, request } = context;
   const bytes = await request.body(MOST_BODY_BYTES);
-  const value: unknown =
-    bytes.byteLength === 0 ? {} : (await decodeBody(bytes, request.headers['content-type'], decoders)).value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest('the body of the request is no DeleteOptions');
-  const body = value as {
-    gracePeriodSeconds?: number;
-    propagationPolicy?: string;
-    orphanDependents?: boolean;
-    preconditions?: { uid?: string; resourceVersion?: string };
-    dryRun?: readonly string[];
-  };
+  const body = bytes.byteLength === 0 ? {} : await readOptions(bytes, request.headers['content-type'], decoders);
   const grace = body.gracePeriodSeconds ?? numberIn(query.get('gracePeriodSeconds'));
   const orphans =
     body.orphanDependents ?? (query.has('orphanDependents') ? query.get('orphanDependents') === 'true' : undefined);
@@ -91,6 +84,37 @@ export async function deleteOptions(
       dryRun: dryRun.length > 0 ? dryRun : undefined,
     },
   };
+}
+
+interface BodyOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly dryRun?: readonly string[];
+}
+
+/** readOptions reads the body of a deletion. Fields that options do not have are not looked at. */
+async function readOptions(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+): Promise<BodyOptions> {
+  try {
+    const { value } = await decodeBody(bytes, contentType, decoders);
+    const { apiVersion, kind = 'DeleteOptions' } = value as { apiVersion?: string; kind?: string };
+    if (kind !== 'DeleteOptions' || !OPTIONS_SCHEMA) {
+      throw new UnreadableBody(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion ?? '')} in scheme "pkg/runtime/scheme.go:111"`,
+      );
+    }
+    const { metadata: _, ...options } = decodeBuiltIn(kind, 'v1', OPTIONS_SCHEMA, value).object;
+    return options as BodyOptions;
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw badRequest(error.message);
+    if (error instanceof StatusError) throw badRequest(error.message.replace(/^.* cannot be handled as a \S+: /, ''));
+    throw error;
+  }
 }
 
 /** deleteObject deletes one object, or begins to: finalizers and a grace period keep it. */

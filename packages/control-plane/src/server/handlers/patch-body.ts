@@ -1,11 +1,13 @@
 import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
-import { badRequest } from '../status/api-status.ts';
-import type { Body } from './decode-body.ts';
+import { badRequest, StatusError } from '../status/api-status.ts';
+import { type Body, jsonType } from './decode-body.ts';
 
 export const JSON_PATCH = 'application/json-patch+json';
 export const MERGE_PATCH = 'application/merge-patch+json';
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 export const APPLY_PATCH = 'application/apply-patch+yaml';
+
+const MOST_OPERATIONS = 10_000;
 
 /** decodePatch reads a patch in JSON: a list of operations, or an object. Null is a patch that changes nothing. */
 export function decodePatch(bytes: Uint8Array, type: string): Body {
@@ -20,6 +22,11 @@ export function decodePatch(bytes: Uint8Array, type: string): Body {
     const operations: unknown = value ?? [];
     expect(operations, Array.isArray(operations), '[]handlers.jsonPatchOp');
     for (const each of operations as unknown[]) expect(each, jsonType(each) === 'object', 'handlers.jsonPatchOp');
+    const { length } = operations as unknown[];
+    if (length > MOST_OPERATIONS) {
+      const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${length}`;
+      throw new StatusError(413, 'RequestEntityTooLarge', message);
+    }
     return { value: operations, duplicates };
   }
   if (value === null && type === MERGE_PATCH) throw badRequest('Invalid JSON Patch');
@@ -29,15 +36,9 @@ export function decodePatch(bytes: Uint8Array, type: string): Body {
 
 function parse(bytes: Uint8Array, refuse: (problem: string) => never): Body {
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseJson(new TextDecoder('utf-8').decode(bytes));
   } catch (error) {
-    return refuse(error instanceof JsonSyntaxError ? error.message : 'the body of the request is not UTF-8');
+    if (error instanceof JsonSyntaxError) return refuse(error.message);
+    throw error;
   }
-}
-
-/** jsonType is what the API server calls a value of JSON. */
-function jsonType(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint') return 'number';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

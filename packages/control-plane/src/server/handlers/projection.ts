@@ -35,7 +35,7 @@ export async function serveProjection(
       const options = writeOptions(context, 'UpdateOptions');
       const shown = receivedObject(
         { ...context, resource: view.resource },
-        await receivedBody(request, decoders),
+        await receivedBody(request, decoders, view.resource),
         view.resource.strategy,
         options.fieldValidation,
       );

@@ -1,25 +1,23 @@
 import { apiVersionOf } from '@bowline/kubernetes';
+import { schemaFor } from '@bowline/kubernetes/schemas';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
-import type { Body } from './decode-body.ts';
+import type { receivedBody } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** How many unknown fields are named before the rest is only counted. */
 const MOST_NAMED = 100;
 
-/** How much of a body that says nothing of itself is shown. */
-const MOST_SHOWN = 200;
-
 /** receivedObject makes a draft of a body: of the right kind, in the right place, and without fields that nobody knows. */
 export function receivedObject(
   context: RequestContext,
-  body: Body,
+  body: Awaited<ReturnType<typeof receivedBody>>,
   strategy: Strategy,
   fieldValidation: FieldValidation,
 ): Draft {
   const { resource, info } = context;
-  const value = asObject(body.value);
+  const { value } = body;
   checkType(resource, value);
   const { object, unknown } = strategy.decode(value);
   try {
@@ -44,33 +42,39 @@ export function receivedObject(
 function checkType(resource: ApiResource, value: Readonly<Record<string, unknown>>): void {
   const isBuiltIn = resource.schema !== undefined;
   const expected = apiVersionOf(resource);
-  const { apiVersion = isBuiltIn ? expected : '', kind = isBuiltIn ? resource.kind : '' } = value as {
-    apiVersion?: unknown;
-    kind?: unknown;
-  };
-  if (kind !== resource.kind && isBuiltIn)
-    throw badRequest(`${handledAs(resource, String(kind))}: the kind in the data does not match the path`);
-  if (kind === '') {
-    const text = JSON.stringify(value).slice(0, MOST_SHOWN);
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${resource.kind}): Object 'Kind' is missing in '${text}'`,
-    );
-  }
+  const apiVersion = textOf(value.apiVersion) || (isBuiltIn ? expected : '');
+  const kind = textOf(value.kind) || resource.kind;
+  if (kind === resource.kind && apiVersion === expected) return;
+  if (isBuiltIn) throw badRequest(otherBuiltIn(resource, apiVersion, kind));
   if (apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind === resource.kind) return;
   const { name } = (value.metadata ?? {}) as { name?: unknown };
   const message = `Invalid value: ${JSON.stringify(kind)}: must be ${resource.kind}`;
-  throw invalid({ group: resource.group, kind: String(kind) }, String(name ?? ''), [
+  throw invalid({ group: resource.group, kind }, textOf(name), [
     { field: 'kind', reason: 'FieldValueInvalid', message },
   ]);
 }
 
-function handledAs({ kind, version }: ApiResource, found: string): string {
+/** otherBuiltIn says why an object is none of a built-in kind: it is of another one that is known, or of none. */
+function otherBuiltIn(resource: ApiResource, apiVersion: string, kind: string): string {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  const unhandled = handledAs({ kind: resource.kind, version }, kind);
+  if (!schemaFor(apiVersion, kind)) {
+    return `${unhandled}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  }
+  const group = resource.group.split('.', 1)[0] || 'core';
+  return `${unhandled}: converting (${version}.${kind}) to (${group}.${resource.kind}): unknown conversion`;
+}
+
+function handledAs({ kind, version }: Pick<ApiResource, 'kind' | 'version'>, found: string): string {
   return `${found} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** sayUnknown refuses, or warns of, what strict readers would not take. */
@@ -90,9 +94,4 @@ export function sayUnknown(
     throw badRequest(`strict decoding error: ${problems.slice(0, MOST_NAMED).join(', ')}`);
   }
   warnings.push(...problems.slice(0, MOST_NAMED));
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw badRequest('the body of the request is no object');
 }

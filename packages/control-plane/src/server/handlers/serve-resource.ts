@@ -3,7 +3,7 @@ import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
 import type { ApiResource, Strategy } from '../registry/api-resource.ts';
-import { methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
+import { badRequest, methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
 import { computeObject } from './compute.ts';
 import { type RequestContext, resourceName } from './context.ts';
@@ -30,6 +30,7 @@ export async function serveResource(
   if (info.namespace !== '' && resource.scope === 'Cluster' && resource.resource !== 'namespaces')
     throw noSuchResource();
   const strategy = strategyFor(context);
+  checkName(info.name);
   const { serve, projection } = resource.subresources.get(info.subresource) ?? {};
   if (serve) return serve(context, decoders);
   if (projection) return serveProjection(context, projection, decoders);
@@ -48,7 +49,7 @@ export async function serveResource(
       const options = writeOptions(context, 'CreateOptions');
       const kind = createdKind(context);
       const created = { ...context, resource: kind };
-      const body = await receivedBody(context.request, decoders);
+      const body = await receivedBody(context.request, decoders, kind);
       const object = receivedObject(created, body, kind.strategy, options.fieldValidation);
       context.audited.name = object.metadata.name;
       const result = kind.answer
@@ -60,7 +61,7 @@ export async function serveResource(
       const options = writeOptions(context, 'UpdateOptions');
       const object = receivedObject(
         context,
-        await receivedBody(context.request, decoders),
+        await receivedBody(context.request, decoders, context.resource),
         strategy,
         options.fieldValidation,
       );
@@ -82,6 +83,13 @@ export async function serveResource(
     default:
       throw methodNotAllowed();
   }
+}
+
+/** checkName refuses names that would lead elsewhere as a part of a path. */
+function checkName(name: string): void {
+  const problem =
+    name === '.' || name === '..' ? `may not be '${name}'` : name.includes('%') ? "may not contain '%'" : '';
+  if (problem !== '') throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
 }
 
 /** createdKind is what is created at the path: below an object that is another kind, or nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestInfo } from './request-info.ts';
+import { readUrl, requestInfo } from './request-info.ts';
 
 describe('requestInfo', () => {
   it.each([
@@ -12,5 +12,26 @@ describe('requestInfo', () => {
   ])('takes %s for the wish to %s the object %j alone', (query, verb, name) => {
     const info = requestInfo('GET', '/api/v1/namespaces/ns/secrets', new URLSearchParams(query));
     expect(info).toMatchObject({ verb, name, namespace: 'ns', resource: 'secrets' });
+  });
+});
+
+describe('readUrl', () => {
+  it.each([
+    ['/api/v1?a=b%20c', '/api/v1'],
+    ['/%61pi/x%2fy', '/api/x/y'],
+    ['//api/../v1', '//api/../v1'],
+    ['/#x', '/#x'],
+  ])('reads %s and leaves its segments as they are', (url, path) => {
+    expect(readUrl(url)?.path).toBe(path);
+  });
+
+  it.each(['', 'api', 'http://other.example/api', '/%zz', '/%', '/%c0%af'])('refuses %j', (url) => {
+    expect(readUrl(url)).toBeUndefined();
+  });
+
+  it('takes a path with an empty segment for none of a resource', () => {
+    expect(requestInfo('GET', '/api//v1/pods', new URLSearchParams()).isResource).toBe(false);
+    expect(requestInfo('GET', '//api/v1/pods', new URLSearchParams()).isResource).toBe(false);
+    expect(requestInfo('GET', '/api/v1/pods/', new URLSearchParams())).toMatchObject({ resource: 'pods', name: '' });
   });
 });

@@ -39,18 +39,30 @@ export interface OtherRequest {
 /** RequestInfo is what a request is about, by its method, path and query alone. */
 export type RequestInfo = ResourceRequest | OtherRequest;
 
+/** readUrl takes the target of a request apart; undefined when it is no path, or escapes what cannot be read. */
+export function readUrl(url: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  if (!path.startsWith('/')) return undefined;
+  try {
+    return { path: decodeURIComponent(path), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** requestInfo reads a request line; undefined segments of a resource path are empty. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const other: OtherRequest = { isResource: false, path, verb: method.toLowerCase() as Verb };
-  const segments = path.split('/').filter((segment) => segment !== '');
-  const [root, ...rest] = segments;
+  const [root, ...rest] = (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/');
   if (root !== 'api' && root !== 'apis') return other;
+  if (rest.includes('')) return other;
   const group = root === 'api' ? '' : rest.shift();
   const version = rest.shift();
   if (group === undefined || version === undefined || rest.length === 0) return other;
   // Older clients ask for a watch by the path.
   const isWatchPath = rest[0] === 'watch' && rest.length > 1;
-  const parts = (isWatchPath ? rest.slice(1) : rest).map(decode);
+  const parts = isWatchPath ? rest.slice(1) : rest;
 
   let namespace = '';
   let [resource = '', name = '', ...below] = parts;
@@ -97,14 +109,5 @@ function verbOf(method: string, name: string, wantsWatch: boolean, query: URLSea
     default:
       if (name !== '') return wantsWatch && query.has('watch') ? 'watch' : 'get';
       return wantsWatch ? 'watch' : 'list';
-  }
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not a name of anything; it is looked up, and not found, as it is.
-    return segment;
   }
 }

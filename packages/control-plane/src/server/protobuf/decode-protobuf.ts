@@ -1,5 +1,6 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import type { Body } from '../handlers/decode-body.ts';
+import { summary } from '../handlers/summary.ts';
 import { JsonSyntaxError } from '../json/parse-json.ts';
 import { badRequest } from '../status/api-status.ts';
 import { decodeMessage } from './decode-message.ts';
@@ -88,13 +89,4 @@ function readParts(reader: WireReader, { apiVersion, kind }: ExpectedKind): Enve
     }
   }
   return found;
-}
-
-const LONGEST_SUMMARY = 30;
-
-/** summary is the beginning of what was sent: as text if it looks like JSON, else in hexadecimal. */
-function summary(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>';
-  const beginning = Buffer.from(bytes.subarray(0, LONGEST_SUMMARY)).toString(bytes[0] === 0x7b ? 'utf8' : 'hex');
-  return bytes.length > LONGEST_SUMMARY ? `${beginning} ...` : beginning;
 }

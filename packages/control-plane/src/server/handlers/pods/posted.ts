@@ -36,7 +36,7 @@ export async function servePosted(
     strategy: { decode: (value) => decodeBuiltIn(kind, version, schema, value), validate: () => [] },
   };
   const options = writeOptions(context, 'CreateOptions');
-  const body = await receivedBody(context.request, decoders);
+  const body = await receivedBody(context.request, decoders, resource);
   const posted = receivedObject({ ...context, resource }, body, resource.strategy, options.fieldValidation);
   // Admission does not see it, but it says which object is meant.
   const { uid } = posted.metadata;
