@@ -132,6 +132,9 @@ describe('compileExpression', () => {
     expect(() => compileExpression(`${'('.repeat(5_000)}1${')'.repeat(5_000)}`)).toThrow(
       /BOWLINE|depth|maxDepth|Exceeded/i,
     );
+    expect(() => compileExpression(`${'!'.repeat(9_000)}true`)).toThrow(
+      expect.objectContaining({ code: 'BOWLINE_CEL_INVALID' }),
+    );
     expect(() => compileExpression(`[${'1,'.repeat(5_000)}1]`)).toThrow(
       expect.objectContaining({ code: 'BOWLINE_CEL_INVALID' }),
     );

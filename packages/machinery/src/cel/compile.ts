@@ -65,14 +65,15 @@ export function compile(
 ): Program {
   const shared = { slots: variables.length, used: new Set<string>() };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
-  const code = compileAst(parseExpression(source), {
-    source,
-    variables: declared,
-    hasBind: options.hasBind,
-    allowsMixed: false,
-    shared,
-  });
-  return { ...code, slots: shared.slots, used: shared.used };
+  const context = { source, variables: declared, hasBind: options.hasBind, allowsMixed: false, shared };
+  try {
+    const code = compileAst(parseExpression(source), context);
+    return { ...code, slots: shared.slots, used: shared.used };
+  } catch (cause) {
+    // The parser does not count every operator as a level.
+    if (cause instanceof RangeError) throw new CelSyntaxError('max recursion depth exceeded', source, 0);
+    throw cause;
+  }
 }
 
 /** failAt is the error of a place in an expression. */
