@@ -1,0 +1,100 @@
+import { seededRandom } from '@bowline/machinery';
+import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
+import { checkStorage } from './check-storage.ts';
+import { FuzzedServer } from './fuzzed-server.ts';
+import { hostileRequest } from './hostile-request.ts';
+import { furnish, tidy } from './housekeeping.ts';
+import { builtIns, described } from './judge.ts';
+import { limitProblems } from './limits.ts';
+
+const BETWEEN_TIDYINGS = 2_000;
+/** What is left of the time when requests end: for the checks at the end. */
+const SHARE_OF_REQUESTS = 2 / 3;
+const MOST_VIOLATIONS = 50;
+/** The audit log of the latest requests is held in memory, up to so many. */
+const MOST_AUDITED = 100_000;
+const BYTES_PER_AUDITED = 2_500;
+const MOST_GROWTH_BYTES = 32 * 1024 * 1024;
+
+/** proof checks that whatever is sent to the embedded API server gets an answer, soon, and harms nobody. */
+export const proof: Proof = {
+  name: 'fuzz-server',
+  summary:
+    'hostile bodies, paths, queries, selectors, patches, schemas and rules: the embedded API server answers them all',
+  defaultRuns: 100_000,
+  run,
+};
+
+async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: ProofOptions): Promise<ProofResult> {
+  const startedAt = performance.now();
+  const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * SHARE_OF_REQUESTS;
+  const violations: { seed: number; message: string }[] = [];
+  using _ = onLostErrors((error) => violations.push({ seed, message: `nobody caught ${stackOf(error)}` }));
+  const families: Record<string, number> = {};
+  const language = builtIns();
+  await using server = await FuzzedServer.start();
+  await furnish(server);
+  for (const message of await limitProblems(server)) violations.push({ seed, message });
+  const heapAtFirst = await server.heapBytes();
+  let [count, readBack] = [0, 0];
+  while (count < runs && !isOver() && violations.length < MOST_VIOLATIONS) {
+    const current = seed + count++;
+    const request = hostileRequest(seededRandom(current));
+    families[request.family] = (families[request.family] ?? 0) + 1;
+    const problems = [...(await server.attack(request)), ...server.watchProblems()];
+    if (builtIns() !== language) problems.push('the objects of the language itself were changed');
+    for (const problem of problems) violations.push({ seed: current, message: `${problem} <- ${described(request)}` });
+    if (count % BETWEEN_TIDYINGS === 0 && count < runs) {
+      const { objects, problems: wrong } = await checkStorage(server);
+      readBack += objects;
+      for (const message of [...wrong, ...(await tidy(server))]) violations.push({ seed: current, message });
+      log(`${count} of ${runs} requests, ${violations.length} violations, slowest ${server.slowest.cpuMs} ms`);
+    }
+  }
+  const end = (message: string): void => void violations.push({ seed: seed + count, message });
+  const storage = await checkStorage(server);
+  storage.problems.forEach(end);
+  (await tidy(server)).forEach(end);
+  (await stillWorks(server)).forEach(end);
+  const growth = (await server.heapBytes()) - heapAtFirst;
+  if (growth > MOST_GROWTH_BYTES + Math.min(count, MOST_AUDITED) * BYTES_PER_AUDITED)
+    end(`memory grew by ${Math.round(growth / 1024 / 1024)} MiB`);
+  const { slowest, statuses } = server;
+  const facts = {
+    families,
+    statuses,
+    slowest,
+    objectsReadBack: readBack + storage.objects,
+    heapGrowthMiB: Math.round(growth / 1024 / 1024),
+  };
+  return { name: proof.name, runs: count, seed, violations, facts };
+}
+
+/** onLostErrors tells what would have ended the process. */
+function onLostErrors(tell: (error: unknown) => void): Disposable {
+  process.on('unhandledRejection', tell).on('uncaughtException', tell);
+  return { [Symbol.dispose]: () => void process.off('unhandledRejection', tell).off('uncaughtException', tell) };
+}
+
+/** stillWorks takes an object through its life. */
+async function stillWorks(server: FuzzedServer): Promise<string[]> {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const steps = [
+    ['POST', path, { metadata: { name: 'still' }, data: { a: 'b' } }, 201],
+    ['GET', `${path}/still`, undefined, 200],
+    ['PATCH', `${path}/still`, { data: { a: 'c' } }, 200],
+    ['DELETE', `${path}/still`, undefined, 200],
+    ['GET', `${path}/still`, undefined, 404],
+  ] as const;
+  const problems: string[] = [];
+  for (const [method, place, body, expected] of steps) {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const { status, text } = await server.ask(method, place, body, type);
+    if (status !== expected) problems.push(`at the end ${method} ${place} answers ${status}: ${text.slice(0, 200)}`);
+  }
+  return problems;
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
