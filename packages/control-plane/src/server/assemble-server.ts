@@ -44,7 +44,7 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
   const fields = trackFields(registry);
   const access = createAccessControl({ ...options, registry, fields });
   const customResources = await serveCustomResources({ ...options, registry, fields });
-  const admission = createAdmission({ ...options, registry, authorizer: access.authorizer });
+  const admission = createAdmission({ ...options, registry, fields, authorizer: access.authorizer });
   const server = createApiServer({
     ...access,
     // Guards of roles judge what is stored, so they come last.

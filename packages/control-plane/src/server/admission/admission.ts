@@ -31,16 +31,20 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest): Promise<'again' | void> | 'again' | void;
   /** validate sees the object as it will be stored. */
   validate?(request: AdmissionRequest): Promise<void> | void;
+  /** commit has the last word, in the moment before the object is stored: nothing can come between, so it cannot wait either. */
+  commit?(request: AdmissionRequest): void;
 }
 
-/** Admission asks the plugins, in order: first all that change, then all that judge. */
+/** Admission asks the plugins, in order: first all that change, then all that judge, at last those that judge the moment. */
 export class Admission {
   readonly #mutating: readonly AdmissionPlugin[];
   readonly #validating: readonly AdmissionPlugin[];
+  readonly #committing: readonly AdmissionPlugin[];
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#mutating = plugins.filter((plugin) => plugin.mutate);
     this.#validating = plugins.filter((plugin) => plugin.validate);
+    this.#committing = plugins.filter((plugin) => plugin.commit);
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
@@ -53,6 +57,10 @@ export class Admission {
       const judgement = plugin.validate?.(request);
       if (judgement) await judgement;
     }
+  }
+
+  commit(request: AdmissionRequest): void {
+    for (const plugin of this.#committing) plugin.commit?.(request);
   }
 
   async #mutateOnce(request: AdmissionRequest): Promise<boolean> {

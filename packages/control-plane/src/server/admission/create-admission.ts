@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@bowline/machinery';
 import type { Authorizer } from '../authorization/authorizer.ts';
+import type { FieldTracking } from '../fields/field-tracking.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AdmissionPlugin } from './admission.ts';
@@ -7,6 +8,9 @@ import { defaultTolerations } from './default-tolerations.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { ownerReferences } from './owner-references.ts';
 import { podPriority } from './pod-priority.ts';
+import { QuotaLedger } from './quota/quota-ledger.ts';
+import { keepQuotaStatus } from './quota/quota-status.ts';
+import { resourceQuotas } from './quota/resource-quotas.ts';
 import { serviceAccounts } from './service-account.ts';
 import { unenforced } from './unenforced.ts';
 import { mutatingWebhooks } from './webhooks/mutating-webhooks.ts';
@@ -19,14 +23,17 @@ export interface AdmissionOptions {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
+  readonly fields: FieldTracking;
   /** Times out webhooks. */
   readonly clock: Clock;
   readonly random: Random;
   /** Finds what stands behind the Services of webhooks. Defaults to none: only external names are reached. */
   readonly resolveService?: ServiceResolver | undefined;
+  /** Told of errors that are bugs and belong to no request. */
+  readonly onError: (error: unknown) => void;
 }
 
-/** ServerAdmission is what every write of a server goes through. Disposing of it closes connections to webhooks. */
+/** ServerAdmission is what every write of a server goes through. Disposing of it closes connections to webhooks and stops counting. */
 export interface ServerAdmission extends Disposable {
   /** In the order in which they are asked. */
   readonly plugins: readonly AdmissionPlugin[];
@@ -34,11 +41,13 @@ export interface ServerAdmission extends Disposable {
 
 /**
  * createAdmission makes the plugins of a server, those that a real one has by default and that need no controller which is
- * not here. Quotas, limit ranges and Pod Security levels are kept and not enforced; who writes one is told.
+ * not here. Limit ranges and Pod Security levels are kept and not enforced; who writes one is told.
  */
 export function createAdmission(options: AdmissionOptions): ServerAdmission {
   const { storage, registry, authorizer, random } = options;
   const client = new WebhookClient(options);
+  const ledger = new QuotaLedger(storage);
+  const quotaStatus = keepQuotaStatus({ ...options, ledger });
   const webhooks = { storage, registry, client };
   return {
     plugins: [
@@ -50,7 +59,12 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
       mutatingWebhooks(webhooks),
       validatingWebhooks(webhooks),
       unenforced(),
+      resourceQuotas(ledger),
     ],
-    [Symbol.dispose]: () => client[Symbol.dispose](),
+    [Symbol.dispose]() {
+      client[Symbol.dispose]();
+      quotaStatus[Symbol.dispose]();
+      ledger[Symbol.dispose]();
+    },
   };
 }

@@ -58,7 +58,13 @@ describe('admission', () => {
 
   it.each<[string, string, object, string | undefined]>([
     ['limit ranges', '/api/v1/namespaces/default/limitranges', { spec: { limits: [] } }, 'keeps this LimitRange'],
-    ['quotas', '/api/v1/namespaces/default/resourcequotas', {}, 'keeps this ResourceQuota'],
+    [
+      'quotas of volume classes',
+      '/api/v1/namespaces/default/resourcequotas',
+      { spec: { scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'Exists' }] } } },
+      'quotas with the scope VolumeAttributesClass',
+    ],
+    ['but not quotas', '/api/v1/namespaces/default/resourcequotas', { spec: { hard: { pods: '1' } } }, undefined],
     [
       'Pod Security levels',
       '/api/v1/namespaces',

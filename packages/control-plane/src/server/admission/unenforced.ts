@@ -1,11 +1,11 @@
+import type { ResourceQuota } from '@bowline/kubernetes';
+import type { Draft } from '../registry/api-resource.ts';
 import type { AdmissionPlugin } from './admission.ts';
+import { QUOTAS } from './quota/quota-ledger.ts';
+import { scopesOf } from './quota/scopes.ts';
 
-/** Kinds that limit others in a real cluster, by the collection that they are kept in. */
-const LIMITS: Readonly<Record<string, string>> = {
-  limitranges: 'LimitRange',
-  resourcequotas: 'ResourceQuota',
-};
-
+/** The scope of quotas that is about claims, by a kind that is not here. */
+const CLAIM_SCOPE = 'VolumeAttributesClass';
 const ENFORCED_LEVEL = 'pod-security.kubernetes.io/enforce';
 
 /**
@@ -17,13 +17,18 @@ export function unenforced(): AdmissionPlugin {
     name: 'Unenforced',
     validate({ resource, subresource, operation, object, old, warnings }) {
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || subresource !== '' || !object) return;
-      const kind = LIMITS[resource.collection];
-      if (kind !== undefined && operation === 'CREATE')
-        warnings.push(`the embedded control plane keeps this ${kind} and does not enforce it`);
+      if (resource.collection === 'limitranges' && operation === 'CREATE')
+        warnings.push('the embedded control plane keeps this LimitRange and does not enforce it');
+      if (resource.collection === QUOTAS && operation === 'CREATE' && hasClaimScope(object))
+        warnings.push(`the embedded control plane does not enforce quotas with the scope ${CLAIM_SCOPE}`);
       if (resource.collection !== 'namespaces') return;
       const level = object.metadata.labels?.[ENFORCED_LEVEL];
       if (level === undefined || level === 'privileged' || level === old?.metadata.labels?.[ENFORCED_LEVEL]) return;
       warnings.push(`the embedded control plane does not enforce the Pod Security level ${JSON.stringify(level)}`);
     },
   };
+}
+
+function hasClaimScope(object: Draft): boolean {
+  return scopesOf((object as ResourceQuota).spec ?? {}).some(({ scopeName }) => scopeName === CLAIM_SCOPE);
 }

@@ -90,9 +90,11 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
     storage: kept,
     registry,
     authorizer,
+    fields,
     clock,
     random: systemRandom,
     resolveService,
+    onError: fail,
   });
   const server = createApiServer({
     authenticator: access.authenticator,

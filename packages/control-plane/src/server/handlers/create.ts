@@ -66,6 +66,7 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     const name = metadata.name ?? '';
     const key = keyIn(metadata.namespace, name);
+    admission.commit({ ...review, name });
     if (options.dryRun && !storage.get(resource.collection, key)) return { isNew: true, draft: object };
     if (!options.dryRun) strategy.allocate?.(object, undefined, allocation);
     const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);

@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../admission/admission.ts';
 import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
@@ -37,7 +38,8 @@ export async function updateObject(
     const old = draftOf(state);
     const object = await revision.make(draftOf(state));
     checkPreconditions(context, object, old);
-    await complete(context, revision, object, old, options);
+    const review = await complete(context, revision, object, old, options);
+    context.admission.commit(review);
     if (options.dryRun) {
       object.metadata.resourceVersion = old.metadata.resourceVersion;
       return { isNew: false, draft: object };
@@ -58,13 +60,14 @@ export function isUnbound(object: Draft, { strategy }: ApiResource): boolean {
   return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && !strategy.isKept?.(object);
 }
 
+/** complete gives what admission was asked about: an object that may be stored. */
 async function complete(
   context: RequestContext,
   { strategy, tracksFields = true }: Revision,
   object: Draft,
   old: Draft,
   options: WriteOptions,
-): Promise<void> {
+): Promise<AdmissionRequest> {
   const { resource, info, clock, admission, fields, user, storage, random } = context;
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
@@ -98,6 +101,7 @@ async function complete(
   refuseInvalid(resource, object, problemsOf(strategy, resource, object, old, write));
   context.warnings.push(...(strategy.warningsOf?.(object, old) ?? []));
   await admission.validate(review);
+  return review;
 }
 
 function checkPreconditions(context: RequestContext, { metadata }: Draft, old: Draft): void {

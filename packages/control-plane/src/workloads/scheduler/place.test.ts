@@ -1,9 +1,9 @@
 import type { Node, NodeSelectorRequirement, Pod } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
+import { requestsOf } from '../../server/objects/pod-amounts.ts';
 import { podWith } from '../pods/pod.test-support.ts';
 import { isSelected, isTolerated } from './node-selection.ts';
 import { place } from './place.ts';
-import { requestsOf } from './requests.ts';
 
 const allocatable = { cpu: '2', memory: '1Gi', pods: '3' };
 const node = (name: string, more: Partial<NonNullable<Node['spec']>> = {}): Node => ({

@@ -1,7 +1,8 @@
 import type { Node, Pod, Taint } from '@bowline/kubernetes';
 import { compareQuantities, parseQuantity, type Quantity } from '@bowline/machinery';
+import { addAmounts, requestsOf } from '../../server/objects/pod-amounts.ts';
 import { isSelected, untolerated } from './node-selection.ts';
-import { addAll, requestsOf } from './requests.ts';
+
 import { type NamespaceLabels, Topology } from './topology.ts';
 
 /** NodeLoad is a node and the Pods that count against what it has. */
@@ -55,8 +56,8 @@ function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): rea
   const asked = requestsOf(pod);
   const used = new Map<string, Quantity>();
   // Most Pods ask for nothing: then it does not matter what the others have.
-  if (asked.size > 0) for (const other of pods) addAll(used, requestsOf(other));
-  addAll(used, asked);
+  if (asked.size > 0) for (const other of pods) addAmounts(used, requestsOf(other));
+  addAmounts(used, asked);
   for (const [name, amount] of asked) {
     const total = used.get(name);
     if (amount.nanos === 0n || !total) continue;

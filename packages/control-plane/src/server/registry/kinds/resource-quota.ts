@@ -46,7 +46,7 @@ const OPPOSITES = [
   ['BestEffort', 'NotBestEffort'],
 ] as const;
 
-/** resourceQuotaRules judge what is limited. Nothing counts what is used: quotas are kept, not enforced. */
+/** resourceQuotaRules judge what is limited. */
 export const resourceQuotaRules: KindRules = {
   tellsDeleted: true,
   countsGeneration: false,

@@ -1,0 +1,81 @@
+import type { ResourceQuota } from '@bowline/kubernetes';
+import { type Clock, formatQuantity } from '@bowline/machinery';
+import type { FieldTracking } from '../../fields/field-tracking.ts';
+import { draftOf } from '../../handlers/render.ts';
+import { canonicalJson } from '../../json/canonical-json.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { type Account, QUOTAS, type QuotaLedger } from './quota-ledger.ts';
+
+/** Who writes the status of quotas in a real cluster. */
+const MANAGER = 'kube-controller-manager';
+
+/** QuotaStatusOptions are what keeping the status of quotas needs. */
+export interface QuotaStatusOptions {
+  readonly ledger: QuotaLedger;
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly fields: FieldTracking;
+  readonly clock: Clock;
+  /** Told of errors that are bugs. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** keepQuotaStatus says in every quota what is used of it, right after the write that changed that. */
+export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
+  const { ledger, registry, onError } = options;
+  const changed = new Set<string>();
+  let isPlanned = false;
+  let isStopped = false;
+  const plan = (...keys: readonly string[]): void => {
+    for (const key of keys) changed.add(key);
+    if (isPlanned || changed.size === 0) return;
+    isPlanned = true;
+    // Not at once: all watchers must hear of this write before they hear of ours.
+    queueMicrotask(() => {
+      isPlanned = false;
+      const due = [...changed];
+      changed.clear();
+      for (const key of isStopped ? [] : due) {
+        try {
+          writeStatus(options, key);
+        } catch (error) {
+          // One that cannot be written must not keep others from it.
+          onError(error);
+        }
+      }
+    });
+  };
+  const ledgerWatch = ledger.onChange((key) => plan(key));
+  // A kind that is served from now on can be counted from now on.
+  const registryWatch = registry.onChange(() => plan(...ledger.keys()));
+  plan(...ledger.keys());
+  return {
+    [Symbol.dispose]() {
+      isStopped = true;
+      ledgerWatch[Symbol.dispose]();
+      registryWatch[Symbol.dispose]();
+    },
+  };
+}
+
+function writeStatus({ ledger, storage, registry, fields, clock }: QuotaStatusOptions, key: string): void {
+  const account = ledger.account(key);
+  const stored = storage.get(QUOTAS, key);
+  const resource = registry.find('', 'v1', QUOTAS);
+  if (!account || !stored || !resource) return;
+  const [old, object] = [draftOf(stored), draftOf(stored)];
+  const { spec, status } = object as ResourceQuota;
+  const next = spec?.hard ? { hard: spec.hard, used: usedOf(account, registry) } : {};
+  if (canonicalJson(next) === canonicalJson(status ?? {})) return;
+  object.status = next;
+  fields.updated(resource, object, old, { manager: MANAGER, subresource: 'status', now: clock.now() });
+  storage.update(QUOTAS, key, stored.revision, object);
+}
+
+/** usedOf leaves out kinds that nobody knows: of those nothing can be said. */
+function usedOf({ used }: Account, registry: Registry): Record<string, string> {
+  const known = new Set(registry.all().flatMap(({ scope, collection }) => (scope === 'Namespaced' ? collection : [])));
+  const shown = [...used].filter(([name]) => !name.startsWith('count/') || known.has(name.slice('count/'.length)));
+  return Object.fromEntries(shown.map(([name, amount]) => [name, formatQuantity(amount)]));
+}
