@@ -27,7 +27,7 @@ export interface Machine {
 }
 
 /** Unit says what a measure's numbers are. */
-export type Unit = 'ms' | 'µs' | 'MB' | 'kB' | 'events/s' | 'requests';
+export type Unit = 'ms' | 'µs' | 'MB' | 'kB' | 'events/s' | 'writes/s' | 'requests';
 
 /** Measure is one question, the subjects that were asked it, and what was to be reached. */
 export interface Measure {

@@ -28,6 +28,9 @@ async function bundleOne(root: string, source: URL, outdir: string): Promise<voi
     target: 'node20',
     format: 'esm',
     conditions: ['@bowline/source'],
+    // A chunk made of CommonJS has no named exports, so what is imported dynamically has to be the ES module.
+    mainFields: ['module', 'main'],
+    alias: { yaml: './node_modules/yaml/browser/index.js' },
     // Bundled CommonJS dependencies call require for Node's own modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

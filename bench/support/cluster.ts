@@ -1,5 +1,5 @@
 import { type ControlPlane, type KubeconfigDocument, startControlPlane } from '@bowline/control-plane';
-import type { Connection } from './connection.ts';
+import { type Connection, connectionOf } from './connection.ts';
 
 /** BenchCluster is a real control plane of this run alone. */
 export interface BenchCluster extends AsyncDisposable {
@@ -8,6 +8,10 @@ export interface BenchCluster extends AsyncDisposable {
   /** The administrator's kubeconfig. */
   readonly kubeconfig: KubeconfigDocument;
   readonly connection: Connection;
+  /** How long its start took, from the first process to the last controller. */
+  readonly startMs: number;
+  /** serverPids are the processes that answer requests: etcd and the API server. */
+  readonly serverPids: readonly number[];
 }
 
 /** openCluster starts etcd, the API server and the controllers on loopback. */
@@ -27,21 +31,8 @@ function describe(plane: ControlPlane, kubeconfig: KubeconfigDocument): BenchClu
     version: plane.version.replace(/^v/, ''),
     kubeconfig,
     connection: connectionOf(kubeconfig),
+    startMs: plane.timings.totalMs - plane.timings.binariesMs,
+    serverPids: (['etcd', 'kube-apiserver'] as const).flatMap((component) => plane.pid(component) ?? []),
     [Symbol.asyncDispose]: () => plane.stop(),
   };
-}
-
-function connectionOf({ clusters, users }: KubeconfigDocument): Connection {
-  const { user } = users[0];
-  if (!('client-certificate-data' in user)) throw new TypeError('the administrator has no client certificate');
-  return {
-    server: clusters[0].cluster.server,
-    ca: text(clusters[0].cluster['certificate-authority-data']),
-    cert: text(user['client-certificate-data']),
-    key: text(user['client-key-data']),
-  };
-}
-
-function text(base64: string): string {
-  return Buffer.from(base64, 'base64').toString();
 }

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
+import type { KubeconfigDocument } from '@bowline/control-plane';
 
 /** Connection is where a subject finds the API server and who it is there: plain PEM, so that a bare loop parses no YAML. */
 export interface Connection {
@@ -7,6 +8,22 @@ export interface Connection {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
+}
+
+/** connectionOf is what a kubeconfig with a client certificate says. */
+export function connectionOf({ clusters, users }: KubeconfigDocument): Connection {
+  const { user } = users[0];
+  if (!('client-certificate-data' in user)) throw new TypeError('the administrator has no client certificate');
+  return {
+    server: clusters[0].cluster.server,
+    ca: text(clusters[0].cluster['certificate-authority-data']),
+    cert: text(user['client-certificate-data']),
+    key: text(user['client-key-data']),
+  };
+}
+
+function text(base64: string): string {
+  return Buffer.from(base64, 'base64').toString();
 }
 
 /** openSession connects one bare HTTP/2 session, with flow-control windows wide enough that they are not what is measured. */

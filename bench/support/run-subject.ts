@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Memory } from './process-usage.ts';
 import type { Scene } from './scene.ts';
 import type { SubjectInput } from './subject.ts';
-import { type Command, type Memory, SubjectProcess } from './subject-process.ts';
+import { type Command, SubjectProcess } from './subject-process.ts';
 
 /** Subject is a program to be measured. */
 export interface Subject {

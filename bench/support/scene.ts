@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleSubjects } from './bundle.ts';
-import { openCluster } from './cluster.ts';
+import { type BenchCluster, openCluster } from './cluster.ts';
 import type { Connection } from './connection.ts';
 import type { Command } from './subject-process.ts';
 
@@ -23,6 +23,7 @@ export interface Scene {
 export interface OpenedScene extends Scene, AsyncDisposable {
   /** The API server's version. */
   readonly kubernetes: string;
+  readonly cluster: Pick<BenchCluster, 'startMs' | 'serverPids'>;
 }
 
 /** openScene bundles the subjects and starts the control plane. */
@@ -51,6 +52,7 @@ export async function openScene(subjects: readonly URL[], log: (line: string) =>
       command,
       log,
       kubernetes: cluster.version,
+      cluster,
       async [Symbol.asyncDispose]() {
         try {
           await cluster[Symbol.asyncDispose]();

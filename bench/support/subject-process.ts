@@ -1,17 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { cpuMsOf, type Memory, memoryOf } from './process-usage.ts';
 
 /** Command is a program with its fixed arguments; the subject's input follows them. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
-}
-
-/** Memory is a process's resident memory, in megabytes (10^6 bytes). */
-export interface Memory {
-  readonly peakMb: number;
-  readonly currentMb: number;
 }
 
 const endGraceMs = 5_000;
@@ -85,17 +79,12 @@ export class SubjectProcess implements AsyncDisposable {
 
   /** memory reads the kernel's own account of the process. */
   memory(): Memory {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
-    return { peakMb: megabytes(status, 'VmHWM'), currentMb: megabytes(status, 'VmRSS') };
+    return memoryOf(this.#child.pid);
   }
 
   /** cpuMs is the processor time that the process has used, to a hundredth of a second. */
   cpuMs(): number {
-    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8');
-    // The name in parentheses may hold anything; user and system time are the 12th and 13th field behind it, in ticks of
-    // 10 ms: Linux tells user space that unit whatever its own clock is.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10;
+    return cpuMsOf(this.#child.pid);
   }
 
   /** release closes the subject's standard input, which ends it, and waits until it has ended. */
@@ -109,10 +98,4 @@ export class SubjectProcess implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
-}
-
-function megabytes(status: string, field: string): number {
-  const kilobytes = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1];
-  if (kilobytes === undefined) throw new Error(`/proc does not tell ${field}; this benchmark needs Linux`);
-  return (Number(kilobytes) * 1024) / 1e6;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Memory } from '../../support/process-usage.ts';
 import { startRawWriter } from '../../support/raw-writes.ts';
 import { numberIn, type Subject } from '../../support/run-subject.ts';
-import type { Memory, SubjectProcess } from '../../support/subject-process.ts';
+import type { SubjectProcess } from '../../support/subject-process.ts';
 import { CopyWatch } from './copy-watch.ts';
 import { namespaceName } from './namespaces.ts';
 import { inFlight, type SyncScene } from './scene.ts';

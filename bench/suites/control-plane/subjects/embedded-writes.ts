@@ -1,0 +1,34 @@
+// Writes to an embedded control plane in the same process, one after the other: nothing is waited for, so this is all work.
+import { orders, report, subjectInput } from '../../../support/subject.ts';
+import { smallConfigMap } from '../small-config-map.ts';
+import { startInProcess } from './start-in-process.ts';
+
+const count = Number(subjectInput().options.writes);
+const controlPlane = await startInProcess(false);
+const transport = await controlPlane.transport('admin');
+const collection = '/api/v1/namespaces/default/configmaps';
+
+async function send(method: 'POST' | 'PUT', path: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'bowline-bench' };
+  const response = await transport.request({ method, path, body, headers, lane: 'call' });
+  const text = await response.text();
+  if (response.status >= 300) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+}
+
+report({ ready: true });
+for await (const line of orders()) {
+  const [order = '', called = '', revision = ''] = line.split(' ');
+  const names = Array.from({ length: count }, (_, index) => `${called}-${index}`);
+  const bodies = names.map((name) => JSON.stringify(smallConfigMap({ name, namespace: 'default' }, revision)));
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  for (const [index, name] of names.entries()) {
+    const body = bodies[index] ?? '';
+    if (order === 'create') await send('POST', `${collection}?fieldManager=bowline-bench`, body);
+    else await send('PUT', `${collection}/${name}?fieldManager=bowline-bench`, body);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  report({ ms: performance.now() - start, cpuMs: (user + system) / 1_000 });
+}
+await transport.close();
+await controlPlane.stop();

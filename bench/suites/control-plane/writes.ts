@@ -1,0 +1,116 @@
+import { type Measure, measured } from '../../result.ts';
+import { rotate } from '../../statistics.ts';
+import { Api } from '../../support/api.ts';
+import { createNamespaces } from '../../support/config-maps.ts';
+import { startRawWriter } from '../../support/raw-writes.ts';
+import { judgedMeasure } from '../../support/rounds.ts';
+import { numberIn, type Report, subjectArguments } from '../../support/run-subject.ts';
+import { SubjectProcess } from '../../support/subject-process.ts';
+import type { ControlPlaneScene } from './scene.ts';
+import { onOneCore, openEmbedded, type Server } from './servers.ts';
+import { smallConfigMap } from './small-config-map.ts';
+
+const timeoutMs = 120_000;
+/** Enough that the server is never idle. */
+const inFlight = 32;
+const namespace = 'bench-writes';
+const phases = ['create', 'update'] as const;
+
+type Phase = (typeof phases)[number];
+
+interface Batch {
+  readonly perSecond: number;
+  /** Processor time of the server for one write; in process, of the whole program. */
+  readonly cpuUs: number;
+}
+
+type Batches = Readonly<Record<Phase, Batch>>;
+
+const writers = [
+  { id: 'in-process', label: 'embedded, in process, on one core' },
+  { id: 'embedded', label: 'embedded, over HTTPS, server on one core' },
+  { id: 'kubernetes', label: 'Kubernetes, over HTTPS, on all cores' },
+] as const;
+
+/** writes measures how many small objects a server creates and updates in a second, when it has done so before. */
+export async function writes(scene: ControlPlaneScene): Promise<readonly Measure[]> {
+  const { writeRounds: rounds } = scene.plan;
+  const taken = new Map<string, Batches[]>(writers.map(({ id }) => [id, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    scene.log(`${scene.plan.writes} creates and updates, round ${round + 1} of ${rounds}`);
+    for (const { id } of rotate(writers, round)) taken.get(id)?.push(await runWriter(scene, id, round));
+  }
+  const subjects = (value: (batches: Batches) => number) =>
+    writers.map(({ id, label }) => measured(id, label, (taken.get(id) ?? []).map(value)));
+  return phases.flatMap((phase) => [
+    judgedMeasure(
+      {
+        id: `writes-${phase}`,
+        title: `small writes in a second, ${phase}`,
+        unit: 'writes/s',
+        subjects: subjects((batches) => batches[phase].perSecond),
+      },
+      (['in-process', 'embedded'] as const).map((subject) => ({
+        id: `writes-${phase}-${subject}`,
+        subject,
+        bound: 'at least',
+        limit: 3_000,
+      })),
+    ),
+    judgedMeasure({
+      id: `writes-${phase}-cpu`,
+      title: `processor time of the server per write, ${phase}`,
+      unit: 'µs',
+      subjects: subjects((batches) => batches[phase].cpuUs),
+    }),
+  ]);
+}
+
+async function runWriter(
+  scene: ControlPlaneScene,
+  id: (typeof writers)[number]['id'],
+  round: number,
+): Promise<Batches> {
+  if (id === 'in-process') return await writeInProcess(scene, round);
+  if (id === 'kubernetes') return await writeOverHttps(scene, scene.real, round);
+  await using server = await openEmbedded(scene, 'embedded-writes', onOneCore(scene.command('embedded-server')));
+  return await writeOverHttps(scene, server, round);
+}
+
+async function writeInProcess(scene: ControlPlaneScene, round: number): Promise<Batches> {
+  const { writes: count } = scene.plan;
+  const command = onOneCore(scene.command('embedded-writes'));
+  await using running = new SubjectProcess(command, subjectArguments(scene, { writes: count }));
+  await running.next(timeoutMs);
+  return await twice(async (phase, name) => {
+    running.tell(`${phase} ${name} ${phase}-${round}`);
+    const report = await running.next(timeoutMs);
+    return batchOf(count, report, numberIn(report, 'cpuMs'));
+  });
+}
+
+async function writeOverHttps(scene: ControlPlaneScene, server: Server, round: number): Promise<Batches> {
+  const { writes: count } = scene.plan;
+  {
+    await using api = new Api(server.scene.connection);
+    await createNamespaces(api, [namespace]);
+  }
+  const targets = Array.from({ length: count }, (_, index) => ({ namespace, suffix: `-${round}-${index}` }));
+  const template = smallConfigMap({}, '');
+  await using writer = await startRawWriter(server.scene, { targets, template, inFlight, style: 'replace' });
+  return await twice(async (phase, name) => {
+    const before = server.cpuMs();
+    const report = await writer.write(phase, name, `${phase}-${round}`);
+    return batchOf(count, report, server.cpuMs() - before);
+  });
+}
+
+/** twice writes every batch two times, with other names: first the server compiles what it needs for it, then it counts. */
+async function twice(write: (phase: Phase, name: string) => Promise<Batch>): Promise<Batches> {
+  for (const phase of phases) await write(phase, 'first');
+  return { create: await write('create', 'again'), update: await write('update', 'again') };
+}
+
+function batchOf(count: number, report: Report, cpuMs: number): Batch {
+  return { perSecond: (count * 1_000) / numberIn(report, 'ms'), cpuUs: (cpuMs * 1_000) / count };
+}
