@@ -31,6 +31,9 @@ import { Assumed, scheduler } from './scheduler/scheduler.ts';
 import { statefulSets } from './stateful-set/stateful-set.ts';
 import type { WorkloadDeps } from './workload-deps.ts';
 
+/** How many events in a row a controller may send about one object, as many as those of Kubernetes. */
+const EVENT_BURST = 25;
+
 /** WorkloadParts says which controllers run, and with what. */
 export interface WorkloadParts extends EveryObjectOptions {
   readonly rootCertificate: string | undefined;
@@ -63,7 +66,7 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     name: 'workloads',
     setup: ({ client: restricted }): WorkloadDeps => ({
       assumed: new Assumed(),
-      events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log }),
+      events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log, burst: EVENT_BURST }),
     }),
     controllers,
     services: [

@@ -18,6 +18,7 @@ export function deployments(open: OpenCluster): void {
     };
     const key = keyOf(await c.admin.create(Deployment, web(c, { replicas: 3 })));
     const first = await c.until(Deployment, key, isDone('1'));
+    expect(first.metadata?.generation).toBe(1);
     expect(first.status?.conditions?.map(({ type, reason }) => [type, reason]).toSorted()).toEqual([
       ['Available', 'MinimumReplicasAvailable'],
       ['Progressing', 'NewReplicaSetAvailable'],

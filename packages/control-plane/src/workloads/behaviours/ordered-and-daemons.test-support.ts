@@ -3,6 +3,7 @@ import {
   DaemonSet,
   Deployment,
   EndpointSlice,
+  Event,
   keyOf,
   PersistentVolumeClaim,
   Pod,
@@ -30,7 +31,10 @@ export function orderedAndDaemons(open: OpenCluster): void {
       });
     const pods = await watchUntil(3);
     expect(pods.find((pod) => pod.metadata?.name === 'db-1')).toMatchObject({
-      metadata: { labels: { 'statefulset.kubernetes.io/pod-name': 'db-1', 'apps.kubernetes.io/pod-index': '1' } },
+      metadata: {
+        generateName: 'db-',
+        labels: { 'statefulset.kubernetes.io/pod-name': 'db-1', 'apps.kubernetes.io/pod-index': '1' },
+      },
       spec: { hostname: 'db-1', subdomain: 'db' },
     });
     const status = await c.until(StatefulSet, key, (set) => set.status?.availableReplicas === 3);
@@ -39,6 +43,8 @@ export function orderedAndDaemons(open: OpenCluster): void {
     await watchUntil(1);
     const all = ['db-0', 'db-1', 'db-2'];
     for (const names of seen) expect(names).toEqual(all.slice(0, names.length));
+    const notes = ['Create Pod db-2 in StatefulSet db successful', 'Delete Pod db-2 in StatefulSet db successful'];
+    await c.untilList(Event, {}, (events) => notes.every((note) => events.some(({ message }) => message === note)));
   });
 
   it.concurrent('updates a StatefulSet down to its partition, and keeps the rest as they were', async () => {
@@ -191,6 +197,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
       { type: 'merge', body: { spec: { replicas: 0 } } },
     );
     await c.untilList(EndpointSlice, {}, ([now]) => endpointsOf(now).length === 0);
+    await c.untilList(Event, {}, (events) => events.some(({ reason }) => reason === 'NoPods'));
     await c.admin.delete(Service, { namespace: c.namespace, name: 'web' });
     await c.untilList(EndpointSlice, {}, (slices) => slices.length === 0);
   });

@@ -72,7 +72,8 @@ export class ReplicaSetWrites {
     const revision = String(revisionOf(newest));
     if (deployment.metadata?.annotations?.[REVISION] === revision) return deployment;
     const body = { metadata: { annotations: { [REVISION]: revision } } };
-    return this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body });
+    // Written like a status, an annotation does not count as a change of what is wanted.
+    return this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body }, { subresource: 'status' });
   }
 
   /** scale gives a ReplicaSet a size, and notes what it was made for. */

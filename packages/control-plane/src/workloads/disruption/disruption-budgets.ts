@@ -12,15 +12,17 @@ import { labelSelector } from '@bowline/machinery';
 import { type Controller, keyed } from '@bowline/runtime';
 import { controllerOf } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
+import type { WorkloadDeps } from '../workload-deps.ts';
 import { budgetStatus } from './budget-status.ts';
 
 /** Evictions that came to nothing are forgotten in time. */
 const LOOK_AGAIN_MS = 30_000;
 
 /** disruptionBudgets says how many Pods of each budget may be evicted now. */
-export function disruptionBudgets(): Controller<unknown> {
+export function disruptionBudgets(): Controller<WorkloadDeps> {
   return (
     keyed('disruption-budgets')
+      .using<WorkloadDeps>()
       .watches(PodDisruptionBudget, { map: (budget) => [keyString(keyOf(budget))] })
       .watches(Pod, {
         map: (pod, cache) =>
@@ -33,11 +35,15 @@ export function disruptionBudgets(): Controller<unknown> {
       .watches(ReplicaSet, { map: () => [] })
       .watches(Deployment, { map: () => [] })
       .watches(StatefulSet, { map: () => [] })
-      .reconcile(async ({ key, get, list, live, clock }) => {
+      .reconcile(async ({ key, get, list, live, clock, deps: { events } }) => {
         const budget = get(PodDisruptionBudget, parseKey(key));
         if (!budget) return;
         const { namespace } = budget.metadata ?? {};
         const pods = list(Pod, { namespace }).filter((pod) => selects(budget, pod));
+        if (pods.length === 0) {
+          const note = 'No matching pods found';
+          events.record('controllermanager', PodDisruptionBudget, budget, { type: 'Normal', reason: 'NoPods', note });
+        }
         const scales = new Map<string, number>();
         let single = 0;
         for (const pod of pods) {

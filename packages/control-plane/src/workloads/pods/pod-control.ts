@@ -16,6 +16,8 @@ export interface PodOwner {
   readonly resource: Resource;
   readonly object: KubernetesObject;
   readonly events: WorkloadEvents;
+  /** Puts into words that a Pod was made or deleted, or why it could not be. Defaults to the words of most controllers. */
+  readonly tell?: ((verb: 'Create' | 'Delete', pod: string, error?: string) => string) | undefined;
 }
 
 /** podFrom is a Pod as a workload's template wants it. */
@@ -28,7 +30,8 @@ export function podFrom(
   const { name = '', namespace } = object.metadata ?? {};
   return {
     metadata: {
-      ...(more.name === undefined ? { generateName: `${name}-` } : { name: more.name }),
+      generateName: `${name}-`,
+      ...(more.name === undefined ? {} : { name: more.name }),
       namespace,
       labels: { ...labels, ...more.labels },
       annotations: { ...annotations, ...more.annotations },
@@ -41,14 +44,14 @@ export function podFrom(
 
 /** createPod makes a Pod and tells people so, or why not. */
 export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<Pod> {
-  const { controller, resource, object, events } = owner;
+  const { controller, resource, object, events, tell = tellOf } = owner;
   try {
     const created = await live.create(Pod, pod);
-    const note = `Created pod: ${created.metadata?.name ?? ''}`;
+    const note = tell('Create', created.metadata?.name ?? '');
     events.record(controller, resource, object, { type: 'Normal', reason: 'SuccessfulCreate', note });
     return created;
   } catch (error) {
-    const note = `Error creating: ${error instanceof Error ? error.message : String(error)}`;
+    const note = tell('Create', pod.metadata?.name ?? '', messageOf(error));
     events.record(controller, resource, object, { type: 'Warning', reason: 'FailedCreate', note });
     throw error;
   }
@@ -56,21 +59,28 @@ export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Pr
 
 /** deletePod deletes a Pod, if it is still that one, and tells people so. */
 export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<void> {
-  const { controller, resource, object, events } = owner;
+  const { controller, resource, object, events, tell = tellOf } = owner;
   const { name = '', uid = '' } = pod.metadata ?? {};
   try {
     await live.delete(Pod, keyOf(pod), { preconditions: { uid } });
   } catch (error) {
     if (isNotFound(error)) return;
-    const note = `Error deleting: ${error instanceof Error ? error.message : String(error)}`;
+    const note = tell('Delete', name, messageOf(error));
     events.record(controller, resource, object, { type: 'Warning', reason: 'FailedDelete', note });
     throw error;
   }
   events.record(controller, resource, object, {
     type: 'Normal',
     reason: 'SuccessfulDelete',
-    note: `Deleted pod: ${name}`,
+    note: tell('Delete', name),
   });
+}
+
+const tellOf: NonNullable<PodOwner['tell']> = (verb, pod, error) =>
+  error === undefined ? `${verb}d pod: ${pod}` : `Error ${verb === 'Create' ? 'creating' : 'deleting'}: ${error}`;
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** MOST_AT_ONCE bounds what one look at a workload creates or deletes. */

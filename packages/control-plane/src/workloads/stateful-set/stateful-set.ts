@@ -61,7 +61,14 @@ export function statefulSets(): Controller<WorkloadDeps> {
       const updateRevision = update.metadata?.name ?? '';
       const current = revisions.find(({ metadata }) => metadata?.name === set.status?.currentRevision) ?? update;
 
-      const owner: PodOwner = { controller: 'statefulset-controller', resource: StatefulSet, object: set, events };
+      const owner: PodOwner = {
+        controller: 'statefulset-controller',
+        resource: StatefulSet,
+        object: set,
+        events,
+        tell: (verb, pod, error) =>
+          `${verb} Pod ${pod} in StatefulSet ${set.metadata?.name} ${error === undefined ? 'successful' : `failed error: ${error}`}`,
+      };
       for (const step of nextSteps(set, { pods, updateRevision, now: clock.now() })) {
         if (step.do === 'delete') {
           if (step.why === 'surplus') await handOverClaims(live, set, step.pod);
