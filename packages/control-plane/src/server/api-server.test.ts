@@ -180,7 +180,15 @@ describe('lists', () => {
     expect(await names('labelSelector=app%20in%20(x)')).toEqual(['a']);
     expect(await names('fieldSelector=metadata.name%3Db')).toEqual(['b']);
     const bad = await t.call('GET', `${MAPS}?fieldSelector=data.x%3D1`);
-    expect([bad.status, bad.body.message]).toEqual([400, 'field label not supported: data.x']);
+    const only = 'is not a known field selector: only "metadata.name", "metadata.namespace"';
+    expect([bad.status, bad.body.message]).toEqual([400, `"data.x" ${only}`]);
+    const refused: readonly (readonly [string, string])[] = [
+      ['/api/v1/pods?fieldSelector=a.b%3D1', 'field label not supported: a.b'],
+      ['/api/v1/nodes?fieldSelector=metadata.namespace%3Dx', 'field label not supported: metadata.namespace'],
+      ['/apis/batch/v1/jobs?fieldSelector=a.b%3D1', 'field label "a.b" not supported for Job'],
+      ['/apis/apps/v1/replicasets?fieldSelector=status.replicas%3D1', `"status.replicas" ${only}`],
+    ];
+    for (const [path, message] of refused) expect((await t.call('GET', path)).body.message).toBe(message);
   });
 
   it('refuse a version that does not exist yet, after a wait', async () => {

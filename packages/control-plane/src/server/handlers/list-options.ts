@@ -89,7 +89,8 @@ export function filterOf(resource: ApiResource, query: URLSearchParams, name = '
   const labels = readSelector(query.get('labelSelector'), parseLabelSelector);
   const fields = readSelector(query.get('fieldSelector'), parseFieldSelector);
   for (const { field } of fields?.requirements ?? []) {
-    if (!isSelectable(resource, field)) throw badRequest(`field label not supported: ${field}`);
+    const problem = selectionProblem(resource, field);
+    if (problem !== undefined) throw badRequest(problem);
   }
   const tests: ((stored: Stored) => boolean)[] = [];
   if (name !== '') tests.push(({ key }) => splitKey(key).name === name);
@@ -98,9 +99,18 @@ export function filterOf(resource: ApiResource, query: URLSearchParams, name = '
   return { isEmpty: tests.length === 0, matches: (stored) => tests.every((test) => test(stored)) };
 }
 
-function isSelectable({ selectableFields, scope }: ApiResource, field: string): boolean {
-  if (field === 'metadata.name' || selectableFields.has(field)) return true;
-  return field === 'metadata.namespace' && (scope === 'Namespaced' || selectableFields.size > 0);
+/** selectionProblem says why a selector may not name a field; undefined when it may. */
+function selectionProblem({ selectableFields, scope, schema, kind }: ApiResource, field: string): string | undefined {
+  if (field === 'metadata.name' || selectableFields.has(field)) return undefined;
+  // Built-in kinds without fields of their own share one rule, which does not ask for their scope.
+  const isPlain = schema !== undefined && selectableFields.size === 0;
+  if (field === 'metadata.namespace' && (scope === 'Namespaced' || isPlain)) return undefined;
+  if (isPlain) {
+    return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  }
+  return schema !== undefined && kind === 'Job'
+    ? `field label ${JSON.stringify(field)} not supported for Job`
+    : `field label not supported: ${field}`;
 }
 
 function matchesFields(resource: ApiResource, fields: Selector<FieldRequirement>, stored: Stored): boolean {

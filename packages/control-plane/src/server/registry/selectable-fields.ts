@@ -61,5 +61,4 @@ export const SELECTABLE_FIELDS: Readonly<Record<string, ReadonlyMap<string, Read
   'Secret.': fields('type'),
   'Service.': fields('spec.clusterIP', 'spec.type'),
   'Job.batch': new Map([['status.successful', (object) => fieldAt('status.succeeded')(object) || '0']]),
-  'ReplicaSet.apps': new Map([['status.replicas', (object) => fieldAt('status.replicas')(object) || '0']]),
 };
