@@ -6,6 +6,7 @@ import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { loadDescriptions } from './descriptions.ts';
 import { groupVersionDocument } from './group-version-document.ts';
+import { openApiV2Route } from './open-api-v2-route.ts';
 
 const ROOT = '/openapi/v3';
 
@@ -18,7 +19,7 @@ interface Described {
   text?: string;
 }
 
-/** openApiRoutes describe every kind that is served, as OpenAPI v3. There is no v2: clients know what to do without. */
+/** openApiRoutes describe every kind that is served, as OpenAPI v3; v2 is there, and empty. */
 export function openApiRoutes({ registry }: { readonly registry: Registry }): Route[] {
   const described = describedVersions(registry);
   const route: Route = async ({ path }, request, query) => {
@@ -29,7 +30,7 @@ export function openApiRoutes({ registry }: { readonly registry: Registry }): Ro
     if (!found) return undefined;
     return documentAnswer(found, name, request, query.get('hash'));
   };
-  return [route];
+  return [route, openApiV2Route];
 }
 
 /** describedVersions keeps what is known of versions that did not change. */
