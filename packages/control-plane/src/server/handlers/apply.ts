@@ -21,7 +21,7 @@ export async function applyObject(
       { field: 'fieldManager', reason: 'FieldValueRequired', message: 'Required value: is required for apply patch' },
     ]);
   }
-  const applied = appliedObject(context, bytes, options);
+  const applied = await appliedObject(context, bytes, options);
   const metadata = applied.metadata as { resourceVersion?: unknown; uid?: unknown } | null | undefined;
   const { fieldManager: manager, force } = options;
   const merge = (old: Draft | undefined): Draft => {
@@ -51,8 +51,12 @@ export async function applyObject(
 }
 
 /** appliedObject is what was sent, of the right kind and otherwise as it is: what it leaves out counts. */
-function appliedObject({ resource }: RequestContext, bytes: Uint8Array, { fieldValidation }: WriteOptions): JsonObject {
-  const { value, duplicates } = decoded(bytes);
+async function appliedObject(
+  { resource }: RequestContext,
+  bytes: Uint8Array,
+  { fieldValidation }: WriteOptions,
+): Promise<JsonObject> {
+  const { value, duplicates } = await decoded(bytes);
   if (duplicates.length > 0 && fieldValidation === 'Strict') {
     const lines = duplicates.map(
       (path) => `  line 1: key ${JSON.stringify(path.split('.').at(-1))} already set in map`,
@@ -76,9 +80,9 @@ function appliedObject({ resource }: RequestContext, bytes: Uint8Array, { fieldV
   return applied as JsonObject;
 }
 
-function decoded(bytes: Uint8Array): ReturnType<typeof decodeYaml> {
+async function decoded(bytes: Uint8Array): ReturnType<typeof decodeYaml> {
   try {
-    return decodeYaml(bytes);
+    return await decodeYaml(bytes);
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);

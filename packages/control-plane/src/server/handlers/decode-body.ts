@@ -1,4 +1,3 @@
-import { parse as parseYaml } from 'yaml';
 import type { ApiRequest } from '../http/api-request.ts';
 import { JsonSyntaxError, MOST_DEPTH, parseJson } from '../json/parse-json.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
@@ -42,9 +41,11 @@ function noKind(problem: string): UnreadableBody {
 }
 
 /** decodeYaml reads YAML 1.2, of which JSON is a part. Aliases are bounded: a small text must not become a large value. */
-export const decodeYaml = (bytes: Uint8Array): Body => {
+export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
   const text = textOf(bytes);
   if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
+  // Large, and most clients send JSON.
+  const { parse: parseYaml } = await import('yaml');
   let value: unknown;
   try {
     // Unknown tags are not worth a warning of the process.
