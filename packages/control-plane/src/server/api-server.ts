@@ -85,9 +85,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const caller = await authenticator.authenticate(request);
     if (!caller) throw unauthorized();
     audited.caller = caller;
-    const user = await impersonated(request, caller, authorizer);
+    const user = impersonated(request, caller, authorizer);
     audited.user = user;
-    const decision = await authorizer.authorize(user, info);
+    const decision = authorizer.authorize(user, info);
     if (!decision.allowed) throw refusal(user, info, decision.reason);
     for (const route of routes) {
       const response = await route(info, request, query);

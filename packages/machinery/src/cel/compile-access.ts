@@ -1,7 +1,8 @@
+import { AuthorizerValue, ResourceCheckValue } from './authorizer-values.ts';
 import { type Code, type Context, compileAst, failAt } from './compile.ts';
 import type { Ast } from './parse.ts';
 import { ObjectValue } from './schema-values.ts';
-import { BOOL, type CelType, DYN, fits, formatType, INT, optionalOf } from './types.ts';
+import { BOOL, type CelType, DYN, fits, formatType, INT, optionalOf, simple } from './types.ts';
 import { CelFailure, type CelValue, ListValue, MapValue, NONE, OptionalValue } from './values.ts';
 
 type Access = Ast & { op: '.' | '.?' | '[]' | '[?]' };
@@ -9,6 +10,7 @@ type Access = Ast & { op: '.' | '.?' | '[]' | '[?]' };
 /** compileAccess compiles `a.b`, `a.?b`, `a[b]` and `a[?b]`. Of an optional value every access is optional. */
 export function compileAccess(ast: Access, context: Context): Code {
   const left = compileAst(ast.args[0], context);
+  if (isRequestResource(ast, left)) return requestResource(left);
   const isOptional = left.type.kind === 'optional' || ast.op === '.?' || ast.op === '[?]';
   const inner = left.type.kind === 'optional' ? left.type.value : left.type;
   const key = typeof ast.args[1] === 'string' ? undefined : compileAst(ast.args[1], context);
@@ -41,6 +43,23 @@ export function compileAccess(ast: Access, context: Context): Code {
       throw new CelFailure(
         value instanceof ListValue ? `index out of bounds: ${String(index)}` : `no such key: ${String(index)}`,
       );
+    },
+  };
+}
+
+/** `authorizer.requestResource` looks like a field, and is a variable of its own. */
+function isRequestResource({ op, args: [holder, name] }: Access, { type }: Code): boolean {
+  return op === '.' && type.kind === 'authorizer' && holder.op === 'id' && name === 'requestResource';
+}
+
+function requestResource(left: Code): Code {
+  return {
+    type: simple('resourceCheck'),
+    run(frame) {
+      frame.spend(1);
+      const asked = left.run(frame);
+      if (!(asked instanceof AuthorizerValue)) throw new CelFailure('no such overload');
+      return new ResourceCheckValue(asked, asked.authorizer.requestResource);
     },
   };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { s } from '../schema/s.ts';
+import { admissionVariables } from './admission-variables.ts';
+import type { ExpressionAuthorizer } from './authorizer-values.ts';
 import { compileExpression } from './compile-expression.ts';
 
 describe('compileExpression', () => {
@@ -153,5 +155,76 @@ describe('compileExpression', () => {
       variables: { data: 'map<string, string>' },
     });
     expect(expression.evaluate({ data: {} })).toBe(false);
+  });
+
+  describe('with an authorizer', () => {
+    const asked: unknown[] = [];
+    const authorizer: ExpressionAuthorizer = {
+      authorize(question, account) {
+        asked.push([question, account]);
+        return { allowed: question.verb === 'get', reason: 'because' };
+      },
+      requestResource: { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'a', name: 'b' },
+    };
+    const compileAsking = (source: string) => compileExpression(source, { variables: admissionVariables });
+    const pods = {
+      isResource: true,
+      verb: 'get',
+      group: '',
+      resource: 'pods',
+      subresource: '',
+      namespace: '',
+      name: '',
+    };
+
+    it.each<[string, unknown, object, object?]>([
+      ["authorizer.path('/ok').check('get').allowed()", true, { isResource: false, verb: 'get', path: '/ok' }],
+      ["authorizer.group('').resource('pods').check('get').reason()", 'because', pods],
+      [
+        "authorizer.group('').resource('pods').subresource('log').namespace('n').name('p').fieldSelector('a=b').labelSelector('a').check('list').allowed()",
+        false,
+        { ...pods, verb: 'list', subresource: 'log', namespace: 'n', name: 'p' },
+      ],
+      [
+        "authorizer.serviceAccount('ns', 'sa').group('').resource('pods').check('get').errored()",
+        false,
+        pods,
+        { namespace: 'ns', name: 'sa' },
+      ],
+      ["authorizer.requestResource.check('get').error()", '', { ...pods, ...authorizer.requestResource }],
+    ])('asks it: %s', (source, result, question, account) => {
+      asked.length = 0;
+      expect(compileAsking(source).evaluate({ authorizer })).toBe(result);
+      expect(asked).toEqual([[question, account]]);
+    });
+
+    it.each([
+      ["authorizer.group('').check('get')", "found no matching overload for 'check' applied to 'groupCheck.(string)'"],
+      ["authorizer.resource('pods')", "found no matching overload for 'resource'"],
+      ['authorizer.other', "type 'authorizer' does not support field selection"],
+      ["authorizer.serviceAccount('a', 'b').requestResource", "type 'authorizer' does not support field selection"],
+    ])('refuses %s', (source, message) => {
+      expect(() => compileAsking(source)).toThrow(
+        expect.objectContaining({ code: 'BOWLINE_CEL_INVALID', message: expect.stringContaining(message) }),
+      );
+    });
+
+    it.each([
+      ["authorizer.path(' ').check('get').allowed()", 'path must not be empty'],
+      ["authorizer.group('').resource('').check('get').allowed()", 'resource must not be empty'],
+      ["authorizer.serviceAccount('a', 'B!').path('/').check('get').allowed()", 'Invalid service account name'],
+      ["authorizer.serviceAccount('a.b', 'c').path('/').check('get').allowed()", 'Invalid service account namespace'],
+    ])('does not ask it nonsense: %s', (source, message) => {
+      expect(() => compileAsking(source).evaluate({ authorizer })).toThrow(
+        expect.objectContaining({ code: 'BOWLINE_CEL_EVALUATION', message: expect.stringContaining(message) }),
+      );
+    });
+
+    it('asks it seven times at most', () => {
+      const expression = compileAsking("object.all(each, !authorizer.path('/').check(each).allowed())");
+      const verbs = (count: number) => ({ authorizer, object: Array.from({ length: count }, () => 'put') });
+      expect(expression.evaluate(verbs(7))).toBe(true);
+      expect(() => expression.evaluate(verbs(8))).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { AuthorizerValue, type ExpressionAuthorizer } from './authorizer-values.ts';
 import { compile, type Program } from './compile.ts';
 import { Frame, MOST_STEPS } from './frame.ts';
 import { fromJson, toJson } from './json-values.ts';
@@ -9,7 +10,10 @@ import { CelSyntaxError } from './syntax-error.ts';
 import { type CelType, DYN, formatType, parseType } from './types.ts';
 import { CelFailure, type CelValue } from './values.ts';
 
-/** VariableDeclaration is the type of a variable: as text (`string`, `map<string, string>`, `dyn`), or the schema of its values. */
+/**
+ * VariableDeclaration is the type of a variable: as text (`string`, `map<string, string>`, `dyn`), or the schema of its values.
+ * The value of an `authorizer` is an `ExpressionAuthorizer`.
+ */
 export type VariableDeclaration = string | StructuralSchema;
 
 /** ExpressionOptions declare what an expression may use. */
@@ -91,6 +95,10 @@ interface Declared {
 function declare(declaration: VariableDeclaration): Declared {
   if (typeof declaration === 'string') {
     const type = parseType(declaration);
+    if (type.kind === 'authorizer') {
+      // The only one whose value is no data.
+      return { type, read: (value) => (value ? new AuthorizerValue(value as ExpressionAuthorizer) : undefined) };
+    }
     return { type, read: (value) => (value === undefined ? undefined : fromJson(value, type)) };
   }
   const isResource = declaration['x-kubernetes-embedded-resource'] === true;

@@ -1,3 +1,4 @@
+import { authorizers } from './library/authorizers.ts';
 import { conversions } from './library/conversions.ts';
 import { formats } from './library/formats.ts';
 import { lists } from './library/lists.ts';
@@ -21,6 +22,7 @@ const ALL = [
   ...network,
   ...urls,
   ...formats,
+  ...authorizers,
 ];
 
 const functions = group(ALL.filter(({ isMethod }) => !isMethod));

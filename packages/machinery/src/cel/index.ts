@@ -1,4 +1,13 @@
 // The entry of `@bowline/machinery/cel`: apart from the main one, because it loads the CEL and RE2 engines.
+export { admissionVariables } from './admission-variables.ts';
+export type {
+  AccessDecision,
+  AccessQuestion,
+  Account,
+  ExpressionAuthorizer,
+  PathQuestion,
+  ResourceQuestion,
+} from './authorizer-values.ts';
 export {
   compileExpression,
   type Expression,

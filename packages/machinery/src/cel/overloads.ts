@@ -150,6 +150,11 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   cidr: 'net.CIDR',
   url: 'kubernetes.URL',
   format: 'kubernetes.NamedFormat',
+  authorizer: 'kubernetes.authorization.Authorizer',
+  pathCheck: 'kubernetes.authorization.PathCheck',
+  groupCheck: 'kubernetes.authorization.GroupCheck',
+  resourceCheck: 'kubernetes.authorization.ResourceCheck',
+  decision: 'kubernetes.authorization.Decision',
 };
 
 /** typeName is the name of a value's type, as `type(x)` shows it. */

@@ -1,4 +1,4 @@
-/** SimpleKind is a CEL type without parts. The last row are those that Kubernetes adds. */
+/** SimpleKind is a CEL type without parts. From `quantity` on they are those that Kubernetes adds. */
 export type SimpleKind =
   | 'bool'
   | 'int'
@@ -14,7 +14,12 @@ export type SimpleKind =
   | 'ip'
   | 'cidr'
   | 'url'
-  | 'format';
+  | 'format'
+  | 'authorizer'
+  | 'pathCheck'
+  | 'groupCheck'
+  | 'resourceCheck'
+  | 'decision';
 
 /** ObjectType is an object with known fields; two are the same only if they are the same schema. */
 export interface ObjectType {
@@ -54,6 +59,11 @@ const SIMPLE = new Map<string, CelType>(
       'cidr',
       'url',
       'format',
+      'authorizer',
+      'pathCheck',
+      'groupCheck',
+      'resourceCheck',
+      'decision',
     ] as const
   ).map((kind) => [kind, Object.freeze({ kind })]),
 );
@@ -142,6 +152,11 @@ const NULLABLE = new Set([
   'cidr',
   'url',
   'format',
+  'authorizer',
+  'pathCheck',
+  'groupCheck',
+  'resourceCheck',
+  'decision',
 ]);
 
 /** fits tells whether a value of type `given` can stand where `wanted` is asked for, and binds placeholders on the way. */

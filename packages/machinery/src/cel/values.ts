@@ -1,4 +1,11 @@
 import { compareQuantities, type Quantity } from '../quantity/quantity.ts';
+import type {
+  AuthorizerValue,
+  DecisionValue,
+  GroupCheckValue,
+  PathCheckValue,
+  ResourceCheckValue,
+} from './authorizer-values.ts';
 import type { ObjectValue, OpaqueValue } from './schema-values.ts';
 
 /** CelFailure is an expression that cannot be evaluated for these values: a missing key, an overflow, a wrong type. */
@@ -29,7 +36,12 @@ export type CelValue =
   | IpValue
   | CidrValue
   | UrlValue
-  | FormatValue;
+  | FormatValue
+  | AuthorizerValue
+  | PathCheckValue
+  | GroupCheckValue
+  | ResourceCheckValue
+  | DecisionValue;
 
 /** ScalarValue is a value of one of the types that JavaScript lacks. It knows its type, and whether another one is the same. */
 export type ScalarValue =
@@ -40,7 +52,12 @@ export type ScalarValue =
   | IpValue
   | CidrValue
   | UrlValue
-  | FormatValue;
+  | FormatValue
+  | AuthorizerValue
+  | PathCheckValue
+  | GroupCheckValue
+  | ResourceCheckValue
+  | DecisionValue;
 
 /** ListOptions say how a list of a schema compares. */
 export interface ListOptions {

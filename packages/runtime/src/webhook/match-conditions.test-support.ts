@@ -9,6 +9,8 @@ export const ACCEPTED: readonly string[] = [
   "request.namespace.matches('^team-') && request.subResource == '' && request.requestSubResource == ''",
   "request.options.fieldManager == 'kubectl'",
   "authorizer.group('').resource('pods').namespace('default').check('get').allowed()",
+  "authorizer.requestResource.check('breakglass').allowed() || authorizer.serviceAccount('a', 'b').path('/x').check('get').reason() != ''",
+  "!authorizer.group('apps').resource('deployments').subresource('scale').name('a').fieldSelector('a=b').labelSelector('c').check('get').errored()",
 ];
 
 /** Conditions that the API server refuses, with what is said here. */
@@ -21,6 +23,8 @@ export const REFUSED: readonly (readonly [expression: string, text: string])[] =
   ["request.object.kind == 'x'", "undefined field 'object'"],
   ["variables.x == 'x'", 'there is no variable variables; known are object, oldObject, request'],
   ['object.spec.frob()', 'there is no method frob'],
+  ["authorizer.check('get').allowed()", "found no matching overload for 'check'"],
+  ["authorizer.group('').resource('pods').check('get')", 'is of type decision, and must be true or false'],
   ['cel.bind(x, 1, x == 1)', 'cel.bind does not exist in validation rules and match conditions'],
   ["object.metadata.name.matches('(?=a)')", 'is not an RE2 expression'],
 ];

@@ -1,43 +1,8 @@
 import type { MatchCondition } from '@bowline/kubernetes';
 import { labelKeyProblems } from '@bowline/machinery';
-import { compileExpression, type VariableDeclaration } from '@bowline/machinery/cel';
+import { admissionVariables, compileExpression } from '@bowline/machinery/cel';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Webhook } from './webhook.ts';
-
-const TEXT = { type: 'string' } as const;
-const named = (last: string) => ({ type: 'object', properties: { group: TEXT, version: TEXT, [last]: TEXT } }) as const;
-
-/** What the API server evaluates conditions with: the objects as they come, and the request without them. */
-const VARIABLES: Readonly<Record<string, VariableDeclaration>> = {
-  object: 'dyn',
-  oldObject: 'dyn',
-  request: {
-    type: 'object',
-    properties: {
-      kind: named('kind'),
-      resource: named('resource'),
-      subResource: TEXT,
-      requestKind: named('kind'),
-      requestResource: named('resource'),
-      requestSubResource: TEXT,
-      name: TEXT,
-      namespace: TEXT,
-      operation: TEXT,
-      userInfo: {
-        type: 'object',
-        properties: {
-          username: TEXT,
-          uid: TEXT,
-          groups: { type: 'array', items: TEXT },
-          extra: { type: 'object', additionalProperties: { type: 'array', items: TEXT } },
-        },
-      },
-      dryRun: { type: 'boolean' },
-      // Of any type: each operation has options of its own.
-      options: { 'x-kubernetes-int-or-string': true },
-    },
-  },
-};
 
 /** The API server's own limit. */
 const MOST = 64;
@@ -71,10 +36,8 @@ function problemOf(name: string, expression: string): string | undefined {
   const [nameProblem] = labelKeyProblems(name);
   if (nameProblem !== undefined) return `its ${nameProblem}`;
   if (expression.trim() === '') return 'its expression is empty';
-  // Only the API server has the functions of an authorizer: it is left to it to check what uses one.
-  if (/\bauthorizer\b/.test(expression)) return undefined;
   try {
-    const { type } = compileExpression(expression, { variables: VARIABLES, hasBind: false });
+    const { type } = compileExpression(expression, { variables: admissionVariables, hasBind: false });
     if (type === 'bool') return undefined;
     const hint = type === 'dyn' ? '; compare it, for instance with == true' : '';
     return `${JSON.stringify(expression)} is of type ${type}, and must be true or false${hint}`;

@@ -48,7 +48,7 @@ export function createAdmission(options: AdmissionOptions): ServerAdmission {
   const client = new WebhookClient(options);
   const ledger = new QuotaLedger(storage);
   const quotaStatus = keepQuotaStatus({ ...options, ledger });
-  const webhooks = { storage, registry, client };
+  const webhooks = { storage, registry, client, authorizer };
   return {
     plugins: [
       namespaceLifecycle(storage),

@@ -20,22 +20,17 @@ export function ownerReferences(authorizer: Authorizer, registry: Registry): Adm
       // A Pod's owners cannot be changed there, and old kubelets send wrong ones.
       if (resource.resource === 'pods' && resource.group === '' && subresource === 'status') return;
       if (canonicalJson(ownersOf(object)) === canonicalJson(ownersOf(old))) return;
-      return judge(authorizer, registry, request, object);
+      judge(authorizer, registry, request, object);
     },
   };
 }
 
-async function judge(
-  authorizer: Authorizer,
-  registry: Registry,
-  request: AdmissionRequest,
-  object: Draft,
-): Promise<void> {
+function judge(authorizer: Authorizer, registry: Registry, request: AdmissionRequest, object: Draft): void {
   const { operation, resource, subresource, namespace, name, user, old } = request;
   const { group } = resource;
   if (operation !== 'CREATE') {
     const deletion = { isResource: true, verb: 'delete', group, resource: resource.resource, subresource } as const;
-    const { allowed, reason } = await authorizer.authorize(user, { ...deletion, namespace, name });
+    const { allowed, reason } = authorizer.authorize(user, { ...deletion, namespace, name });
     if (!allowed) throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${reason}, <nil>`);
   }
   for (const reference of newBlocking(ownersOf(object), ownersOf(old))) {
@@ -45,7 +40,7 @@ async function judge(
       const what = `APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${quoteText(kind)} in version ${quoteText(apiVersion)}`;
       throw refuse(request, `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for ${what}`);
     }
-    const { allowed, reason } = await authorizer.authorize(user, finalizersOf(owner, reference, namespace));
+    const { allowed, reason } = authorizer.authorize(user, finalizersOf(owner, reference, namespace));
     if (!allowed) {
       throw refuse(
         request,

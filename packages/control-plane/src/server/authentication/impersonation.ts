@@ -22,7 +22,7 @@ interface Impersonated {
  * impersonated is whom the request is made as: the caller, unless its headers name somebody else whom the caller may be. Each
  * name, group, uid and extra value is a right of its own.
  */
-export async function impersonated(request: ApiRequest, caller: UserInfo, authorizer: Authorizer): Promise<UserInfo> {
+export function impersonated(request: ApiRequest, caller: UserInfo, authorizer: Authorizer): UserInfo {
   const wanted = readHeaders(request);
   if (!wanted) return caller;
   for (const each of wanted.parts) {
@@ -36,7 +36,7 @@ export async function impersonated(request: ApiRequest, caller: UserInfo, author
       namespace,
       name,
     } as const;
-    const decision = await authorizer.authorize(caller, attributes);
+    const decision = authorizer.authorize(caller, attributes);
     if (!decision.allowed) throw refusal(caller, attributes, decision.reason);
   }
   return wanted.user;

@@ -30,7 +30,7 @@ export interface Decision {
   readonly reason: string;
 }
 
-/** Authorizer decides what somebody may do. */
+/** Authorizer decides what somebody may do, at once: expressions that ask it cannot wait. */
 export interface Authorizer {
-  authorize(user: UserInfo, attributes: Attributes): Promise<Decision> | Decision;
+  authorize(user: UserInfo, attributes: Attributes): Decision;
 }

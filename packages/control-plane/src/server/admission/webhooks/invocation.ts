@@ -1,4 +1,5 @@
 import type { Selector } from '@bowline/machinery';
+import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { ApiResource, Draft } from '../../registry/api-resource.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { badRequest, forbidden, internalError, notFound } from '../../status/api-status.ts';
@@ -17,11 +18,12 @@ export interface WebhookParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly client: WebhookClient;
+  readonly authorizer: Authorizer;
 }
 
 /** concernedResource is the resource, in the version that a webhook wants, when it is to be asked; undefined when it is not. */
 export async function concernedResource(
-  { storage, registry }: WebhookParts,
+  { storage, registry, authorizer }: WebhookParts,
   webhook: Webhook,
   request: AdmissionRequest,
 ): Promise<ApiResource | undefined> {
@@ -32,7 +34,7 @@ export async function concernedResource(
   const { object, old } = request;
   if (!selects(objectSelector, object) && !selects(objectSelector, old)) return undefined;
   if (!selectsNamespace(storage, namespaceSelector, request)) return undefined;
-  const conditions = await meetsConditions(webhook, request, resource);
+  const conditions = await meetsConditions(authorizer, webhook, request, resource);
   if ('problem' in conditions) throw forbidden(request.resource, request.name, conditions.problem);
   return conditions.matches ? resource : undefined;
 }

@@ -1,4 +1,7 @@
-import type { Expression } from '@bowline/machinery/cel';
+import type { Account, Expression, ExpressionAuthorizer } from '@bowline/machinery/cel';
+import { serviceAccountGroups, serviceAccountName } from '../../authentication/service-account-name.ts';
+import { ALL_AUTHENTICATED, type UserInfo } from '../../authentication/user-info.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { ApiResource } from '../../registry/api-resource.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { requestOf } from './admission-review.ts';
@@ -19,6 +22,7 @@ export type Conditions = { readonly matches: boolean } | { readonly problem: str
  * one that cannot be evaluated counts as the webhook's failure policy says.
  */
 export async function meetsConditions(
+  authorizer: Authorizer,
   webhook: Webhook,
   request: AdmissionRequest,
   resource: ApiResource,
@@ -27,7 +31,7 @@ export async function meetsConditions(
   const { compileExpression } = await engine();
   const described = requestOf(request, resource, '');
   const { object, oldObject } = described;
-  const values = { request: described, object, oldObject };
+  const values = { request: described, object, oldObject, authorizer: authorizerFor(authorizer, request) };
   const problems: string[] = [];
   for (const condition of webhook.matchConditions) {
     try {
@@ -41,6 +45,20 @@ export async function meetsConditions(
   return { problem: problems.length === 1 ? `${problems[0]}` : `[${problems.join(', ')}]` };
 }
 
+/** authorizerFor answers what conditions ask: for whoever sent the request, unless they name an account. */
+function authorizerFor(authorizer: Authorizer, request: AdmissionRequest): ExpressionAuthorizer {
+  const { user, resource, subresource, namespace, name } = request;
+  return {
+    authorize: (question, account) => authorizer.authorize(account ? userOf(account) : user, question),
+    requestResource: { group: resource.group, resource: resource.resource, subresource, namespace, name },
+  };
+}
+
+function userOf({ namespace, name }: Account): UserInfo {
+  const groups = [...serviceAccountGroups(namespace), ALL_AUTHENTICATED];
+  return { username: serviceAccountName(namespace, name), groups };
+}
+
 function evaluate(
   compile: typeof import('@bowline/machinery/cel')['compileExpression'],
   condition: MatchCondition,
@@ -49,7 +67,8 @@ function evaluate(
   let expression = compiled.get(condition);
   if (!expression) {
     try {
-      const variables = { request: 'dyn', object: 'dyn', oldObject: 'dyn' };
+      // The types were judged when the condition was written.
+      const variables = { request: 'dyn', object: 'dyn', oldObject: 'dyn', authorizer: 'authorizer' };
       expression = compile(condition.expression, { variables, hasBind: false });
     } catch (error) {
       expression = error as Error;

@@ -116,6 +116,34 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: 'right-of-the-writer',
+    path: '/deny',
+    more: {
+      matchConditions: [
+        { name: 'a', expression: 'authorizer.requestResource.check("create").allowed()' },
+        { name: 'b', expression: 'authorizer.path("/healthz").check("get").reason() == ""' },
+      ],
+    },
+  },
+  {
+    name: 'right-of-an-account',
+    path: '/deny',
+    more: {
+      matchConditions: [
+        {
+          name: 'a',
+          expression:
+            'authorizer.serviceAccount("NS", "a").group("").resource("configmaps").namespace("NS").check("create").allowed()',
+        },
+      ],
+    },
+  },
+  {
+    name: 'right-to-nothing',
+    path: '/deny',
+    more: { matchConditions: [{ name: 'a', expression: 'authorizer.path("").check("get").allowed()' }] },
+  },
+  {
     name: 'failing-condition',
     path: '/deny',
     more: { matchConditions: [{ name: 'a', expression: 'object.data.none == "x"' }] },

@@ -2,22 +2,19 @@ import { BowlineError, type FieldProblem } from '@bowline/machinery';
 import type { Loose } from './loose.ts';
 import { invalid } from './problems.ts';
 
-type Compile = typeof import('@bowline/machinery/cel')['compileExpression'];
-
-let compile: Compile | undefined;
+let engine: typeof import('@bowline/machinery/cel') | undefined;
 
 /** loadConditionCompiler loads the CEL engine, which is large: few configurations have conditions. */
 export async function loadConditionCompiler(): Promise<void> {
-  compile ??= (await import('@bowline/machinery/cel')).compileExpression;
+  engine ??= await import('@bowline/machinery/cel');
 }
 
 /** expressionProblems is what is wrong with the expression of a condition; the compiler must be loaded. */
 export function expressionProblems(field: string, expression: Loose<string>): FieldProblem[] {
-  if (!compile) throw new TypeError('conditions are judged before their compiler is loaded');
+  if (!engine) throw new TypeError('conditions are judged before their compiler is loaded');
   const source = expression.trim();
   try {
-    const variables = { request: 'dyn', object: 'dyn', oldObject: 'dyn' };
-    const { type } = compile(source, { variables, hasBind: false });
+    const { type } = engine.compileExpression(source, { variables: engine.admissionVariables, hasBind: false });
     return type === 'bool' ? [] : [invalid(field, source, `must evaluate to bool but got ${type}`)];
   } catch (error) {
     if (!(error instanceof BowlineError)) throw error;

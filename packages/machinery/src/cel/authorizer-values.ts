@@ -1,0 +1,127 @@
+/** ResourceQuestion is something done to objects; parts that are left open are empty. */
+export interface ResourceQuestion {
+  readonly isResource: true;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** PathQuestion is something done to a path that is no resource. */
+export interface PathQuestion {
+  readonly isResource: false;
+  readonly verb: string;
+  readonly path: string;
+}
+
+/** AccessQuestion is what an expression asks an authorizer. */
+export type AccessQuestion = ResourceQuestion | PathQuestion;
+
+/** AccessDecision is what an authorizer answers. */
+export interface AccessDecision {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+/** Account names a ServiceAccount. */
+export interface Account {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** ExpressionAuthorizer is the value of a variable of the type `authorizer`. */
+export interface ExpressionAuthorizer {
+  /** authorize decides for who sent the request, or for a ServiceAccount. Expressions cannot wait for it. */
+  authorize(question: AccessQuestion, account?: Account): AccessDecision;
+  /** What the request is about: `authorizer.requestResource`. */
+  readonly requestResource: Omit<ResourceQuestion, 'isResource' | 'verb'>;
+}
+
+/** AuthorizerValue asks what somebody may do. */
+export class AuthorizerValue {
+  readonly type = 'authorizer';
+  readonly authorizer: ExpressionAuthorizer;
+  readonly account: Account | undefined;
+
+  constructor(authorizer: ExpressionAuthorizer, account?: Account) {
+    this.authorizer = authorizer;
+    this.account = account;
+  }
+
+  decide(question: AccessQuestion): DecisionValue {
+    return new DecisionValue(this.authorizer.authorize(question, this.account));
+  }
+
+  isSame(other: AuthorizerValue): boolean {
+    return this === other;
+  }
+}
+
+/** PathCheckValue is a question about a path, without its verb. */
+export class PathCheckValue {
+  readonly type = 'pathCheck';
+  readonly asked: AuthorizerValue;
+  readonly path: string;
+
+  constructor(asked: AuthorizerValue, path: string) {
+    this.asked = asked;
+    this.path = path;
+  }
+
+  isSame(other: PathCheckValue): boolean {
+    return this === other;
+  }
+}
+
+/** GroupCheckValue is the beginning of a question about a resource. */
+export class GroupCheckValue {
+  readonly type = 'groupCheck';
+  readonly asked: AuthorizerValue;
+  readonly group: string;
+
+  constructor(asked: AuthorizerValue, group: string) {
+    this.asked = asked;
+    this.group = group;
+  }
+
+  isSame(other: GroupCheckValue): boolean {
+    return this === other;
+  }
+}
+
+/** ResourceCheckValue is a question about a resource, without its verb. */
+export class ResourceCheckValue {
+  readonly type = 'resourceCheck';
+  readonly asked: AuthorizerValue;
+  readonly about: ExpressionAuthorizer['requestResource'];
+
+  constructor(asked: AuthorizerValue, about: ExpressionAuthorizer['requestResource']) {
+    this.asked = asked;
+    this.about = about;
+  }
+
+  /** with is the same question with another part filled in. */
+  with(part: Partial<ExpressionAuthorizer['requestResource']>): ResourceCheckValue {
+    return new ResourceCheckValue(this.asked, { ...this.about, ...part });
+  }
+
+  isSame(other: ResourceCheckValue): boolean {
+    return this === other;
+  }
+}
+
+/** DecisionValue is an answer. */
+export class DecisionValue {
+  readonly type = 'decision';
+  readonly decision: AccessDecision;
+
+  constructor(decision: AccessDecision) {
+    this.decision = decision;
+  }
+
+  isSame(other: DecisionValue): boolean {
+    return this === other;
+  }
+}
