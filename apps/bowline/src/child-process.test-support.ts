@@ -1,12 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ensureBinaries } from '@bowline/control-plane';
-import type { Cluster } from '@bowline/control-plane/testing';
 import { bundle } from '../../../scripts/bundle.mjs';
 
 /** Child is the command line as a process of its own, with the test operators. */
@@ -91,23 +89,6 @@ export async function temporaryFiles(): Promise<Files> {
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-/** kubectlOf is kubectl as the administrator of a test's cluster. */
-export async function kubectlOf(
-  c: Cluster,
-  files: Files,
-): Promise<(args: readonly string[], input?: string) => Promise<string>> {
-  const { kubectl } = (await ensureBinaries(['kubectl'])).paths;
-  const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
-  return (args, input = '') =>
-    new Promise((resolve, reject) => {
-      const child = execFile(kubectl, ['--kubeconfig', kubeconfig, ...args], (error, stdout, stderr) => {
-        if (error) reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`, { cause: error }));
-        else resolve(stdout);
-      });
-      child.stdin?.end(input);
-    });
 }
 
 /** freePort is a port that nothing listens on at the moment. */

@@ -1,6 +1,6 @@
-import type { Cluster } from '@bowline/control-plane/testing';
+import { type Cluster, kubectlOf } from '@bowline/control-plane/testing';
 import { type ConfigMap, type KubernetesObject, Namespace } from '@bowline/kubernetes';
-import { type Child, type Files, freePort, kubectlOf, startBowline } from './child-process.test-support.ts';
+import { type Child, type Files, freePort, startBowline } from './child-process.test-support.ts';
 import { bowline } from './test-operators.test-support.ts';
 
 /** Installed is an install on the API server, and the means to run it as a process on this machine. */
@@ -17,7 +17,7 @@ export interface Installed {
  * address, because the API server of a test reaches no pods. It goes with the cluster; kinds stay, for other tests.
  */
 export async function install(c: Cluster, files: Files, args: readonly string[]): Promise<Installed> {
-  const kubectl = await kubectlOf(c, files);
+  const kubectl = await kubectlOf(c);
   const home = await c.createNamespace('manager');
   // The pods need nothing that the strictest standard forbids.
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

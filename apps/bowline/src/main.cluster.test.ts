@@ -6,8 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ensureBinaries } from '@bowline/control-plane';
-import { sharedControlPlane } from '@bowline/control-plane/testing';
+import { kubectlProgram, sharedControlPlane } from '@bowline/control-plane/testing';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -15,8 +14,8 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 it('runs a control plane that kubectl can use until SIGTERM, and keeps its data in a folder', async () => {
   // Skips where there is no control plane to start.
-  await sharedControlPlane();
-  const { kubectl } = (await ensureBinaries(['kubectl'])).paths;
+  const { kind } = await sharedControlPlane();
+  const kubectl = await kubectlProgram({ kind });
   const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));
   const kubeconfig = join(folder, 'kubeconfig');
   const use = async (...args: string[]): Promise<string> => {
@@ -25,7 +24,7 @@ it('runs a control plane that kubectl can use until SIGTERM, and keeps its data 
   };
   const run = async (work: () => Promise<void>): Promise<void> => {
     const args = ['--conditions=@bowline/source', '--import', 'tsx', main, 'control-plane', 'start'];
-    const options = ['--kind', 'kubernetes', '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data')];
+    const options = ['--kind', kind, '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data')];
     const child = spawn(process.execPath, [...args, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
     for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('stop')) break;

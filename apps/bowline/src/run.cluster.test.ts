@@ -1,8 +1,8 @@
 import { request } from 'node:https';
-import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { type Cluster, cluster, kubectlOf } from '@bowline/control-plane/testing';
 import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { kubectlOf, temporaryFiles } from './child-process.test-support.ts';
+import { temporaryFiles } from './child-process.test-support.ts';
 import { install } from './install.test-support.ts';
 import { operators } from './operators.ts';
 import { Badge, bowline } from './test-operators.test-support.ts';
@@ -110,9 +110,8 @@ describe('bowline manifests', () => {
     ['per operator', ['--per-operator']],
     ['without secure metrics or leader election', ['--metrics-secure=false', '--leader-elect=false']],
   ])('prints what the API server accepts: %s', async (_, args) => {
-    await using files = await temporaryFiles();
     await using c = await cluster();
-    const kubectl = await kubectlOf(c, files);
+    const kubectl = await kubectlOf(c);
     const common = ['manifests', '--image', 'bowline:test', '--namespace', c.namespace, ...args];
     const all = Object.keys(operators).join(',');
     for (const limit of [[], ['--namespaces', c.namespace]]) {

@@ -1,9 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ensureBinaries } from '@bowline/control-plane';
-import type { Cluster } from '@bowline/control-plane/testing';
+import { kubectlOf } from '@bowline/control-plane/testing';
 import { expect, it } from 'vitest';
 import { startScenario } from './scenario.test-support.ts';
 
@@ -40,21 +35,4 @@ spec:
 
 function cellsOf(line: string): readonly string[] {
   return line.trim().split(/ {2,}/);
-}
-
-/** kubectlOf is kubectl as the administrator. */
-async function kubectlOf(c: Cluster): Promise<(args: readonly string[], input?: string) => Promise<string>> {
-  const { kubectl } = (await ensureBinaries(['kubectl'])).paths;
-  const folder = await mkdtemp(join(tmpdir(), 'bowline-seed-'));
-  c.onDispose(() => rm(folder, { recursive: true, force: true }));
-  const kubeconfig = join(folder, 'admin');
-  await writeFile(kubeconfig, JSON.stringify(await c.kubeconfig('admin')));
-  return (args, input = '') =>
-    new Promise((resolve, reject) => {
-      const child = execFile(kubectl, ['--kubeconfig', kubeconfig, ...args], (error, stdout, stderr) => {
-        if (error) reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`, { cause: error }));
-        else resolve(stdout);
-      });
-      child.stdin?.end(input);
-    });
 }

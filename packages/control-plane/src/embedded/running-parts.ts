@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ServiceAccount } from '@bowline/kubernetes';
 import { BowlineError, createClient, isNotFound, type Transport } from '@bowline/runtime';
 import type { ClientFor } from '../connect-client.ts';
@@ -14,6 +15,7 @@ import { startWorkloads, type Workloads, type WorkloadsOptions } from '../worklo
 import { inProcessTransport } from './in-process-transport.ts';
 import type { Persistence } from './persistence.ts';
 
+const NOTICED_AFTER_TURNS = 5;
 const START_TIMEOUT_MS = 60_000;
 const TOKEN_SECONDS = 24 * 3600;
 const MASTERS = 'system:masters';
@@ -136,6 +138,8 @@ export class RunningParts {
     this.#server = undefined;
     this.requestFaults.cutWatches();
     await listener?.close();
+    // Clients in this process notice in the next turns of its loop; a request before that would be lost.
+    for (let turns = 0; listener && turns < NOTICED_AFTER_TURNS; turns++) await setImmediate();
   }
 
   /** reopenStorage reads what was kept, if anything is; what is in memory alone stays as it is. */

@@ -6,8 +6,8 @@ import { sharedControlPlane } from '../testing/shared-control-plane.ts';
 
 it('goes on after the API server was killed, with one write for each Pod', async () => {
   // Skips where no control plane can be had.
-  await sharedControlPlane();
-  await using controlPlane = await startControlPlane({ kind: 'kubernetes', nodes: 1 });
+  const { kind } = await sharedControlPlane();
+  await using controlPlane = await startControlPlane({ kind, nodes: 1 });
   await using c = await cluster({ controlPlane });
   await c.until(ServiceAccount, { name: 'default' }, () => true);
   const create = (name: string): Promise<Pod> =>

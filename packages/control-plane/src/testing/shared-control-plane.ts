@@ -1,6 +1,6 @@
 import { BowlineError } from '@bowline/runtime';
-import type { ControlPlaneAccess } from '../control-plane.ts';
 import { type Attachment, attachControlPlane } from '../access.ts';
+import type { ControlPlaneAccess } from '../control-plane.ts';
 
 /** SharedControlPlane is what a vitest globalSetup provides to the test files under the key `bowlineControlPlane`. */
 export type SharedControlPlane =

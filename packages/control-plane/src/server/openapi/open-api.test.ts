@@ -27,7 +27,7 @@ function served(): Registry {
 }
 
 function asker(registry: Registry) {
-  const [route] = openApiRoutes({ registry });
+  const routes = openApiRoutes({ registry });
   return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse | undefined> => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const request = {
@@ -38,7 +38,12 @@ function asker(registry: Registry) {
       signal: new AbortController().signal,
       connection: { remoteAddress: '', isSecure: true },
     };
-    return route?.(requestInfo('GET', pathname, searchParams), request, searchParams);
+    const info = requestInfo('GET', pathname, searchParams);
+    for (const route of routes) {
+      const response = await route(info, request, searchParams);
+      if (response) return response;
+    }
+    return undefined;
   };
 }
 
