@@ -1,5 +1,5 @@
-// npm test                     what needs Node alone
-// npm run test:kubernetes      the behaviour suite on a real control plane
+// npm test                     what needs Node alone: unit tests, and the behaviour suite on the embedded control plane
+// npm run test:kubernetes      the behaviour suite on a real control plane, and what compares with it
 // Both take vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,9 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot, sourceFiles } from './repository.ts';
 
-const [suite, ...more] = process.argv.slice(2);
-if (suite !== 'node' && suite !== 'kubernetes') {
-  console.error('usage: scripts/test.ts node|kubernetes [vitest arguments]');
+/** The projects of vitest.config.ts that a suite runs. */
+const suites: Readonly<Record<string, readonly string[]>> = {
+  unit: ['node'],
+  node: ['node', 'embedded'],
+  kubernetes: ['kubernetes'],
+};
+const [suite = '', ...more] = process.argv.slice(2);
+const projects = Object.hasOwn(suites, suite) ? suites[suite] : undefined;
+if (!projects) {
+  console.error(`usage: scripts/test.ts ${Object.keys(suites).join('|')} [vitest arguments]`);
   process.exit(2);
 }
 
@@ -20,8 +27,7 @@ const run = spawnSync(
   [
     'node_modules/vitest/vitest.mjs',
     'run',
-    '--project',
-    suite,
+    ...projects.flatMap((project) => ['--project', project]),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${json}`,
@@ -32,16 +38,14 @@ const run = spawnSync(
 const counts = readCounts();
 rmSync(scratch, { recursive: true, force: true });
 
-if (suite === 'node') {
-  const behaviour = ['packages', 'operators', 'apps', 'scripts', 'test', 'bench', 'docs'].flatMap((folder) =>
-    sourceFiles(folder, '.cluster.test.ts'),
+if (suite === 'node' && more.length === 0) {
+  const about = ['packages', 'operators', 'apps', 'scripts', 'test', 'bench', 'docs'].flatMap((folder) =>
+    sourceFiles(folder, '.kubernetes.test.ts'),
   );
-  if (behaviour.length > 0 && more.length === 0) {
-    console.log(
-      `left out: ${behaviour.length} files of behaviour tests, because the embedded control plane does not exist yet; ` +
-        'npm run test:kubernetes runs them on a real one',
-    );
-  }
+  console.log(
+    `left out: ${about.length} files of tests that are about real components (kubectl, etcd, the real API server) or compare with them; ` +
+      'npm run test:kubernetes runs them, and all others on a real control plane again',
+  );
 }
 // Where there is no control plane every test is skipped with the reason; that proves nothing and must not look green.
 if (suite === 'kubernetes' && counts.passed === 0) counts.failed = Math.max(counts.failed, 1);
