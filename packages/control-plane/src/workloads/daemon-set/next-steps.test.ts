@@ -36,6 +36,7 @@ it.each<[string, DaemonSet, Node[], Pod[], string[]]>([
     ['remove a-new'],
   ],
   ['leaves with its node', set, [], [on('a', 'new')], ['remove a-new']],
+  ['leaves an adopted Pod alone that is meant for no node', set, [], [podWith({ name: 'p' })], []],
   ['starts a Pod anew that has ended', set, [node('a')], [on('a', 'new', { phase: 'Failed' })], ['remove a-new']],
   [
     'keeps one of two',

@@ -50,9 +50,15 @@ export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
     else if (shouldRun && here.length === 0) create.push(name);
     if (mayStay) places.push({ name, shouldRun, staying: running, isLeaving: running.length < here.length });
   }
-  remove.push(...pods.filter((pod) => !known.has(nodeOf(pod)) && pod.metadata?.deletionTimestamp === undefined));
+  remove.push(...pods.filter((pod) => hasLostNode(pod, known)));
   const update = updateSteps(set, places, create.length, facts);
   return { create: [...create, ...update.create], remove: [...remove, ...update.remove] };
+}
+
+/** One that was adopted may be meant for no node in particular: it has lost none. */
+function hasLostNode(pod: Pod, known: ReadonlySet<string>): boolean {
+  const node = nodeOf(pod);
+  return node !== '' && !known.has(node) && pod.metadata?.deletionTimestamp === undefined;
 }
 
 function updateSteps(set: DaemonSet, places: readonly NodePods[], missing: number, facts: DaemonFacts): DaemonSteps {
