@@ -61,13 +61,21 @@ afterAll(async () => {
   await proxy.close();
 });
 
-async function liveness(): Promise<{ readonly status: number; readonly text: string }> {
+/**
+ * watchLiveness is what liveness says of watches. Of the event loop it says nothing here: on a clock that is so fast a timer
+ * that fires a few milliseconds late is as late as a whole tick.
+ */
+async function watchLiveness(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${c.manager.ports.health}/livez?verbose`);
-  return { status: response.status, text: await response.text() };
+  const text = await response.text();
+  if (text.includes('[-]watches')) expect(response.status).toBe(503);
+  return text.split('\n').find((line) => line.includes(']watches '));
 }
 
-const untilLive = (status: number) =>
-  expect.poll(async () => (await liveness()).status, { timeout: 20_000, interval: 50 }).toBe(status);
+const ALIVE = '[+]watches ok';
+
+const untilWatches = (state: RegExp | string) =>
+  expect.poll(watchLiveness, { timeout: 20_000, interval: 50 }).toMatch(state);
 
 /** Events alone can bring anything about. */
 const events = { syncInterval: '0s' };
@@ -102,15 +110,14 @@ it.each<readonly [string, () => void | Promise<void>, () => void | Promise<void>
   'scenario 12 fails liveness when connections are %s for a minute, and catches up afterwards',
   async (name, cut, mend) => {
     await prepare(name);
-    await untilLive(200);
+    await untilWatches(ALIVE);
     await cut();
     await changeEverything(name);
-    await untilLive(503);
-    expect((await liveness()).text).toMatch(/no sign of life of .*ConfigMap.* for \d{2,} s/);
+    await untilWatches(/failed: no sign of life of .*ConfigMap.* for \d{2,} s/);
     expect((await c.admin.get(ConfigMap, c.to(name))).data).toEqual({ color: 'red' });
     await mend();
     await untilCaughtUp(name);
-    await untilLive(200);
+    await untilWatches(ALIVE);
   },
 );
 
@@ -142,5 +149,5 @@ it('scenario 12 catches up when watches are closed with 410', async () => {
   ];
   await expect.poll(() => every.filter((watch) => !back.has(watch)), { timeout: 20_000, interval: 50 }).toEqual([]);
   expect(expired.size).toBeGreaterThan(0);
-  await untilLive(200);
+  await untilWatches(ALIVE);
 });
