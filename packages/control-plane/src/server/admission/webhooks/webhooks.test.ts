@@ -162,6 +162,19 @@ describe('mutating webhooks', () => {
 });
 
 describe('webhooks', () => {
+  it.each([
+    ['authorizer.requestResource.check("create").allowed()', 1],
+    ['authorizer.serviceAccount("default", "a").group("").resource("configmaps").check("create").allowed()', 0],
+    [
+      'authorizer.serviceAccount("default", "a").path("/healthz").check("get").reason().startsWith("RBAC: allowed by")',
+      1,
+    ],
+  ])('are asked when what somebody may do meets their condition: %s', async (expression, times) => {
+    using t = await start([{ more: { matchConditions: [{ name: 'a', expression }] } }]);
+    expect((await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } })).code).toBe(201);
+    expect(server.asked('/a')).toHaveLength(times);
+  });
+
   it('are never asked about their own configurations', async () => {
     using t = await start([{ type: 'validating' }, { type: 'mutating' }]);
     answers = { '/a': () => ({ response: { allowed: false } }) };
