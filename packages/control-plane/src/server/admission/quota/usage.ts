@@ -11,7 +11,7 @@ const ONE = whole(1);
 
 /** What Pods ask for, of all that quotas may name without saying whether they mean requests or limits. */
 const PLAIN = /^(?:cpu|memory|ephemeral-storage|hugepages-.*)$/;
-const STANDARD_REQUEST = /^requests\.(?:cpu|memory|ephemeral-storage|hugepages-.*|(?!kubernetes\.io\/)[^/]+\/.+)$/;
+const STANDARD_REQUEST = /^requests\.(?:cpu|memory|ephemeral-storage|hugepages-.*|(?![^/]*kubernetes\.io\/)[^/]+\/.+)$/;
 const STANDARD_LIMIT = /^limits\.(?:cpu|memory|ephemeral-storage)$/;
 const CLASS_STORAGE = /\.storageclass\.storage\.k8s\.io\/(?:requests\.storage|persistentvolumeclaims)$/;
 
