@@ -50,7 +50,7 @@ type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 export class RequestFaults {
   readonly #clock: Clock;
   readonly #rules = new Set<{ readonly fault: RequestFault; left: number }>();
-  readonly #streams = new Set<AbortController>();
+  readonly #streams = new Set<OpenStream>();
   #gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
 
   constructor(clock: Clock) {
@@ -66,7 +66,7 @@ export class RequestFaults {
 
   /** cutWatches ends every open watch as a lost connection would. */
   cutWatches(): void {
-    for (const stream of this.#streams) stream.abort(new ConnectionCut());
+    for (const stream of this.#streams) stream.cut();
   }
 
   /** pause lets nobody get an answer, nor a watch its events, until `resume`. */
@@ -113,29 +113,60 @@ export class RequestFaults {
   }
 
   async *#stream(body: AsyncIterable<string>, events: number): AsyncGenerator<string> {
-    const cut = new AbortController();
-    this.#streams.add(cut);
-    const aborted = new Promise<never>((_, reject) => {
-      cut.signal.addEventListener('abort', () => reject(new ConnectionCut()));
-    });
-    aborted.catch(() => {});
-    const chunks = body[Symbol.asyncIterator]();
+    const stream = new OpenStream(body);
+    this.#streams.add(stream);
     let left = events;
     try {
       for (;;) {
-        const next = await Promise.race([chunks.next(), aborted]);
+        const next = await stream.next();
         if (next.done === true) return;
         await this.#gate?.opened;
+        if (left === Number.POSITIVE_INFINITY) {
+          yield next.value;
+          continue;
+        }
         const lines = next.value.split(/(?<=\n)/);
         yield lines.length <= left ? next.value : lines.slice(0, left).join('');
         left -= lines.length;
         if (left <= 0) throw new ConnectionCut();
       }
     } finally {
-      this.#streams.delete(cut);
-      // Not waited for: it may be asleep until the client is gone, which is what this tells it.
-      chunks.return?.().catch(() => {});
+      this.#streams.delete(stream);
+      stream.end();
     }
+  }
+}
+
+/**
+ * OpenStream is a watch that may be cut. Each wait learns of the cut by itself: a promise for all of them to race with would
+ * keep every event that was ever faster.
+ */
+class OpenStream {
+  readonly #chunks: AsyncIterator<string>;
+  #isCut = false;
+  #lose: (() => void) | undefined;
+
+  constructor(body: AsyncIterable<string>) {
+    this.#chunks = body[Symbol.asyncIterator]();
+  }
+
+  /** next is the next chunk; rejects when the stream is cut. */
+  next(): Promise<IteratorResult<string>> {
+    if (this.#isCut) return Promise.reject(new ConnectionCut());
+    return new Promise((resolve, reject) => {
+      this.#lose = () => reject(new ConnectionCut());
+      this.#chunks.next().then(resolve, reject);
+    });
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    this.#lose?.();
+  }
+
+  end(): void {
+    // Not waited for: it may be asleep until the client is gone, which is what this tells it.
+    this.#chunks.return?.().catch(() => {});
   }
 }
 

@@ -30,7 +30,12 @@ export function splitKey(key: string): { readonly namespace: string; readonly na
 /** storedFrom is the state that a write at `revision` makes. */
 export function storedFrom(key: string, revision: number, object: KubernetesObject): Stored {
   const { uid = '', labels } = object.metadata ?? {};
-  return { key, revision, uid, labels, json: textAt(revision, object) };
+  return { key, revision, uid, labels: labels && ownLabels(labels), json: textAt(revision, object) };
+}
+
+/** Values that were read from a request are slices of its text in V8, and would keep all of it for as long as they live. */
+function ownLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return JSON.parse(JSON.stringify(labels)) as Record<string, string>;
 }
 
 /** storedAs is the state whose text was kept: the inverse of taking `json` from a state. */
