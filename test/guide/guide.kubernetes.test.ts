@@ -29,8 +29,7 @@ describe('a reader of the guide', () => {
     cwd: project,
     env,
     background: 'npm run -s dev',
-    ready: (started) =>
-      expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('controller started'),
+    ready: (started) => expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('controller started'),
   });
   let isMade = false;
   const made = async (): Promise<void> => {
