@@ -1,6 +1,6 @@
-import type { AuditEvent } from './audit/audit-event.ts';
 import type { KubeconfigDocument } from './kubeconfig.ts';
 import type { NodeAgent } from './node-agent/start-node-agent.ts';
+import type { AuditEvent } from './server/audit/audit-event.ts';
 
 /** Identity is somebody who asks the API server. */
 export type Identity =

@@ -1,5 +1,4 @@
 export { type Attachment, attachControlPlane, attachmentOf } from './access.ts';
-export type * from './audit/audit-event.ts';
 export { type BuildOptions, buildBinaries, ensureBinaries } from './binaries/build-binaries.ts';
 export {
   type Binaries,
@@ -40,6 +39,7 @@ export {
   type SteeringOptions,
   steering,
 } from './node-agent/steer.ts';
+export type * from './server/audit/audit-event.ts';
 export type { RequestFault } from './server/faults/request-faults.ts';
 export { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 export { runSupervisor } from './supervisor/run-supervisor.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BowlineError } from '@bowline/runtime';
-import type { AuditEvent } from './audit-event.ts';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 
 /** auditFolder is where an API server writes its audit log, below the control plane's folder. */
 export function auditFolder(folder: string): string {

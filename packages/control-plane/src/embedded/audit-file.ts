@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditEvent } from '../audit/audit-event.ts';
 import { auditLogName } from '../audit/audit-log.ts';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_FULL_FILES = 4;

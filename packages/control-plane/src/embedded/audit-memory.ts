@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../audit/audit-event.ts';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 
 const MOST_EVENTS = 50_000;
 

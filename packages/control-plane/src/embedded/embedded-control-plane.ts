@@ -1,8 +1,8 @@
 import { BowlineError, type Transport } from '@bowline/runtime';
-import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { RequestFault } from '../server/faults/request-faults.ts';
 import type { RunningParts } from './running-parts.ts';
 

@@ -4,11 +4,10 @@ import { BowlineError, createClient, isNotFound, type Transport } from '@bowline
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
-import { startOwnNodeAgent } from '../own-node-agent.ts';
 import { type AssembledServer, type AssembleOptions, assembleServer } from '../server/assemble-server.ts';
 import { ConnectionCut, RequestFaults } from '../server/faults/request-faults.ts';
 import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
-import { type Listener, type ListenOptions, listen } from '../server/http/listen.ts';
+import type { Listener, ListenOptions } from '../server/http/listen.ts';
 import { Storage } from '../server/storage/storage.ts';
 import { untilExists } from '../until-exists.ts';
 import { startWorkloads, type Workloads, type WorkloadsOptions } from '../workloads/start-workloads.ts';
@@ -100,6 +99,8 @@ export class RunningParts {
       url: () => this.url ?? 'https://kubernetes.default.svc',
     });
     if (!where) return;
+    // What a start in this process alone does not use is not loaded either.
+    const { listen } = await import('../server/http/listen.ts');
     this.#listener = await listen({ ...where, port: this.#port, handle: this.#handle });
     this.#port = this.#listener.port;
   }
@@ -107,6 +108,8 @@ export class RunningParts {
   /** startNodes registers the nodes and lets Pods on them become ready. */
   async startNodes(signal: AbortSignal | undefined): Promise<void> {
     const { nodes, server } = this.#options;
+    if (nodes === 0) return;
+    const { startOwnNodeAgent } = await import('../own-node-agent.ts');
     this.#nodeAgent = await startOwnNodeAgent(this.clientFor, {
       nodes,
       logs: this.#options.listen !== undefined,

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createKeyPair, systemClock, systemRandom } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
-import { accessTo } from '../access.ts';
 import { auditFolder } from '../audit/audit-log.ts';
 import type { ControlPlaneAccess } from '../control-plane.ts';
 import { lockDataDir } from '../lock-data-dir.ts';
@@ -85,7 +84,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     const { url } = running;
     const access =
       url !== undefined && pki
-        ? accessTo(
+        ? (await import('../access.ts')).accessTo(
             { kind: 'embedded', url, folder: secrets.folder, version: SERVER_VERSION },
             pki.authority,
             adminToken,

@@ -1,9 +1,9 @@
 import { BowlineError } from '@bowline/runtime';
-import type { AuditEvent } from '../audit/audit-event.ts';
 import type { FileLock } from '../binaries/file-lock.ts';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { compactEtcd } from './compact-etcd.ts';
 import type { ComponentSet } from './component-set.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@bowline/machinery';
-import type { AuditEvent, AuditUser } from '../../audit/audit-event.ts';
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import type { RequestInfo } from '../http/request-info.ts';
 import type { StatusError } from '../status/api-status.ts';
+import type { AuditEvent, AuditUser } from './audit-event.ts';
 
 /** AuditTrailOptions says where requests are recorded. */
 export interface AuditTrailOptions {
