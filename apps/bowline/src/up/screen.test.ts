@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { draw, Screen } from './screen.ts';
+import type { ObjectState } from './watched-objects.ts';
+
+const plain = (lines: readonly string[]): string[] =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken away
+  lines.map((line) => line.replaceAll(/\u001B\[\d+m/g, ''));
+
+const state = (key: string, isReady: boolean, message = 'all is well'): ObjectState => ({
+  operator: 'configmap-sync',
+  kind: 'ConfigMapSync',
+  key,
+  isReady,
+  message,
+});
+
+const nothing = { heading: ['ready'], states: [], happenings: [], notes: [] };
+
+describe('draw', () => {
+  it('shows objects below their operator, then the latest that happened, then warnings', () => {
+    const happenings = [
+      { at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' },
+    ];
+    const picture = { ...nothing, states: [state('a/b', true), state('a/c', false)], happenings, notes: ['careful'] };
+    expect(plain(draw(picture, 80))).toEqual([
+      'ready',
+      '',
+      'configmap-sync',
+      '  ConfigMapSync a/b  ready  all is well',
+      '  ConfigMapSync a/c  waiting  all is well',
+      '',
+      'latest',
+      '  04:29:36 ConfigMapSync a/b Created: created c/b',
+      'careful',
+    ]);
+  });
+
+  it('stays within the width and the height of a screen', () => {
+    const states = Array.from({ length: 40 }, (_, index) => state(`a/${index}`, true, 'a long message '.repeat(20)));
+    const lines = plain(draw({ ...nothing, states }, 60));
+    expect(lines.length).toBeLessThan(20);
+    expect(lines.at(-1)).toBe('  and 28 more');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+  });
+
+  it('puts a message of several lines on one', () => {
+    expect(plain(draw({ ...nothing, states: [state('a/b', false, 'one\ntwo')] }, 80)).at(-1)).toContain('one two');
+  });
+});
+
+describe('Screen', () => {
+  it('replaces the last picture by the next', () => {
+    const written: string[] = [];
+    const screen = new Screen({ columns: 80, write: (text) => written.push(text) });
+    screen.show({ ...nothing, states: [state('a/b', false)] });
+    screen.show({ ...nothing, states: [state('a/b', true)] });
+    // Up over the four lines of the first, and away with them.
+    expect(written[1]?.startsWith('\u001B[4A\u001B[0J')).toBe(true);
+  });
+});
