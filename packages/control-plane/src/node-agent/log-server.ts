@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 
@@ -24,6 +23,7 @@ export async function startLogServer(): Promise<LogServer> {
     ipAddresses: ['127.0.0.1'],
     usages: ['server'],
   });
+  const { createServer } = await import('node:https');
   const server = createServer({ cert, key, ...LIMITS }, (request, response) => {
     const { status, text } = answer(request.method ?? '', request.url ?? '');
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
@@ -94,11 +93,11 @@ export async function startOperationsServer(options: OperationsServerOptions): P
     let metricsPort: number | undefined;
     if (health) {
       const routes = shared ? { ...healthRoutes, ...metricsRoutes } : healthRoutes;
-      healthPort = await open(servers, createServer(LIMITS), routes, health, healthText, 'healthAddress');
+      healthPort = await open(servers, await plainServer(), routes, health, healthText, 'healthAddress');
       if (shared) metricsPort = healthPort;
     }
     if (metrics && !shared) {
-      const server = options.metricsSecurity ? await secureServer(options) : createServer(LIMITS);
+      const server = options.metricsSecurity ? await secureServer(options) : await plainServer();
       metricsPort = await open(servers, server, metricsRoutes, metrics, metricsText, 'metricsAddress');
     }
     return { healthPort, metricsPort, stopped: closeOn(options.signal, servers) };
@@ -108,11 +107,18 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   }
 }
 
+/** Node's own servers are loaded by whoever serves: a manager without addresses starts sooner. */
+async function plainServer(): Promise<Server> {
+  const { createServer } = await import('node:http');
+  return createServer(LIMITS);
+}
+
 async function secureServer(options: OperationsServerOptions): Promise<Server> {
   const { signal, wire = systemClock, log = silentLog, metricsSecurity } = options;
   const folder = metricsSecurity?.certificateFolder;
+  const { createServer } = await import('node:https');
   const first = await metricsCertificate({ folder, wire, log, signal }, (renewed) => server.setSecureContext(renewed));
-  const server = createSecureServer({ ...LIMITS, ...first });
+  const server = createServer({ ...LIMITS, ...first });
   return server;
 }
 

@@ -5,11 +5,9 @@ import { type Counter, type Histogram, type Metrics, noMetrics } from '../observ
 import { type Channel, type Incoming, Unprocessed } from './channel.ts';
 import { ChannelPool } from './channel-pool.ts';
 import type { ConnectionConfig, Impersonation, RequestHeaders } from './connection-config.ts';
-import { Http2Channel } from './http2-channel.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { RequestScope } from './request-scope.ts';
 import { Slots } from './slots.ts';
-import { openSocket } from './socket.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { TransportError, type Where } from './transport-error.ts';
 
@@ -117,6 +115,8 @@ class HttpTransport implements Transport {
 
   async #open(options: TransportOptions, maxStreams: number, onUnusable: (channel: Channel) => void): Promise<Channel> {
     const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+    // Node's HTTP/2 and TLS take longer to load than the rest of this package, and a client need not have a socket.
+    const [{ openSocket }, { Http2Channel }] = await Promise.all([import('./socket.ts'), import('./http2-channel.ts')]);
     const opened = await openSocket({
       config: this.#config,
       where: this.#where,

@@ -18,6 +18,8 @@ export interface EveryObjectOptions {
   readonly log: Log;
 }
 
+/** In a control plane that has just begun others are waited for, and nothing is garbage yet. */
+const BEGIN_AFTER_MS = 50;
 /** A definition is served a moment after it says so; several come at once. */
 const KINDS_SETTLE_MS = 100;
 /** Servers tell of new definitions before they list them as served. */
@@ -76,6 +78,8 @@ export class EveryObject implements ObjectObserver {
     const within = AbortSignal.any([signal, stop.signal]);
     setMaxListeners(0, within);
     try {
+      await wire.sleep(BEGIN_AFTER_MS, within).catch(() => undefined);
+      if (within.aborted) return;
       await this.#readKinds(within);
       const followed = this.#followKinds(within);
       const limit = new AbortController();

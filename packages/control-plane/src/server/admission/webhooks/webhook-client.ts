@@ -1,4 +1,4 @@
-import { Agent, type RequestOptions, request } from 'node:https';
+import type { Agent, RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 import type { WebhookClientConfig } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
@@ -26,7 +26,7 @@ const IDLE_MS = 30_000;
 export class WebhookClient implements Disposable {
   readonly #options: WebhookClientOptions;
   /** Keeps connections to different servers, names and authorities apart by itself. */
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_MS });
+  #agent: Agent | undefined;
 
   constructor(options: WebhookClientOptions) {
     this.#options = options;
@@ -54,13 +54,16 @@ export class WebhookClient implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy();
+    this.#agent?.destroy();
   }
 
   async #post(config: WebhookClientConfig, url: URL, review: string, signal: AbortSignal): Promise<HttpAnswer> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = await this.#addressOf(config, { host, port: Number(url.port) || DEFAULT_SERVICE_PORT });
+    // Many servers never see a webhook, and TLS takes its time to load.
+    const https = await import('node:https');
     signal.throwIfAborted();
+    this.#agent ??= new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_MS });
     const options: RequestOptions = {
       ...address,
       path: `${url.pathname}${url.search}`,
@@ -78,7 +81,7 @@ export class WebhookClient implements Disposable {
       ...(config.caBundle ? { ca: Buffer.from(config.caBundle, 'base64') } : {}),
       signal,
     };
-    return send(options, review);
+    return send(https, options, review);
   }
 
   async #addressOf({ url, service }: WebhookClientConfig, given: Address): Promise<Address> {
@@ -94,10 +97,10 @@ interface HttpAnswer {
   readonly body: string;
 }
 
-function send(options: RequestOptions, review: string): Promise<HttpAnswer> {
+function send(https: typeof import('node:https'), options: RequestOptions, review: string): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     let isAnswered = false;
-    const sent = request(options, (answer) => {
+    const sent = https.request(options, (answer) => {
       isAnswered = true;
       const chunks: Buffer[] = [];
       let size = 0;
@@ -112,7 +115,7 @@ function send(options: RequestOptions, review: string): Promise<HttpAnswer> {
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed a connection that nobody had used for a while: a fresh one is needed, and there is no failure to tell.
-      if (sent.reusedSocket && !isAnswered && error.code === 'ECONNRESET') resolve(send(options, review));
+      if (sent.reusedSocket && !isAnswered && error.code === 'ECONNRESET') resolve(send(https, options, review));
       else reject(error);
     });
     sent.end(review);
