@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@bowline/machinery';
@@ -50,6 +50,26 @@ describe('lockFile', () => {
     expect('holder' in lock).toBe(process.platform !== 'linux');
     if (!('holder' in lock)) await lock.release();
   });
+
+  it.runIf(process.platform === 'linux')(
+    'takes over from a process that has ended and that nobody has asked how',
+    async () => {
+      // Its parent becomes another program, which does not know of it.
+      const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      try {
+        const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+        const pid = Number(line.toString());
+        const fields = async (): Promise<string[]> =>
+          (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+        await expect.poll(async () => (await fields())[0]).toBe('Z');
+        await writeFile(path, JSON.stringify({ pid, host: hostname(), started: (await fields())[19] }));
+        await using lock = await lockFile(path);
+        expect(lock).toBeDefined();
+      } finally {
+        parent.kill();
+      }
+    },
+  );
 
   it('takes over a file that names nobody', async () => {
     await writeFile(path, 'not a lock');

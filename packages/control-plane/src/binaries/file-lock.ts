@@ -119,14 +119,25 @@ async function isAlive(holder: Holder): Promise<boolean> {
   } catch (error) {
     return isCode(error, 'EPERM');
   }
-  return holder.started === '' || holder.started === (await startOf(holder.pid));
+  if (holder.started === '') return true;
+  const { state, started } = await statOf(holder.pid);
+  // One that has ended keeps its number until its parent asks how, which may take long or for ever.
+  return state !== 'Z' && state !== 'X' && holder.started === started;
 }
 
-/** startOf is the process's start time in ticks since boot, the 22nd field of Linux' stat line; empty elsewhere. */
 async function startOf(pid: number): Promise<string> {
+  return (await statOf(pid)).started;
+}
+
+/**
+ * statOf reads the stat line of Linux: the state of the process, the 3rd field, and its start in ticks since boot, the 22nd. Empty
+ * elsewhere.
+ */
+async function statOf(pid: number): Promise<{ readonly state: string; readonly started: string }> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The second field is the program's name in parentheses and may hold spaces.
-  return line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', started: fields[19] ?? '' };
 }
 
 function isCode(error: unknown, code: string): boolean {
