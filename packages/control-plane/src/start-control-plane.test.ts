@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { startControlPlane } from './start-control-plane.ts';
+import { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 
 describe('startControlPlane', () => {
   it('refuses a kind that it does not know', async () => {
@@ -9,20 +9,25 @@ describe('startControlPlane', () => {
     await expect(starting).rejects.toMatchObject({ message: expect.stringContaining('"minikube"') });
   });
 
-  it('refuses a port that another process listens on before it starts anything', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
-    try {
-      await expect(startControlPlane({ kind: 'kubernetes', port, env: { PATH: '' } })).rejects.toMatchObject({
-        code: 'BOWLINE_CONTROL_PLANE_PORT',
-        message: expect.stringContaining(`127.0.0.1:${port}: another process listens on it`),
-      });
-    } finally {
-      await new Promise((resolve) => server.close(resolve));
-    }
-  });
+  it.each(['kubernetes', 'embedded'] as const)(
+    'refuses a port that another process listens on before it starts anything: %s',
+    async (kind) => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      try {
+        await expect(startControlPlane({ kind, port, env: { PATH: '' } } as ControlPlaneOptions)).rejects.toMatchObject(
+          {
+            code: 'BOWLINE_CONTROL_PLANE_PORT',
+            message: expect.stringContaining(`127.0.0.1:${port}: another process listens on it`),
+          },
+        );
+      } finally {
+        await new Promise((resolve) => server.close(resolve));
+      }
+    },
+  );
 
   it('refuses a number that is no port', async () => {
     await expect(startControlPlane({ kind: 'kubernetes', port: 70_000 })).rejects.toMatchObject({

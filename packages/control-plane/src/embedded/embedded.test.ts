@@ -164,7 +164,8 @@ describe('an embedded control plane with an address', () => {
           /is used by the control plane of process/,
         );
       }
-      await using _again = await startControlPlane({ ...alone, dataDir, port });
+      await using again = await startControlPlane({ ...alone, dataDir });
+      expect(Number(new URL(again.url).port)).toBe(port);
       // The kubeconfig of before goes on working.
       await using client = await connectClient(kubeconfig);
       expect(await client.get(ConfigMap, key)).toEqual(made);

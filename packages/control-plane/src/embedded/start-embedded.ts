@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createKeyPair, systemClock, systemRandom } from '@bowline/machinery';
@@ -8,6 +8,7 @@ import { auditFolder } from '../audit/audit-log.ts';
 import type { ControlPlaneAccess } from '../control-plane.ts';
 import { lockDataDir } from '../lock-data-dir.ts';
 import { createServerPki, readAdminToken, readKept, type ServerPki, writePki } from '../pki.ts';
+import { requirePort } from '../ports.ts';
 import { AuditTrail } from '../server/audit/audit-trail.ts';
 import { SERVER_VERSION } from '../server/discovery/version-route.ts';
 import { AuditFile } from './audit-file.ts';
@@ -32,6 +33,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
       cleanUps.push(() => lock.release());
     }
     const isServed = options.listen ?? true;
+    const port = isServed ? await choosePort(options.port, dataDir) : undefined;
     const secrets = isServed ? await serverSecrets(dataDir, cleanUps) : await processSecrets(dataDir);
     const memory = new AuditMemory();
     const file = isServed ? new AuditFile(auditFolder(secrets.folder)) : undefined;
@@ -52,7 +54,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
       },
       listen: isServed
         ? {
-            port: options.port,
+            port,
             tls:
               pki && !options.plainHttp
                 ? {
@@ -82,6 +84,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     await running.untilFurnished(signal);
     const done = systemClock.monotonic();
     const { url } = running;
+    if (url !== undefined && dataDir !== undefined) await writeFile(portFile(dataDir), new URL(url).port);
     const access =
       url !== undefined && pki
         ? (await import('../access.ts')).accessTo(
@@ -107,6 +110,25 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     await cleanUp();
     throw error;
   }
+}
+
+function portFile(dataDir: string): string {
+  return join(dataDir, 'port');
+}
+
+/** choosePort is the port that was asked for, else the one of an earlier run, so that kubeconfigs go on working; else any. */
+async function choosePort(asked: number | undefined, dataDir: string | undefined): Promise<number | undefined> {
+  if (asked !== undefined) {
+    await requirePort(asked);
+    return asked;
+  }
+  const kept = dataDir === undefined ? '' : await readFile(portFile(dataDir), 'utf8').catch(() => '');
+  const port = Number(kept);
+  const isFree = await requirePort(port).then(
+    () => true,
+    () => false,
+  );
+  return isFree ? port : undefined;
 }
 
 interface Secrets {
