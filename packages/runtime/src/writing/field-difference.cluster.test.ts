@@ -11,7 +11,7 @@ const MANAGER = 'field-set-test';
 const resources = Object.values(kinds).filter((value) => typeof value === 'object') as Resource<KubernetesObject>[];
 
 /** Nothing in the embedded control plane would act on these, so it does not serve them. */
-const REFUSED_BY_EMBEDDED = ['CronJob', 'ValidatingAdmissionPolicy', 'CSIDriver'];
+const REFUSED_BY_EMBEDDED = ['CronJob', 'ValidatingAdmissionPolicy'];
 
 function differenceIn(desired: SampleObject, live: KubernetesObject) {
   const { apiVersion = '', kind = '' } = desired;

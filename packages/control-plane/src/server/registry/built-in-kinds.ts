@@ -282,6 +282,7 @@ export const BUILT_IN_KINDS: readonly {
     group: 'storage.k8s.io',
     version: 'v1',
     kinds: [
+      { kind: 'CSIDriver', resource: 'csidrivers', singular: 'csidriver', scope: 'Cluster' },
       {
         kind: 'StorageClass',
         resource: 'storageclasses',

@@ -1,6 +1,7 @@
 import type { KindRules } from './built-in-strategy.ts';
 import { configMapRules } from './kinds/config-map.ts';
 import { controllerRevisionRules } from './kinds/controller-revision.ts';
+import { csiDriverRules } from './kinds/csi-driver.ts';
 import { daemonSetRules } from './kinds/daemon-set.ts';
 import { deploymentRules } from './kinds/deployment.ts';
 import { endpointSliceRules } from './kinds/endpoint-slice.ts';
@@ -33,6 +34,7 @@ import { mutatingWebhookRules, validatingWebhookRules } from './kinds/webhook-co
 
 /** KIND_RULES are what is special about built-in kinds, by `Kind.group`. A kind without an entry is as all are. */
 export const KIND_RULES: Readonly<Record<string, KindRules>> = {
+  'CSIDriver.storage.k8s.io': csiDriverRules,
   'ClusterRole.rbac.authorization.k8s.io': clusterRoleRules,
   'ClusterRoleBinding.rbac.authorization.k8s.io': clusterRoleBindingRules,
   'ConfigMap.': configMapRules,

@@ -2,6 +2,7 @@ import { type Case, DRY, MERGE, type Step, table } from './compare-kinds.test-su
 
 const VOLUMES = '/api/v1/persistentvolumes';
 const CLAIMS = '/api/v1/namespaces/NS/persistentvolumeclaims';
+const DRIVERS = '/apis/storage.k8s.io/v1/csidrivers';
 const CLASSES = '/apis/storage.k8s.io/v1/storageclasses';
 
 const tried = (path: string, object: object): Step => [
@@ -11,6 +12,7 @@ const tried = (path: string, object: object): Step => [
 ];
 const volume = (spec: object): Step => tried(VOLUMES, { spec });
 const claim = (spec: object): Step => tried(CLAIMS, { spec });
+const driver = (spec: object, name = 'OWN.n'): Step => tried(DRIVERS, { metadata: { name }, spec });
 const GOOD_VOLUME = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
 const GOOD_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
@@ -64,6 +66,38 @@ export const CASES: readonly Case[] = [
     claim({ ...GOOD_CLAIM, dataSource: { kind: 'x', name: 'y', apiGroup: 'a.b' } }),
     ['POST', CLAIMS, { metadata: { name: 'c' }, spec: { ...GOOD_CLAIM, storageClassName: 'OWN-none' } }],
     table(CLAIMS),
+  ],
+  [
+    'a driver of volumes',
+    driver({}),
+    tried(DRIVERS, {}),
+    driver({ attachRequired: false, volumeLifecycleModes: ['Ephemeral', 'Persistent'], fsGroupPolicy: 'File' }),
+    driver({}, 'OWN-Nope!'),
+    driver({}, 'OWN.Upper'),
+    driver({ fsGroupPolicy: 'Nope', volumeLifecycleModes: ['Nope', 'Persistent', 'Persistent'] }),
+    driver({
+      tokenRequests: [
+        { audience: 'a', expirationSeconds: 1 },
+        { audience: 'a', expirationSeconds: 1 },
+        { audience: 'b', expirationSeconds: 4_294_967_297 },
+        { audience: '' },
+      ],
+      requiresRepublish: true,
+    }),
+    driver({ tokenRequests: [{ audience: 'a', expirationSeconds: 3600 }, { audience: '' }] }),
+    driver({ nodeAllocatableUpdatePeriodSeconds: 5 }),
+    driver({ nodeAllocatableUpdatePeriodSeconds: 10 }),
+    driver({ serviceAccountTokenInSecrets: true }),
+    driver({ serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: 'a' }] }),
+    ['POST', DRIVERS, { metadata: { name: 'OWN.d' }, spec: { tokenRequests: [{ audience: 'a' }, { audience: 'b' }] } }],
+    ['PATCH', `${DRIVERS}/OWN.d`, { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } }, MERGE],
+    ['PATCH', `${DRIVERS}/OWN.d`, { spec: { podInfoOnMount: true, storageCapacity: true } }, MERGE],
+    ['PATCH', `${DRIVERS}/OWN.d`, { spec: { tokenRequests: [{ audience: 'c' }] } }, MERGE],
+    ['PATCH', `${DRIVERS}/OWN.d`, { metadata: { labels: { a: 'b' } } }, MERGE],
+    ['PATCH', `${DRIVERS}/OWN.d`, { spec: { requiresRepublish: true, tokenRequests: null } }, MERGE],
+    ['PATCH', `${DRIVERS}/OWN.d`, { spec: { seLinuxMount: true, fsGroupPolicy: 'File' } }, MERGE],
+    table(`${DRIVERS}?fieldSelector=metadata.name=OWN.d`),
+    ['DELETE', `${DRIVERS}/OWN.d`],
   ],
   [
     'a storage class',
