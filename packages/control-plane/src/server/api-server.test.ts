@@ -151,7 +151,10 @@ describe('objects', () => {
     const t = startTestServer();
     await create(t, 'a');
     const other = await t.call('DELETE', `${MAPS}/a`, { preconditions: { uid: 'other' } });
-    expect([other.status, other.body.message]).toEqual([409, expect.stringContaining('UID in precondition: other')]);
+    expect([other.status, other.body.message]).toEqual([
+      409,
+      expect.stringContaining('the UID in the precondition (other) does not match the UID in record'),
+    ]);
     expect((await t.call('DELETE', `${MAPS}/a`, { preconditions: { resourceVersion: '2' } })).body).toMatchObject({
       status: 'Success',
     });

@@ -93,7 +93,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const response = await route(info, request, query);
       if (response) return response;
     }
-    if (!info.isResource) return PAGE_NOT_FOUND;
+    if (!info.isResource) {
+      if (path.startsWith('/api/')) throw noSuchResource();
+      return PAGE_NOT_FOUND;
+    }
     const resource = parts.registry.find(info.group, info.version, info.resource);
     if (!resource) {
       if (!parts.registry.hasBuiltIn(info.group)) return PAGE_NOT_FOUND;

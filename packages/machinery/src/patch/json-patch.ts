@@ -51,7 +51,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
           if (operation.value === undefined) throw malformed(`operation ${index} (${operation.op}) has no "value"`);
           if (operation.op === 'add') return add(current, path, clone(operation.value));
           if (operation.op === 'replace') return replace(current, path, clone(operation.value));
-          if (!isSameJson(get(current, path), operation.value)) throw new Unfit('the value there is a different one');
+          if (!isAt(current, path, operation.value)) throw new Unfit('the value there is a different one');
           return current;
         }
         case 'remove':
@@ -87,6 +87,16 @@ function failed(index: number, { op, path }: JsonPatchOperation, problem: string
     'BOWLINE_PATCH_FAILED',
     `operation ${index} (${op} ${JSON.stringify(path)}) does not apply: ${problem}`,
   );
+}
+
+/** isAt compares what is at a place. To the API server a member that an object does not have is null. */
+function isAt(document: unknown, path: readonly string[], value: unknown): boolean {
+  const token = path.at(-1);
+  if (value !== null || token === undefined) return isSameJson(get(document, path), value);
+  const parent = get(document, path.slice(0, -1));
+  return Array.isArray(parent) || !isObject(parent)
+    ? child(parent, token) === null
+    : (member(parent, token) ?? null) === null;
 }
 
 function get(value: unknown, tokens: readonly string[]): unknown {
@@ -134,9 +144,10 @@ function add(document: unknown, path: readonly string[], value: unknown): unknow
 function replace(document: unknown, path: readonly string[], value: unknown): unknown {
   if (path.length === 0) return value;
   return edit(document, path, (parent, token) => {
+    // The API server replaces what an object does not have, too.
+    if (isObject(parent) && !Array.isArray(parent)) return withMember(parent, token, value);
     child(parent, token);
-    if (Array.isArray(parent)) return parent.with(Number(token), value);
-    return isObject(parent) ? withMember(parent, token, value) : parent;
+    return Array.isArray(parent) ? parent.with(Number(token), value) : parent;
   });
 }
 

@@ -28,7 +28,7 @@ function named(pattern: string, most: number, rule: string): (text: string) => s
   // The published pattern as code, without its capturing groups.
   const whole = new RegExp(`^${pattern.replaceAll('(', '(?:')}$`);
   return (text) => {
-    const problems = Buffer.byteLength(text) > most ? [`must be no more than ${most} bytes`] : [];
+    const problems = Buffer.byteLength(text) > most ? [`must be no more than ${most} characters`] : [];
     return whole.test(text) ? problems : [...problems, rule];
   };
 }

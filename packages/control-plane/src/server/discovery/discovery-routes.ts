@@ -32,7 +32,8 @@ function discoveryRoute({ registry, url }: DiscoveryOptions): Route {
   const core = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name === ''))));
   const named = remembered(registry, () => tagged(aggregatedDocument(groups().filter(({ name }) => name !== ''))));
   return ({ isResource, path }, request) => {
-    const [root, ...rest] = path.split('/').filter((segment) => segment !== '');
+    const [root, ...rest] = (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/');
+    if (rest.includes('')) return undefined;
     if (isResource || (root !== 'api' && root !== 'apis')) return undefined;
     const name = root === 'api' ? '' : rest.shift();
     if (name === undefined) {

@@ -78,8 +78,8 @@ function partEntry({ resource, scope, kind }: ApiResource, part: Subresource): o
     name: `${resource}/${part.name}`,
     singularName: '',
     namespaced: scope === 'Namespaced',
-    group: part.group,
-    version: part.version,
+    group: part.group || undefined,
+    version: part.version || undefined,
     kind: part.kind ?? kind,
     verbs: part.verbs,
   };

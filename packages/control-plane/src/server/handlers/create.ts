@@ -1,10 +1,10 @@
 import type { FieldProblem } from '@bowline/machinery';
 import { clearMeta, metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
-import { alreadyExists, badRequest, internalError, invalid, otherNamespace } from '../status/api-status.ts';
+import { alreadyExists, badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
-import { viewed } from './render.ts';
+import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a generated name that is taken is made anew. */
@@ -29,7 +29,8 @@ export async function createObject(
   if (info.name !== '' && metadata.name !== undefined && metadata.name !== info.name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`);
   }
-  if (metadata.resourceVersion) throw internalError('resourceVersion should not be set on objects to be created');
+  if (metadata.resourceVersion)
+    throw new StatusError(500, undefined, 'resourceVersion should not be set on objects to be created');
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
   const isGenerated = !metadata.name && !!metadata.generateName;
@@ -71,7 +72,11 @@ export async function createObject(
     if (!options.dryRun) strategy.allocate?.(object, undefined, allocation);
     const stored = options.dryRun ? undefined : storage.create(resource.collection, key, object);
     if (stored) return { isNew: true, stored: viewed(resource, stored), draft: object };
-    if (!isGenerated || attempt >= MOST_NAMES) throw alreadyExists(resourceName(context), name);
+    if (!isGenerated || attempt >= MOST_NAMES) {
+      const there = storage.get(resource.collection, key);
+      const isGoing = there !== undefined && draftOf(there).metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(resourceName(context), name, isGoing);
+    }
     metadata.name = undefined;
     prepareNewMeta(object, random, now);
     if (countsGenerations(resource)) metadata.generation = 1;
@@ -91,7 +96,7 @@ export function problemsOf(
   old: Draft | undefined,
   write: WriteContext,
 ): FieldProblem[] {
-  return [...metaProblems(object, old, resource.nameRule), ...strategy.validate(object, old, write)];
+  return [...metaProblems(object, old, resource), ...strategy.validate(object, old, write)];
 }
 
 /** refuseInvalid throws what the client reads when there are problems. */

@@ -27,6 +27,9 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() || 'application/json';
 }
 
+/** What is said to be read, of custom resources too. */
+const FORMATS = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
 const decodeJson = (bytes: Uint8Array): Body => {
   try {
     return parseJson(textOf(bytes));
@@ -79,8 +82,9 @@ export async function decodeBody(
   contentType: string | undefined,
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<Body & { readonly value: Readonly<Record<string, unknown>> }> {
-  const decode = decoders.get(mediaTypeOf(contentType));
-  if (!decode) throw unsupportedMediaType([...decoders.keys()]);
+  const type = mediaTypeOf(contentType);
+  const decode = decoders.get(type);
+  if (!decode) throw unsupportedMediaType(FORMATS.filter((each) => each !== type));
   const { value, duplicates } = await decode(bytes);
   return { value: typed(value ?? {}), duplicates };
 }

@@ -6,6 +6,7 @@ import { badRequest, conflict, invalid, notFound, type Status, StatusError } fro
 import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { type BodyDecoder, decodeBody, MOST_BODY_BYTES, UnreadableBody } from './decode-body.ts';
+import { readInteger } from './list-options.ts';
 import { draftOf, viewed } from './render.ts';
 import { isUnbound } from './update.ts';
 
@@ -38,7 +39,7 @@ export async function deleteOptions(
   const { query, request } = context;
   const bytes = await request.body(MOST_BODY_BYTES);
   const body = bytes.byteLength === 0 ? {} : await readOptions(bytes, request.headers['content-type'], decoders);
-  const grace = body.gracePeriodSeconds ?? numberIn(query.get('gracePeriodSeconds'));
+  const grace = body.gracePeriodSeconds ?? readInteger(query.get('gracePeriodSeconds'));
   const orphans =
     body.orphanDependents ?? (query.has('orphanDependents') ? query.get('orphanDependents') === 'true' : undefined);
   const policy = body.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
@@ -61,11 +62,7 @@ export async function deleteOptions(
   }
   const dryRun = body.dryRun ?? query.getAll('dryRun');
   if (dryRun.some((each) => each !== 'All'))
-    wrong(
-      'dryRun',
-      `Unsupported value: ${JSON.stringify(dryRun[0])}: supported values: "All"`,
-      'FieldValueNotSupported',
-    );
+    wrong('dryRun', `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`, 'FieldValueNotSupported');
   return {
     gracePeriodSeconds: grace,
     propagationPolicy:
@@ -196,23 +193,14 @@ function markDeleted({ resource }: RequestContext, object: Draft, options: Delet
 
 function checkPreconditions(context: RequestContext, name: string, { metadata }: Draft, options: DeleteOptions): void {
   const { uid, resourceVersion } = options;
+  // Here the API server names the kind as if it were the resource.
+  const what = { group: context.resource.group, resource: context.resource.kind };
   if (uid !== undefined && uid !== metadata.uid) {
-    throw conflict(
-      resourceName(context),
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
-    );
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+    throw conflict(what, name, why);
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
-    throw conflict(resourceName(context), name, why);
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+    throw conflict(what, name, why);
   }
-}
-
-function numberIn(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined;
-  const value = Number(text);
-  if (!Number.isInteger(value))
-    throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(text)}: must be a whole number`);
-  return value;
 }

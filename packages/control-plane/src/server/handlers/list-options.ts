@@ -1,5 +1,6 @@
 import type { FieldRequirement, LabelRequirement } from '@bowline/machinery';
-import { InputError, parseFieldSelector, parseLabelSelector, type Selector } from '@bowline/machinery';
+import { InputError, parseFieldSelector, parseLabelSelector, quoteText, type Selector } from '@bowline/machinery';
+import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, expired, invalid, StatusError } from '../status/api-status.ts';
 import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
@@ -23,16 +24,17 @@ export interface ListOptions {
 
 /** listOptions reads the parameters of a list; mistakes throw what the API server says. */
 export function listOptions(resource: ApiResource, query: URLSearchParams, name = ''): ListOptions {
-  const resourceVersion = readVersion(query.get('resourceVersion'));
+  const resourceVersion = readVersion(query.get('resourceVersion'), 'list');
   const token = query.get('continue') || undefined;
-  const limit = Number(query.get('limit') ?? 0);
-  if (!Number.isInteger(limit) || limit < 0)
-    throw badRequest(`limit: Invalid value: ${query.get('limit')}: must be a whole number`);
+  const limit = Math.max(readInteger(query.get('limit')) ?? 0, 0);
+  readInteger(query.get('timeoutSeconds'));
   const match = query.get('resourceVersionMatch') || undefined;
   const given = query.get('resourceVersion') || undefined;
   const wrong = (field: string, message: string, reason: 'FieldValueForbidden' | 'FieldValueNotSupported'): never => {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [{ field, reason, message }]);
   };
+  if (query.has('sendInitialEvents'))
+    wrong('sendInitialEvents', 'Forbidden: sendInitialEvents is forbidden for list', 'FieldValueForbidden');
   if (match !== undefined) {
     if (!given)
       wrong(
@@ -49,7 +51,7 @@ export function listOptions(resource: ApiResource, query: URLSearchParams, name 
     if (match !== 'Exact' && match !== 'NotOlderThan') {
       wrong(
         'resourceVersionMatch',
-        `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`,
+        `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
         'FieldValueNotSupported',
       );
     }
@@ -73,15 +75,24 @@ export function listOptions(resource: ApiResource, query: URLSearchParams, name 
 }
 
 /** readVersion reads a resource version; undefined when none is given. */
-export function readVersion(text: string | null): number | undefined {
+export function readVersion(text: string | null, of: 'list' | 'other' = 'other'): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new StatusError(
-    400,
-    'BadRequest',
-    `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-  );
+  const problem = `resourceVersion: Invalid value: ${quoteText(text)}: strconv.ParseUint: parsing ${quoteText(text)}: invalid syntax`;
+  // Only lists take it for a mistake of the client.
+  throw of === 'list' ? badRequest(`invalid resource version: ${problem}`) : new StatusError(500, undefined, problem);
+}
+
+/** readInteger reads a whole number of a query; undefined when none is given. */
+export function readInteger(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  const refuse = (why: string): never => {
+    throw badRequest(`strconv.ParseInt: parsing ${quoteText(text)}: ${why}`);
+  };
+  if (!/^[+-]?\d+$/.test(text)) return refuse('invalid syntax');
+  const value = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, value) === value ? Number(value) : refuse('value out of range');
 }
 
 /** filterOf makes one test of the selectors of a query and the name of its path. */
@@ -146,15 +157,20 @@ export function continueToken(revision: number, key: string): string {
 }
 
 function readToken(token: string): { revision: number; key: string } {
+  const refuse = (problem: string): never => {
+    throw badRequest(`invalid continue token: continue key is not valid: ${problem}`);
+  };
+  let read: Record<string, unknown>;
   try {
-    const { v, rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<string, unknown>;
-    if (v === 'meta.k8s.io/v1' && typeof rv === 'number' && typeof start === 'string' && start.endsWith('\u0000')) {
-      return { revision: rv, key: start.slice(0, -1) };
-    }
-  } catch {
-    // Said below.
+    read = (parseJson(Buffer.from(token, 'base64url').toString()).value ?? {}) as Record<string, unknown>;
+  } catch (error) {
+    return refuse(error instanceof JsonSyntaxError ? error.message : 'it cannot be read');
   }
-  throw badRequest('continue key is not valid: the token was not made by this server');
+  const { v, rv, start } = read;
+  if (v !== 'meta.k8s.io/v1') return refuse(`server does not recognize this encoded version ${String(v ?? '')}`);
+  if (typeof rv !== 'number' || typeof start !== 'string' || !start.endsWith('\u0000'))
+    return refuse('the token was not made by this server');
+  return { revision: rv, key: start.slice(0, -1) };
 }
 
 /** tooOldToContinue is for a token whose revision is forgotten; `token` continues with what is there now. */

@@ -67,6 +67,7 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
       make(old) {
         const shown = view ? view.show(old) : old;
         const result = asRecord(change({ ...typed(resource), ...shown }));
+        checkKind(resource, result, shown.metadata.name ?? '');
         const object = read(result);
         // A patch that says nothing of the version was made for any.
         if (object.metadata.resourceVersion === old.metadata.resourceVersion)
@@ -97,16 +98,34 @@ function patcher({ resource: { schema }, strategicMerge }: RequestContext, type:
     case JSON_PATCH:
       return (document) => {
         try {
-          // Its shape is checked where it is applied.
+          // Its shape is checked where it is applied. The API server does not replace the whole document.
+          if ((value as readonly JsonPatchOperation[]).some(({ path }) => path === '')) throw rejected();
           return applyJsonPatch(document, value as readonly JsonPatchOperation[]);
         } catch (error) {
           if (!(error instanceof BowlineError)) throw error;
-          throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+          throw rejected();
         }
       };
     default:
       return (document) => applyMergePatch(document, asRecord(value));
   }
+}
+
+function rejected(): StatusError {
+  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+}
+
+/** checkKind refuses a patch that makes another kind of a custom resource. */
+function checkKind(resource: ApiResource, result: Readonly<Record<string, unknown>>, name: string): void {
+  if (resource.schema) return;
+  const { apiVersion, kind } = typed(resource);
+  const wrong = (what: { group: string; kind: string }, field: string, found: unknown, expected = ''): never => {
+    const message = `Invalid value: ${JSON.stringify(found ?? '')}: must be ${expected}`;
+    throw invalid(what, name, [{ field, reason: 'FieldValueInvalid', message }]);
+  };
+  if (result.apiVersion !== apiVersion)
+    wrong({ group: '', kind: resource.kind }, 'apiVersion', result.apiVersion, apiVersion);
+  if (result.kind !== kind) wrong({ group: resource.group, kind: String(result.kind) }, 'kind', result.kind, kind);
 }
 
 function typed({ group, version, kind }: ApiResource): Pick<Draft, 'apiVersion' | 'kind'> {

@@ -1,3 +1,4 @@
+import { quoteText } from '@bowline/machinery';
 import type { ApiResponse } from '../http/api-request.ts';
 import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
@@ -6,7 +7,7 @@ import type { ApiResource, Strategy } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
 import { computeObject } from './compute.ts';
-import { type RequestContext, resourceName } from './context.ts';
+import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
@@ -15,7 +16,7 @@ import { serveProjection } from './projection.ts';
 import { readList, readObject } from './read.ts';
 import { receivedObject } from './received.ts';
 import { draftText } from './render.ts';
-import { updateObject } from './update.ts';
+import { checkPlace, updateObject } from './update.ts';
 import { watchEvents } from './watch.ts';
 import { writeOptions } from './write-options.ts';
 
@@ -26,7 +27,7 @@ export async function serveResource(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<ApiResponse> {
-  const { resource, info } = context;
+  const { resource, info, storage } = context;
   if (info.namespace !== '' && resource.scope === 'Cluster' && resource.resource !== 'namespaces')
     throw noSuchResource();
   const strategy = strategyFor(context);
@@ -65,6 +66,9 @@ export async function serveResource(
         strategy,
         options.fieldValidation,
       );
+      checkPlace(context, object);
+      if (resource.createsOnUpdate && info.subresource === '' && !storage.get(resource.collection, keyOf(context)))
+        return written(context, await createObject(context, object, options));
       const mayRetry = !object.metadata.resourceVersion;
       const revision = { strategy, mayRetry, make: () => structuredClone(object) };
       return written(context, await updateObject(context, revision, options));
@@ -105,13 +109,21 @@ function createdKind(context: RequestContext): ApiResource {
 function strategyFor(context: RequestContext): Strategy {
   const { resource, info } = context;
   if (info.subresource === '') {
-    if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
+    if (!resource.verbs.includes(info.verb) || !isPlaced(context)) throw methodNotAllowed();
     return resource.strategy;
   }
   const part = resource.subresources.get(info.subresource);
   if (!part) throw resource.schema ? noSuchResource() : notFound(resourceName(context), info.name);
   if (!part.verbs.includes(info.verb)) throw methodNotAllowed();
   return part.strategy ?? resource.strategy;
+}
+
+/** isPlaced says whether the path is one to which a verb can be applied: objects are made in collections and changed by name. */
+function isPlaced({ resource, info: { verb, name, namespace } }: RequestContext): boolean {
+  const isWhole = resource.scope === 'Namespaced' && namespace === '';
+  if (verb === 'create') return name === '' && !isWhole;
+  if (verb === 'update' || verb === 'patch') return name !== '' && !isWhole;
+  return verb !== 'deletecollection' || !isWhole;
 }
 
 async function deleteCollection(
@@ -134,10 +146,16 @@ async function deleteCollection(
 
 function formOf(context: RequestContext): FormOptions {
   const forms: Representation[] = ['object', 'table', 'metadata'];
+  const form = representationOf(context.request.headers.accept, forms);
+  const includeObject = context.query.get('includeObject');
+  if (form === 'table' && !['None', 'Metadata', 'Object', ''].includes(includeObject ?? '')) {
+    const problem = `includeObject: Invalid value: ${quoteText(includeObject ?? '')}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw badRequest(`Unable to convert to Table as requested: ${problem}`);
+  }
   return {
     resource: context.resource,
-    form: representationOf(context.request.headers.accept, forms),
-    includeObject: context.query.get('includeObject'),
+    form,
+    includeObject,
     now: context.clock.now(),
   };
 }

@@ -1,8 +1,9 @@
+import { quoteText } from '@bowline/machinery';
 import type { AdmissionRequest } from '../admission/admission.ts';
 import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
-import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
+import { badRequest, conflict, invalid, notFound, otherNamespace } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName, reviewParts } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
 import { draftOf, viewed } from './render.ts';
@@ -104,13 +105,31 @@ async function complete(
   return review;
 }
 
-function checkPreconditions(context: RequestContext, { metadata }: Draft, old: Draft): void {
-  const { resource, info } = context;
-  if (metadata.name !== undefined && metadata.name !== info.name) {
+/** checkPlace refuses an object that is not the one that the path names. */
+export function checkPlace({ info, resource }: RequestContext, { metadata }: Draft): void {
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== info.name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`);
   }
-  metadata.name = info.name;
+  if (resource.scope === 'Namespaced' && metadata.namespace && metadata.namespace !== info.namespace)
+    throw otherNamespace();
+}
+
+function checkPreconditions(context: RequestContext, object: Draft, old: Draft): void {
+  const { resource, info } = context;
+  const { metadata } = object;
+  checkPlace(context, object);
+  const fixed = (field: string, value: string): never => {
+    const message = `Invalid value: ${quoteText(value)}: field is immutable`;
+    throw invalid(resource, info.name, [{ field, reason: 'FieldValueInvalid', message }]);
+  };
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp && info.verb === 'patch' && deletionTimestamp !== old.metadata.deletionTimestamp)
+    fixed('metadata.deletionTimestamp', deletionTimestamp);
   if (metadata.uid && metadata.uid !== old.metadata.uid) {
+    if (info.verb === 'patch') fixed('metadata.uid', metadata.uid);
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`;
     throw conflict(resourceName(context), info.name, why);
   }

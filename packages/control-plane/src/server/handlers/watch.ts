@@ -1,11 +1,12 @@
 import { apiVersionOf } from '@bowline/kubernetes';
-import type { Clock } from '@bowline/machinery';
+import { type Clock, type FieldProblem, quoteText } from '@bowline/machinery';
+import { isTrue } from '../http/request-info.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { expired, invalid } from '../status/api-status.ts';
 import type { Change } from '../storage/history.ts';
 import type { Stored } from '../storage/stored.ts';
 import type { RequestContext } from './context.ts';
-import { type Filter, filterOf, readVersion } from './list-options.ts';
+import { type Filter, filterOf, readInteger, readVersion } from './list-options.ts';
 import { untilWritten } from './read.ts';
 import { viewed } from './render.ts';
 
@@ -83,6 +84,8 @@ function* initialEvents(
   if (end !== '') yield end;
 }
 
+const NOT_OLDER = 'NotOlderThan';
+
 interface WatchOptions {
   readonly from: number | undefined;
   readonly sendInitial: boolean;
@@ -96,25 +99,25 @@ function watchOptions({ query }: RequestContext): WatchOptions {
   const bookmarks = query.get('allowWatchBookmarks') === 'true' || query.get('allowWatchBookmarks') === '1';
   const initial = query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
-  const seconds = Number(query.get('timeoutSeconds') ?? 0);
-  const timeoutMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : DEFAULT_TIMEOUT_MS;
-  const wrong = (field: string, message: string): never => {
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-      { field, reason: 'FieldValueForbidden', message },
-    ]);
+  readInteger(query.get('limit'));
+  const seconds = readInteger(query.get('timeoutSeconds')) ?? 0;
+  const timeoutMs = seconds > 0 ? seconds * 1_000 : DEFAULT_TIMEOUT_MS;
+  const wrong = (message: string): never => {
+    const field = 'resourceVersionMatch';
+    const problems: FieldProblem[] = [{ field, reason: 'FieldValueForbidden', message: `Forbidden: ${message}` }];
+    if (match !== '' && match !== NOT_OLDER) {
+      const unsupported = `Unsupported value: ${quoteText(match)}: supported values: "${NOT_OLDER}"`;
+      problems.push({ field, reason: 'FieldValueNotSupported', message: unsupported });
+    }
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', problems);
   };
+  if (query.get('continue')) wrong('resourceVersionMatch is forbidden when continue is provided');
   if (initial === null) {
-    if (match !== '')
-      wrong(
-        'resourceVersionMatch',
-        'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      );
+    if (match !== '') wrong('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
     return { from, sendInitial: from === undefined || from === 0, marksEnd: false, bookmarks, timeoutMs };
   }
-  if (match !== 'NotOlderThan') {
-    wrong('resourceVersionMatch', `Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`);
-  }
-  const sendInitial = initial === 'true' || initial === '1';
+  if (match !== NOT_OLDER) wrong(`sendInitialEvents requires setting resourceVersionMatch to ${NOT_OLDER}`);
+  const sendInitial = isTrue(initial);
   return { from, sendInitial, marksEnd: sendInitial && bookmarks, bookmarks, timeoutMs };
 }
 
@@ -146,7 +149,7 @@ function withVersion({ json, revision }: Stored, version: number): string {
 
 function bookmark(resource: ApiResource, revision: number, isEnd: boolean): string {
   const annotations = isEnd ? { 'k8s.io/initial-events-end': 'true' } : undefined;
-  const metadata = { resourceVersion: String(revision), creationTimestamp: null, annotations };
+  const metadata = { resourceVersion: String(revision), annotations };
   return `${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`;
 }
 

@@ -1,4 +1,6 @@
-import { badRequest, invalid } from '../status/api-status.ts';
+import { quoteText } from '@bowline/machinery';
+import { isTrue } from '../http/request-info.ts';
+import { invalid } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 
 /** FieldValidation says what becomes of fields that nobody knows. */
@@ -29,43 +31,42 @@ export function writeOptions(
   ): never => {
     throw invalid({ group: 'meta.k8s.io', kind }, '', [{ field, reason, message }]);
   };
-  const dryRun = query.getAll('dryRun').filter((each) => each !== '');
-  for (const each of dryRun) {
-    if (each !== 'All')
-      wrong('dryRun', `Unsupported value: ${JSON.stringify(each)}: supported values: "All"`, 'FieldValueNotSupported');
-  }
+  const dryRun = query.getAll('dryRun');
+  if (dryRun.some((each) => each !== 'All'))
+    wrong('dryRun', `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`, 'FieldValueNotSupported');
   const given = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(given)) {
     wrong(
       'fieldValidation',
-      `Unsupported value: ${JSON.stringify(given)}: supported values: "Ignore", "Strict", "Warn"`,
+      `Unsupported value: ${JSON.stringify(given)}: supported values: "", "Ignore", "Strict", "Warn"`,
       'FieldValueNotSupported',
     );
   }
   const manager = query.get('fieldManager') ?? '';
   if (manager.length > LONGEST_MANAGER)
     wrong('fieldManager', `Too long: may not be more than ${LONGEST_MANAGER} bytes`, 'FieldValueTooLong');
-  if (!/^[\x20-\x7e\u00a0-\u{10ffff}]*$/u.test(manager))
+  const position = manager.search(/[^\x20-\x7e\u00a0-\u{10ffff}]/u);
+  if (position >= 0) {
+    const code = (manager.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     wrong(
       'fieldManager',
-      `Invalid value: ${JSON.stringify(manager)}: should only contain printable characters`,
+      `Invalid value: ${quoteText(manager)}: invalid character U+${code} (at position ${position})`,
       'FieldValueInvalid',
     );
+  }
   const force = query.get('force');
-  if (force !== null && !['true', 'false', '1', '0'].includes(force))
-    throw badRequest(`invalid value ${JSON.stringify(force)} for the parameter force`);
   return {
     dryRun: dryRun.length > 0,
     fieldManager: manager || userAgentName(request.headers['user-agent']),
     fieldValidation: (given || 'Warn') as FieldValidation,
-    force: force === 'true' || force === '1',
+    force: isTrue(force),
     raw: {
       kind,
       apiVersion: 'meta.k8s.io/v1',
       ...(dryRun.length > 0 ? { dryRun } : {}),
       ...(manager ? { fieldManager: manager } : {}),
       ...(given ? { fieldValidation: given } : {}),
-      ...(force === null ? {} : { force: force === 'true' || force === '1' }),
+      ...(force === null ? {} : { force: isTrue(force) }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { notAcceptable } from '../status/api-status.ts';
+import { notAcceptable, nothingAcceptable } from '../status/api-status.ts';
 
 /** Representation is the form in which objects are asked for. */
 export type Representation = 'object' | 'table' | 'metadata';
@@ -10,7 +10,7 @@ export interface Accepted {
 }
 
 /** JSON is the one format that answers are written in; clients of protobuf take it too. */
-const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf', 'application/cbor'];
+const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
 /**
  * representationOf finds the form that a client wants most among those we have. Tables and metadata come in version v1 of
@@ -18,12 +18,14 @@ const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubern
  */
 export function representationOf(accept: string | undefined, forms: readonly Representation[]): Representation {
   if (accept === undefined || accept.trim() === '') return 'object';
+  let isJson = false;
   for (const { type, parameters } of parseAccept(accept)) {
     if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
+    isJson = true;
     const form = formOf(parameters);
     if (form && forms.includes(form)) return form;
   }
-  throw notAcceptable(WRITTEN);
+  throw isJson ? notAcceptable(WRITTEN) : nothingAcceptable(WRITTEN);
 }
 
 function formOf(parameters: ReadonlyMap<string, string>): Representation | undefined {

@@ -76,7 +76,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   }
   const subresource = below.join('/');
   const wantsWatch = isWatchPath || isTrue(query.get('watch'));
-  const verb = verbOf(method, name, wantsWatch, query);
+  const verb = verbOf(method, name, wantsWatch, isWatchPath);
   // Who lists or watches one object by its name asks for that one: a right to it alone is enough.
   if (name === '' && (verb === 'list' || verb === 'watch')) name = selectedName(query.get('fieldSelector') ?? '');
   return { isResource: true, path, verb, group, version, resource, subresource, namespace, name };
@@ -96,7 +96,7 @@ export function isTrue(value: string | null): boolean {
   return value !== null && !['', 'false', '0', 'f', 'F', 'False', 'FALSE'].includes(value);
 }
 
-function verbOf(method: string, name: string, wantsWatch: boolean, query: URLSearchParams): Verb {
+function verbOf(method: string, name: string, wantsWatch: boolean, isWatchPath: boolean): Verb {
   switch (method) {
     case 'POST':
       return 'create';
@@ -106,8 +106,11 @@ function verbOf(method: string, name: string, wantsWatch: boolean, query: URLSea
       return 'patch';
     case 'DELETE':
       return name === '' ? 'deletecollection' : 'delete';
-    default:
-      if (name !== '') return wantsWatch && query.has('watch') ? 'watch' : 'get';
+    case 'GET':
+      // A path that names an object is watched by the older way of asking alone.
+      if (name !== '') return isWatchPath ? 'watch' : 'get';
       return wantsWatch ? 'watch' : 'list';
+    default:
+      return method.toLowerCase() as Verb;
   }
 }

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type FieldProblem, formatTime, labelKeyProblems, labelValueProblems, type Random } from '@bowline/machinery';
+import {
+  type FieldProblem,
+  formatTime,
+  labelKeyProblems,
+  labelValueProblems,
+  quoteText,
+  type Random,
+} from '@bowline/machinery';
 import { managedFieldsProblems } from '../fields/managed-fields-problems.ts';
-import type { Draft } from '../registry/api-resource.ts';
-import { generateName, type NameRule, nameProblems } from './names.ts';
+import type { ApiResource, Draft } from '../registry/api-resource.ts';
+import { generateName, nameProblems } from './names.ts';
 
 /** clearMeta drops what a client cannot say of a new object. */
 export function clearMeta({ metadata }: Draft): void {
@@ -36,6 +43,9 @@ export function keepMeta(object: Draft, old: Draft): void {
   metadata.selfLink = undefined;
 }
 
+/** Finalizers that need no domain, on built-in kinds. */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
 /** The API server's limit for all keys and values of annotations together. */
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 
@@ -47,7 +57,12 @@ export function areTooLarge(annotations: Readonly<Record<string, string>>): bool
 }
 
 /** metaProblems is everything that is wrong with an object's metadata. */
-export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRule): FieldProblem[] {
+export function metaProblems(
+  object: Draft,
+  old: Draft | undefined,
+  { nameRule: rule, schema }: Pick<ApiResource, 'nameRule' | 'schema'>,
+): FieldProblem[] {
+  const isBuiltIn = schema !== undefined;
   const { name, generateName: prefix, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const problems: FieldProblem[] = [];
   const add = (field: string, value: unknown, detail: string): void => {
@@ -87,15 +102,21 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
       message: `Too long: may not be more than ${MOST_ANNOTATION_BYTES} bytes`,
     });
   }
-  (finalizers ?? []).forEach((finalizer, index) => {
-    for (const detail of finalizerProblems(finalizer)) add(`metadata.finalizers[${index}]`, finalizer, detail);
-  });
-  (ownerReferences ?? []).forEach((reference, index) => {
-    const field = `metadata.ownerReferences[${index}]`;
+  for (const finalizer of finalizers ?? []) {
+    for (const detail of labelKeyProblems(finalizer)) add('metadata.finalizers', finalizer, detail);
+  }
+  if (isBuiltIn) {
+    (finalizers ?? []).forEach((finalizer, index) => {
+      if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return;
+      const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+      add(`metadata.finalizers[${index}]`, finalizer, detail);
+    });
+  }
+  for (const reference of ownerReferences ?? []) {
     for (const member of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (!reference[member]) add(`${field}.${member}`, reference[member] ?? '', 'must not be empty');
+      if (!reference[member]) add(`metadata.ownerReferences.${member}`, reference[member] ?? '', 'must not be empty');
     }
-  });
+  }
   const controllers = (ownerReferences ?? []).filter(({ controller }) => controller === true);
   if (controllers.length > 1) {
     add(
@@ -111,20 +132,9 @@ export function metaProblems(object: Draft, old: Draft | undefined, rule: NameRu
       problems.push({
         field: 'metadata.finalizers',
         reason: 'FieldValueForbidden',
-        message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+        message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map(quoteText).join(', ')}}`,
       });
     }
   }
   return problems;
-}
-
-function finalizerProblems(finalizer: string): string[] {
-  const problems = labelKeyProblems(finalizer);
-  if (
-    problems.length > 0 ||
-    finalizer.includes('/') ||
-    ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer)
-  )
-    return problems;
-  return ['name is neither a standard finalizer name nor is it fully qualified'];
 }

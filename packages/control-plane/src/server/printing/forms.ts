@@ -22,7 +22,7 @@ export function objectText(options: FormOptions, stored: Stored): string {
     case 'object':
       return typedText(options.resource, stored);
     case 'metadata':
-      return metadataText(stored, true);
+      return metadataText(stored);
     case 'table':
       return tableText(options, [stored], { resourceVersion: String(stored.revision) });
   }
@@ -55,14 +55,15 @@ export function listFormText(options: FormOptions, list: ListResult): string {
       ? '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"'
       : `{"kind":${JSON.stringify(listKind)},${typePrefix(resource).slice(typePrefix(resource).indexOf('"apiVersion"'), -1)}`;
   const items = list.items.map((stored) => {
-    if (form === 'metadata') return metadataText(stored, false);
+    if (form === 'metadata') return metadataText(stored);
     return listsTypedItems ? typedText(resource, stored) : stored.json;
   });
-  return `${head},"metadata":${JSON.stringify(metadata)},"items":[${items.join(',')}]}`;
+  // An empty list of metadata is none.
+  const body = form === 'metadata' && items.length === 0 ? 'null' : `[${items.join(',')}]`;
+  return `${head},"metadata":${JSON.stringify(metadata)},"items":${body}}`;
 }
 
-function metadataText(stored: Stored, isTyped: boolean): string {
-  const type = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+function metadataText(stored: Stored): string {
   const { metadata }: KubernetesObject = objectOf(stored);
-  return JSON.stringify(isTyped ? { ...type, metadata } : { metadata });
+  return JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
 }

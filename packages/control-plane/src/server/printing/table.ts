@@ -47,8 +47,8 @@ export function tableText(
     return `{"cells":${cells}${marks},"object":${carried}}`;
   });
   const head = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
-  const body = rows.length === 0 ? 'null' : `[${rows.join(',')}]`;
-  return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : [])},"rows":${body}}`;
+  const body = rows.length === 0 && resource.schema ? 'null' : `[${rows.join(',')}]`;
+  return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : null)},"rows":${body}}`;
 }
 
 /** columnsOf are all columns of a resource: the name, unless it has a place of its own for it, and its own or the age. */

@@ -160,6 +160,8 @@ export interface ApiResource {
   readonly nameRule: NameRule;
   /** Whether an update must say which version it replaces. */
   readonly needsVersion: boolean;
+  /** Whether an update of what is not there makes it. Defaults to false. */
+  readonly createsOnUpdate?: boolean | undefined;
   /** What server-side apply knows of its fields. */
   readonly shape: FieldShape | undefined;
   /** What strategic merge knows of its fields; undefined for custom resources, which refuse such patches. */

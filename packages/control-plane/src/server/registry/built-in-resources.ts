@@ -23,7 +23,27 @@ const NAME_RULES: Readonly<Record<string, NameRule>> = {
 };
 
 /** Kinds whose updates must name the version that they replace. */
-const NEEDS_VERSION: ReadonlySet<string> = new Set(['Lease', 'CustomResourceDefinition', 'ResourceQuota']);
+const NEEDS_VERSION: ReadonlySet<string> = new Set([
+  'CustomResourceDefinition',
+  'Lease',
+  'MutatingWebhookConfiguration',
+  'PodDisruptionBudget',
+  'ResourceQuota',
+  'ValidatingWebhookConfiguration',
+]);
+
+/** Kinds of which an update makes what is not there. */
+const CREATES_ON_UPDATE: ReadonlySet<string> = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Endpoints',
+  'Event',
+  'Lease',
+  'LimitRange',
+  'Role',
+  'RoleBinding',
+  'Service',
+]);
 
 /** What metadata a write of the status does not change, where that is not all that may be changed at all. */
 const KEEPS_OF_STATUS: Readonly<Record<string, Strategy['prepareForUpdate']>> = {
@@ -72,6 +92,7 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
     strategy,
     nameRule: NAME_RULES[kind] ?? 'subdomain',
     needsVersion: NEEDS_VERSION.has(kind),
+    createsOnUpdate: CREATES_ON_UPDATE.has(kind),
     shape: builtInShape(apiVersion, kind),
     schema,
     selectableFields: SELECTABLE_FIELDS[id] ?? new Map(),

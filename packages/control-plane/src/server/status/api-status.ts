@@ -1,4 +1,4 @@
-import { describeProblems, type FieldProblem } from '@bowline/machinery';
+import { describeProblems, type FieldProblem, quoteText } from '@bowline/machinery';
 
 /** StatusCause is one reason of many for a refusal. */
 export interface StatusCause {
@@ -71,7 +71,7 @@ function about({ group, resource }: ResourceName, name: string, more: Partial<St
 
 /** notFound: no such object. */
 export function notFound(resource: ResourceName, name: string): StatusError {
-  const message = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)} not found`;
+  const message = `${qualified(resource.resource, resource.group)} ${quoteText(name)} not found`;
   return new StatusError(404, 'NotFound', message, about(resource, name));
 }
 
@@ -80,9 +80,10 @@ export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** alreadyExists: an object of that name is there. */
-export function alreadyExists(resource: ResourceName, name: string): StatusError {
-  const message = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)} already exists`;
+/** alreadyExists: an object of that name is there, or still there. */
+export function alreadyExists(resource: ResourceName, name: string, isGoing = false): StatusError {
+  const there = `${qualified(resource.resource, resource.group)} ${quoteText(name)} already exists`;
+  const message = isGoing ? `object is being deleted: ${there}` : there;
   return new StatusError(409, 'AlreadyExists', message, about(resource, name));
 }
 
@@ -91,7 +92,7 @@ export const MODIFIED = 'the object has been modified; please apply your changes
 
 /** conflict: the object is not in the state that the request was made for. */
 export function conflict(resource: ResourceName, name: string, why: string = MODIFIED): StatusError {
-  const what = `${qualified(resource.resource, resource.group)} ${JSON.stringify(name)}`;
+  const what = `${qualified(resource.resource, resource.group)} ${quoteText(name)}`;
   return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`, about(resource, name));
 }
 
@@ -162,6 +163,12 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 export function notAcceptable(written: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${written.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message);
+}
+
+/** nothingAcceptable: the client takes no format at all that we know. */
+export function nothingAcceptable(written: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${written.join(', ')}`;
+  return new StatusError(406, 'NotAcceptable', message, {});
 }
 
 /** tooLarge: more bytes than any request may have. */

@@ -74,9 +74,10 @@ function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
   // A name that is too long for a label is refused, and need not be said twice.
   const names = labelValueProblems(name).length === 0 ? { [JOB_NAME]: name, 'job-name': name } : {};
   const labels = { [CONTROLLER_UID]: uid, 'controller-uid': uid, ...names };
-  metadata.labels = { ...labels, ...metadata.labels };
   const template = partOf(partOf(spec, 'template'), 'metadata');
   template.labels = { ...labels, ...template.labels };
+  // A job without labels gets those of its pods.
+  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...template.labels };
   const selector = partOf(spec, 'selector');
   selector.matchLabels = { [CONTROLLER_UID]: uid, ...selector.matchLabels };
 }

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../in-process.test-support.ts';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+async function started(): Promise<TestServer> {
+  const t = startTestServer();
+  await t.call('POST', '/api/v1/namespaces', { metadata: { name: 'default' } });
+  await t.call('POST', MAPS, { metadata: { name: 'a' } });
+  return t;
+}
+
+describe('paths and methods', () => {
+  it.each([
+    ['POST', '/api/v1/configmaps'],
+    ['POST', `${MAPS}/a`],
+    ['PUT', MAPS],
+    ['PATCH', MAPS],
+    ['DELETE', '/api/v1/configmaps'],
+    ['OPTIONS', MAPS],
+    ['HEAD', `${MAPS}/a`],
+  ])('allow no %s of %s', async (method, path) => {
+    const t = await started();
+    expect((await t.call(method, path, { metadata: { name: 'a' } })).status).toBe(405);
+  });
+
+  it('watch an object that is named by the older path alone', async () => {
+    const t = await started();
+    expect((await t.call('GET', `${MAPS}/a?watch=true`)).body).toMatchObject({ kind: 'ConfigMap' });
+    const lines = await t.stream('/api/v1/watch/namespaces/default/configmaps/a');
+    expect((await lines.next()).value).toMatchObject({ type: 'ADDED' });
+    await lines.return(undefined);
+  });
+});
+
+describe('an update', () => {
+  it.each([
+    [{ metadata: {} }, 'the name of the object (a based on URL) was undeterminable: name must be provided'],
+    [{ metadata: { name: 'b' } }, 'the name of the object (b) does not match the name on the URL (a)'],
+  ])('of %j is refused before anybody looks whether there is such an object', async (body, message) => {
+    const t = startTestServer();
+    expect((await t.call('PUT', `${MAPS}/a`, body)).body).toMatchObject({ code: 400, message });
+  });
+
+  it('makes a Service that is not there, and no ConfigMap', async () => {
+    const t = await started();
+    const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
+    expect((await t.call('PUT', '/api/v1/namespaces/default/services/s', service)).status).toBe(201);
+    expect((await t.call('PUT', `${MAPS}/s`, { metadata: { name: 's' } })).status).toBe(404);
+  });
+});
+
+describe('a patch', () => {
+  it.each([
+    [{ metadata: { name: null } }, 400],
+    [{ metadata: { namespace: 'other' } }, 400],
+    [{ metadata: { uid: 'other' } }, 422],
+    [{ metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }, 422],
+  ])('%j is answered with %i', async (patch, status) => {
+    const t = await started();
+    expect((await t.call('PATCH', `${MAPS}/a`, patch, MERGE)).status).toBe(status);
+  });
+});
+
+describe('options of reads', () => {
+  it.each([
+    ['?limit=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['?limit=99999999999999999999', 400, 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
+    [
+      '?continue=e30',
+      400,
+      'invalid continue token: continue key is not valid: server does not recognize this encoded version ',
+    ],
+    [
+      '?resourceVersion=x',
+      400,
+      'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    ],
+    [
+      '/a?resourceVersion=x',
+      500,
+      'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+    ],
+  ])('%s is answered with %i', async (path, status, message) => {
+    const t = await started();
+    const answer = await t.call('GET', MAPS + path);
+    expect([answer.status, answer.body.message]).toEqual([status, message]);
+  });
+
+  it('are refused for a list that asks for events', async () => {
+    const t = await started();
+    expect((await t.call('GET', `${MAPS}?sendInitialEvents=true`)).status).toBe(422);
+  });
+});
