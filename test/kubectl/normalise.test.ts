@@ -10,6 +10,10 @@ describe('a normalised output', () => {
     ['Scaled up   5s (x3 over 1h2m)  from 0 to 2', 'Scaled up  <age>  from 0 to 2'],
     ['Node:   bowline-2/10.244.0.2', 'Node:  <node>/<address>'],
     ['Waiting for deployment "web" rollout to finish\ndone', 'done'],
+    [
+      'Events:\n  Type    Reason\n  ----    ------    ----\n  Normal  B  2s\n  Normal  A  2s\n$ next',
+      'Events:\n  Type  Reason\n  ----  ------  ----\n  Normal  A  <age>\n  Normal  B  <age>\n$ next',
+    ],
     ['in test-1 of test-1', 'in NAMESPACE of NAMESPACE'],
   ])('keeps of %j only %j', (output, expected) => {
     expect(normalised(output, { 'test-1': 'NAMESPACE' })).toBe(expected);

@@ -25,10 +25,20 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/ +$/gm, ''],
 ];
 
+/** The table of events at the end of a description. Those of one second come in an order that chance decides. */
+const EVENT_ROWS = /(^ {2}---- {2}------ {2}.*\n)((?: {2}\S.*\n)+)/gm;
+
+function sorted(rows: string): string {
+  return rows
+    .split(/(?<=\n)/)
+    .sort()
+    .join('');
+}
+
 /** normalised is what a command printed, without what differs from run to run; `own` names more that does, and what for. */
 export function normalised(output: string, own: Readonly<Record<string, string>> = {}): string {
   let text = output;
   for (const [value, word] of Object.entries(own)) text = text.replaceAll(value, word);
   for (const [pattern, word] of VOLATILE) text = text.replaceAll(pattern, word);
-  return text;
+  return text.replaceAll(EVENT_ROWS, (_, head: string, rows: string) => head + sorted(rows));
 }

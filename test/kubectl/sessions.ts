@@ -138,8 +138,6 @@ const running: Session = {
     'kubectl get pod store-0 -o yaml',
     'kubectl logs store-0',
     'kubectl logs nobody',
-    'kubectl autoscale deployment shop --min=1 --max=3 --cpu-percent=50',
-    'kubectl get horizontalpodautoscalers -o yaml',
     'kubectl cordon bowline-1 --dry-run=server',
     'kubectl scale deployment shop --replicas=3',
     'kubectl rollout status deployment/shop',
