@@ -1,12 +1,11 @@
 import { type CertificateWithKey, issueCertificate } from '@bowline/machinery';
-import { BowlineError, isNotFound } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { accountToken } from './account-token.ts';
 import { auditFolder, readAuditLog } from './audit/audit-log.ts';
 import { connectClient } from './connect-client.ts';
 import type { ControlPlaneAccess, Identity } from './control-plane.ts';
 import { type KubeconfigDocument, kubeconfigDocument } from './kubeconfig.ts';
 import { readAdminToken, readAuthority } from './pki.ts';
-
-const DAY_SECONDS = 24 * 3600;
 
 /** Attachment is what another process or thread on this machine needs to use a control plane. It survives JSON. */
 export interface Attachment {
@@ -73,17 +72,7 @@ export function accessTo(
   };
   const withToken = async (namespace: string, name: string): Promise<KubeconfigDocument> => {
     await using client = await connectClient(await asAdmin());
-    const issued = await client
-      .requestToken({ namespace, name }, { expirationSeconds: DAY_SECONDS })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-        throw new BowlineError(
-          'BOWLINE_IDENTITY_UNKNOWN',
-          `cannot issue a token for the ServiceAccount ${namespace}/${name}: it does not exist; create it first`,
-          { cause: error },
-        );
-      });
-    return withSecret(name, issued.token, namespace);
+    return withSecret(name, await accountToken(client, { namespace, name }), namespace);
   };
   return {
     kind,

@@ -4,6 +4,7 @@ import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { RequestFault } from '../server/faults/request-faults.ts';
+import { Turns } from '../turns.ts';
 import type { RunningParts } from './running-parts.ts';
 
 /** EmbeddedFaults are what can be made to go wrong in an embedded control plane. */
@@ -35,9 +36,8 @@ export class EmbeddedControlPlane implements ControlPlane {
   readonly #access: ControlPlaneAccess;
   readonly #running: RunningParts;
   readonly #stop: () => Promise<void>;
+  readonly #turns = new Turns();
   #stopped: Promise<void> | undefined;
-  /** Restarts and kills happen one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor({ access, running, folder, timings, stop }: EmbeddedParts) {
     this.#access = access;
@@ -80,7 +80,7 @@ export class EmbeddedControlPlane implements ControlPlane {
   }
 
   restart(component?: Component): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const running = this.#running;
       const which = component ? [running.requirePart(component)] : running.components;
       for (const each of which.toReversed()) await running.end(each);
@@ -90,11 +90,12 @@ export class EmbeddedControlPlane implements ControlPlane {
   }
 
   kill(component: Component): Promise<void> {
-    return this.#inTurn(() => this.#running.end(this.#running.requirePart(component)));
+    return this.#turns.take(() => this.#running.end(this.#running.requirePart(component)));
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#last.then(this.#stop);
+    this.#turns.refuse();
+    this.#stopped ??= this.#turns.settled().then(this.#stop);
     return this.#stopped;
   }
 
@@ -110,16 +111,5 @@ export class EmbeddedControlPlane implements ControlPlane {
       );
     }
     act();
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const result = this.#last.then(() => {
-      if (this.#stopped) {
-        throw new BowlineError('BOWLINE_CONTROL_PLANE_GONE', 'the control plane has been stopped; start another one');
-      }
-      return work();
-    });
-    this.#last = result.catch(() => {});
-    return result;
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ServiceAccount } from '@bowline/kubernetes';
-import { BowlineError, createClient, isNotFound, type Transport } from '@bowline/runtime';
+import { BowlineError, createClient, type Transport } from '@bowline/runtime';
+import { accountToken } from '../account-token.ts';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
@@ -16,7 +17,6 @@ import type { Persistence } from './persistence.ts';
 
 const NOTICED_AFTER_TURNS = 5;
 const START_TIMEOUT_MS = 60_000;
-const TOKEN_SECONDS = 24 * 3600;
 const MASTERS = 'system:masters';
 
 /** EmbeddedComponent is what an embedded control plane can stop and start. There is no etcd in it, and the controllers schedule too. */
@@ -175,19 +175,8 @@ export class RunningParts {
     if (identity === 'admin') return this.#transportOf({ commonName: 'admin', organizations: [MASTERS] });
     if ('user' in identity)
       return this.#transportOf({ commonName: identity.user, organizations: identity.groups ?? [] });
-    const { namespace, name } = identity.serviceAccount;
     await using admin = await this.clientFor('admin', 'control-plane');
-    const issued = await admin
-      .requestToken({ namespace, name }, { expirationSeconds: TOKEN_SECONDS })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-        throw new BowlineError(
-          'BOWLINE_IDENTITY_UNKNOWN',
-          `cannot issue a token for the ServiceAccount ${namespace}/${name}: it does not exist; create it first`,
-          { cause: error },
-        );
-      });
-    return this.#transportOf({ token: issued.token });
+    return this.#transportOf({ token: await accountToken(admin, identity.serviceAccount) });
   }
 
   readonly clientFor: ClientFor = async (identity, component) =>

@@ -5,6 +5,7 @@ import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
+import { Turns } from '../turns.ts';
 import { compactEtcd } from './compact-etcd.ts';
 import type { ComponentSet } from './component-set.ts';
 
@@ -32,9 +33,8 @@ export class KubernetesControlPlane implements ControlPlane {
   readonly faults: Faults;
   readonly nodeAgent: NodeAgent | undefined;
   readonly #parts: KubernetesParts;
+  readonly #turns = new Turns();
   #stopped: Promise<void> | undefined;
-  /** Restarts and kills happen one after the other: two at once on one component would make no sense. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: KubernetesParts) {
     this.#parts = parts;
@@ -63,7 +63,7 @@ export class KubernetesControlPlane implements ControlPlane {
   }
 
   restart(component?: Component): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const { components, parts } = this.#parts;
       const which = component ? [component] : parts;
       for (const each of which.toReversed()) {
@@ -77,13 +77,14 @@ export class KubernetesControlPlane implements ControlPlane {
   }
 
   kill(component: Component): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.#requirePart(component);
       await this.#parts.components.end(component, 'SIGKILL');
     });
   }
 
   stop(): Promise<void> {
+    this.#turns.refuse();
     this.#stopped ??= this.#end();
     return this.#stopped;
   }
@@ -99,7 +100,7 @@ export class KubernetesControlPlane implements ControlPlane {
     await nodeAgent?.stop().catch(() => undefined);
     await supervisor.stop();
     // A restart under way fails now that its process is gone; it has told its own caller.
-    await this.#last;
+    await this.#turns.settled();
     await lock?.release();
   }
 
@@ -120,16 +121,5 @@ export class KubernetesControlPlane implements ControlPlane {
       'BOWLINE_CONTROL_PLANE_OPTIONS',
       `${component} is not part of this control plane; it has ${this.#parts.parts.join(', ')}`,
     );
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const result = this.#last.then(() => {
-      if (this.#stopped) {
-        throw new BowlineError('BOWLINE_CONTROL_PLANE_GONE', 'the control plane has been stopped; start another one');
-      }
-      return work();
-    });
-    this.#last = result.catch(() => {});
-    return result;
   }
 }
