@@ -1,9 +1,10 @@
-import { createPrivateKey, type KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import { BowlineError } from '../errors/bowline-error.ts';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { unusable } from './authority-problem.ts';
+import { authorityExtensions, keyExtensions } from './extensions.ts';
 import { generateKeys, privateKeyPem } from './key-pair.ts';
+import { keyIdentifier, signCertificate } from './sign-certificate.ts';
 import { distinguishedName } from './subject.ts';
 import { type ValidityOptions, validity } from './validity.ts';
-import { loadX509 } from './x509-library.ts';
 
 const TEN_YEARS_MS = 3650 * 24 * 3_600_000;
 
@@ -33,32 +34,18 @@ export async function createCertificateAuthority(options: CertificateAuthorityOp
   const dates = validity(options, TEN_YEARS_MS);
   const name = distinguishedName(options.commonName, options.organization ? [options.organization] : []);
   const keys = await generateKeys('ecdsa-p256');
-  const x509 = await loadX509();
-  const publicKey = new x509.PublicKey(keys.publicKey.export({ type: 'spki', format: 'der' }));
-  const keyId = await x509.SubjectKeyIdentifierExtension.create(publicKey, false, webcrypto);
-  const certificate = await x509.X509CertificateGenerator.create(
+  const keyId = keyIdentifier(keys.publicKey);
+  const certificatePem = signCertificate(
     {
-      serialNumber: serialNumber(),
-      subject: name,
       issuer: name,
+      subject: name,
       ...dates,
-      publicKey,
-      signingKey: await signingKey(keys.privateKey),
-      extensions: [
-        new x509.BasicConstraintsExtension(true, 0, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-        keyId,
-        new x509.AuthorityKeyIdentifierExtension(keyId.keyId),
-      ],
+      publicKey: keys.publicKey,
+      extensions: [...authorityExtensions(), ...keyExtensions(keyId, keyId)],
     },
-    webcrypto,
+    keys.privateKey,
   );
-  return { certificatePem: pem(certificate), keyPem: privateKeyPem(keys.privateKey) };
-}
-
-/** pem writes a certificate with the final line break that files end with. */
-export function pem(certificate: { toString(format: 'pem'): string }): string {
-  return `${certificate.toString('pem')}\n`;
+  return { certificatePem, keyPem: privateKeyPem(keys.privateKey) };
 }
 
 /** OpenAuthority is an authority whose certificate and key have been read and found to belong together. */
@@ -85,31 +72,4 @@ function read<T>(what: string, parse: () => T): T {
   } catch {
     throw unusable(`its ${what} is not readable PEM`);
   }
-}
-
-function unusable(problem: string): BowlineError {
-  return new BowlineError(
-    'BOWLINE_CERTIFICATE_AUTHORITY_INVALID',
-    `cannot issue from the certificate authority: ${problem}; give the matching certificate and key of a valid one`,
-  );
-}
-
-/** serialNumber is 127 random bits with the sign bit clear and no leading zero byte: positive, unique, and 16 bytes long. */
-export function serialNumber(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
-  return bytes.toString('hex');
-}
-
-const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-
-/** signingKey is a private key in the form that the X.509 library signs with. */
-export function signingKey(key: KeyObject): Promise<webcrypto.CryptoKey> {
-  const der = key.export({ type: 'pkcs8', format: 'der' });
-  const curve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''];
-  if (key.asymmetricKeyType === 'ec' && curve)
-    return webcrypto.subtle.importKey('pkcs8', der, { name: 'ECDSA', namedCurve: curve }, false, ['sign']);
-  if (key.asymmetricKeyType === 'rsa')
-    return webcrypto.subtle.importKey('pkcs8', der, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, false, ['sign']);
-  throw unusable(`its key is of type ${key.asymmetricKeyType ?? 'unknown'}, which is neither a NIST curve nor RSA`);
 }

@@ -1,10 +1,10 @@
-import { webcrypto } from 'node:crypto';
 import { systemClock } from '../clock/system-clock.ts';
-import { type CertificateWithKey, openAuthority, pem, serialNumber, signingKey } from './certificate-authority.ts';
+import { type CertificateWithKey, openAuthority } from './certificate-authority.ts';
+import { endExtensions, keyExtensions, nameExtensions } from './extensions.ts';
 import { generateKeys, privateKeyPem } from './key-pair.ts';
+import { keyIdentifier, namesOf, signCertificate } from './sign-certificate.ts';
 import { type AlternativeNames, alternativeNames, distinguishedName, invalid } from './subject.ts';
 import { type ValidityOptions, validity } from './validity.ts';
-import { loadX509 } from './x509-library.ts';
 
 const NINETY_DAYS_MS = 90 * 24 * 3_600_000;
 
@@ -51,36 +51,24 @@ export async function issueCertificate(options: IssueCertificateOptions): Promis
   // Common names have not been matched against host names for years: without an alternative name nobody would connect.
   if (options.usages.includes('server') && names.length === 0)
     throw invalid(`the server "${options.commonName}" has no name to connect to`, 'give dnsNames or ipAddresses');
-  const authority = openAuthority(options.authority, now);
+  const { certificate: issuer, key } = openAuthority(options.authority, now);
   const keys = await generateKeys('ecdsa-p256');
-  const x509 = await loadX509();
-  const issuer = new x509.X509Certificate(authority.certificate.raw);
-  const issuerKeyId = issuer.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
-  const publicKey = new x509.PublicKey(keys.publicKey.export({ type: 'spki', format: 'der' }));
-  const certificate = await x509.X509CertificateGenerator.create(
+  const { subject: issuerName, keyId } = namesOf(issuer);
+  const certificatePem = signCertificate(
     {
-      serialNumber: serialNumber(),
+      issuer: issuerName,
       subject,
-      issuer: issuer.subjectName,
       notBefore: dates.notBefore,
-      notAfter: new Date(Math.min(dates.notAfter.getTime(), issuer.notAfter.getTime())),
-      publicKey,
-      signingKey: await signingKey(authority.key),
+      notAfter: new Date(Math.min(dates.notAfter.getTime(), Date.parse(issuer.validTo))),
+      publicKey: keys.publicKey,
       extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension(
-          [...new Set(options.usages)].map((usage) => x509.ExtendedKeyUsage[`${usage}Auth`]),
-        ),
-        await x509.SubjectKeyIdentifierExtension.create(publicKey, false, webcrypto),
+        ...endExtensions(options.usages),
         // An authority of somebody else's making may have computed its own identifier in another way: take what it says.
-        issuerKeyId
-          ? new x509.AuthorityKeyIdentifierExtension(issuerKeyId)
-          : await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, webcrypto),
-        ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
+        ...keyExtensions(keyIdentifier(keys.publicKey), keyId ?? keyIdentifier(issuer.publicKey)),
+        ...nameExtensions(names),
       ],
     },
-    webcrypto,
+    key,
   );
-  return { certificatePem: pem(certificate), keyPem: privateKeyPem(keys.privateKey) };
+  return { certificatePem, keyPem: privateKeyPem(keys.privateKey) };
 }

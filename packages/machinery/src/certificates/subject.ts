@@ -1,17 +1,21 @@
 import { isIP } from 'node:net';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { der, derObjectIdentifier, TAG } from './der.ts';
 
-/** One relative distinguished name each: Kubernetes reads every O as a group, and order is kept. */
-type DistinguishedName = { [attribute: string]: string[] }[];
+const COMMON_NAME = derObjectIdentifier('2.5.4.3');
+const ORGANIZATION = derObjectIdentifier('2.5.4.10');
 
-/** The alternative names in the form that the X.509 library takes. */
+/** AlternativeName is a name that a certificate is valid for. */
 export type AlternativeName = { type: 'dns' | 'ip' | 'url'; value: string };
 
 /** distinguishedName is a subject: organizations first, then the common name, as Go and OpenSSL write it. */
-export function distinguishedName(commonName: string, organizations: readonly string[]): DistinguishedName {
+export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   if (commonName === '') throw invalid('a certificate needs a common name', 'pass a non-empty commonName');
   if (organizations.includes('')) throw invalid(`an organization of "${commonName}" is empty`, 'leave it out');
-  return [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }];
+  // One relative distinguished name each: Kubernetes reads every O as a group, and order is kept.
+  const name = (type: Buffer, value: string): Buffer =>
+    der(TAG.set, der(TAG.sequence, type, der(TAG.utf8String, Buffer.from(value))));
+  return der(TAG.sequence, ...organizations.map((each) => name(ORGANIZATION, each)), name(COMMON_NAME, commonName));
 }
 
 /** AlternativeNames are the names that a certificate is valid for. */
