@@ -9,7 +9,8 @@ import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
 import { objectsIn, rulesIn } from './policy-rule.ts';
 import { RBAC_COLLECTIONS } from './rbac-index.ts';
 
-const MANAGER = 'clusterrole-aggregation-controller';
+/** AGGREGATION_MANAGER owns the rules of aggregated roles. */
+export const AGGREGATION_MANAGER = 'clusterrole-aggregation-controller';
 
 /** What aggregates may be aggregated in turn, this deep. Roles that select each other in a circle might never settle. */
 const MOST_ROUNDS = 10;
@@ -81,18 +82,23 @@ function aggregate({ storage, clock, fields, resource }: AggregationOptions, sto
   const role = objectOf(stored);
   const { aggregationRule } = role as ClusterRole;
   if (!aggregationRule) return false;
-  const rules = selectedRules(storage, stored.key, objectsIn(aggregationRule.clusterRoleSelectors));
+  const rules = aggregatedRules(storage, stored.key, aggregationRule);
   if (canonicalJson(rules) === canonicalJson(rulesIn(role))) return false;
   const { name } = splitKey(stored.key);
   const applied = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, rules };
-  const writer = { manager: MANAGER, subresource: '', now: clock.now(), force: true };
+  const writer = { manager: AGGREGATION_MANAGER, subresource: '', now: clock.now(), force: true };
   const object = fields.apply(resource, draftOf(stored), applied, writer);
   return storage.update(RBAC_COLLECTIONS.clusterRoles, stored.key, stored.revision, object) !== undefined;
 }
 
-function selectedRules(storage: Storage, own: string, selectors: readonly LabelSelector[]): readonly PolicyRule[] {
+/** aggregatedRules are all rules of the stored roles that are selected, but for those of the role itself. */
+export function aggregatedRules(
+  storage: Storage,
+  own: string,
+  { clusterRoleSelectors }: NonNullable<ClusterRole['aggregationRule']>,
+): readonly PolicyRule[] {
   const rules = new Map<string, PolicyRule>();
-  for (const selector of selectors) {
+  for (const selector of objectsIn<LabelSelector>(clusterRoleSelectors)) {
     if (validateLabelSelector(selector, '').length > 0) continue;
     const selected = labelSelector(selector);
     for (const stored of storage.select(RBAC_COLLECTIONS.clusterRoles)) {

@@ -1,4 +1,12 @@
-import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from '@bowline/kubernetes';
+import {
+  apiVersionOf,
+  type ClusterRole,
+  type ClusterRoleBinding,
+  type PolicyRule,
+  type Role,
+  type RoleBinding,
+  type Subject,
+} from '@bowline/kubernetes';
 import type { Clock, Random } from '@bowline/machinery';
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, MASTERS } from '../authentication/user-info.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
@@ -8,6 +16,7 @@ import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
+import { AGGREGATION_MANAGER, aggregatedRules } from './aggregation.ts';
 import { bootstrapRules } from './bootstrap-rules.ts';
 import { compileRule, objectsIn, rulesIn } from './policy-rule.ts';
 import { RBAC_GROUP } from './rbac-index.ts';
@@ -18,11 +27,11 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 const MANAGER = 'kube-apiserver';
 const CONTROLLER = 'system:controller:';
 
-/** The roles of people grow by what carries their label, and each has what the lesser one has. */
+/** The roles of people grow by what carries their label, and each has what the lesser one, which comes first, has. */
 const AGGREGATED = [
-  { name: 'admin', label: undefined },
-  { name: 'edit', label: 'admin' },
   { name: 'view', label: 'edit' },
+  { name: 'edit', label: 'admin' },
+  { name: 'admin', label: undefined },
 ] as const;
 
 /** BootstrapParts is what writing the first roles needs. */
@@ -55,7 +64,7 @@ function clusterRoles(): ClusterRole[] {
     const of = /^system:aggregate-to-(\w+)$/.exec(name)?.[1];
     return { metadata: { name, labels: of ? { [aggregateTo(of)]: 'true' } : {} }, rules };
   });
-  return [...aggregated, ...plain];
+  return [...plain, ...aggregated];
 }
 
 function clusterRoleBindings(): ClusterRoleBinding[] {
@@ -114,7 +123,24 @@ function ensure(parts: BootstrapParts, plural: string, policy: Policy): void {
   const draft: Draft = { ...policy, metadata: { name, namespace, labels, annotations: { [AUTO_UPDATE]: 'true' } } };
   prepareNewMeta(draft, random, now);
   fields.created(resource, draft, { manager: MANAGER, subresource: '', now });
+  if ('aggregationRule' in policy && policy.aggregationRule)
+    aggregateAtOnce(draft, resource, aggregatedRules(storage, keyIn(namespace, name), policy.aggregationRule));
   storage.create(resource.collection, keyIn(namespace, name), draft);
+}
+
+/** What the aggregation would make of a role a moment later: applying it is most of what writing the first roles would take. */
+function aggregateAtOnce(draft: Draft, resource: ApiResource, rules: readonly PolicyRule[]): void {
+  draft.rules = rules;
+  const { metadata } = draft;
+  const entry = {
+    manager: AGGREGATION_MANAGER,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(resource),
+    time: metadata.creationTimestamp,
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:rules': {} },
+  };
+  metadata.managedFields = [entry, ...(metadata.managedFields ?? [])];
 }
 
 /** complete adds what a stored role or binding lacks. */
