@@ -54,15 +54,13 @@ describe('a Go operator on the embedded control plane', { timeout: 300_000 }, ()
     };
     const first = await teamNamespace();
     const key = { namespace: c.namespace, name: 'copies' };
-    await c.admin.create(ConfigMapSync, {
-      metadata: key,
-      spec: {
-        sourceNamespace: c.namespace,
-        configMapName: 'source',
-        destinationSelector: team,
-        targetName: 'copy',
-      },
-    });
+    const spec = {
+      sourceNamespace: c.namespace,
+      configMapName: 'source',
+      destinationSelector: team,
+      targetName: 'copy',
+    };
+    await c.admin.create(ConfigMapSync, ConfigMapSync.withDefaults({ metadata: key, spec }));
     const copy = await c.until(ConfigMap, { namespace: first, name: 'copy' }, () => true);
     expect(copy).toMatchObject({ data, binaryData: source.binaryData });
     expect(copy.metadata?.managedFields).toMatchObject([{ manager: 'peer', operation: 'Update', apiVersion: 'v1' }]);
