@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../admission/admission.ts';
 import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
-import { badRequest, conflict, invalid, notFound, otherNamespace } from '../status/api-status.ts';
+import { badRequest, conflict, invalid, notFound, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName, reviewParts } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
 import { draftOf, viewed } from './render.ts';
@@ -118,28 +118,38 @@ export function checkPlace({ info, resource }: RequestContext, { metadata }: Dra
 }
 
 function checkPreconditions(context: RequestContext, object: Draft, old: Draft): void {
-  const { resource, info } = context;
+  const { info } = context;
   const { metadata } = object;
   checkPlace(context, object);
-  const fixed = (field: string, value: string): never => {
-    const message = `Invalid value: ${quoteText(value)}: field is immutable`;
-    throw invalid(resource, info.name, [{ field, reason: 'FieldValueInvalid', message }]);
-  };
-  const { deletionTimestamp } = metadata;
-  if (deletionTimestamp && info.verb === 'patch' && deletionTimestamp !== old.metadata.deletionTimestamp)
-    fixed('metadata.deletionTimestamp', deletionTimestamp);
-  if (metadata.uid && metadata.uid !== old.metadata.uid) {
-    if (info.verb === 'patch') fixed('metadata.uid', metadata.uid);
+  if (info.verb !== 'patch' && metadata.uid && metadata.uid !== old.metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`;
     throw conflict(resourceName(context), info.name, why);
   }
+  checkVersion(context, object, old);
+  // What a patch says of the object's identity is part of it, and judged after the version.
+  if (info.verb === 'patch') refuseOtherIdentity(context, object, old);
+}
+
+function refuseOtherIdentity({ resource, info }: RequestContext, { metadata }: Draft, old: Draft): void {
+  for (const field of ['deletionTimestamp', 'uid'] as const) {
+    const value = metadata[field];
+    if (!value || value === old.metadata[field]) continue;
+    const message = `Invalid value: ${quoteText(value)}: field is immutable`;
+    throw invalid(resource, info.name, [{ field: `metadata.${field}`, reason: 'FieldValueInvalid', message }]);
+  }
+}
+
+function checkVersion(context: RequestContext, { metadata }: Draft, old: Draft): void {
+  const { resource, info } = context;
   const { resourceVersion } = metadata;
   if (!resourceVersion) {
-    if (!resource.needsVersion || context.info.verb === 'patch') return;
+    if (!resource.needsVersion || info.verb === 'patch') return;
     const message = 'Invalid value: 0: must be specified for an update';
     // Here the API server names the resource as if it were the kind.
     const what = { group: resource.group, kind: resource.resource };
     throw invalid(what, info.name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }]);
   }
+  if (!/^\d+$/.test(resourceVersion))
+    throw new StatusError(500, undefined, `strconv.ParseUint: parsing ${quoteText(resourceVersion)}: invalid syntax`);
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(resourceName(context), info.name);
 }
