@@ -55,7 +55,7 @@ export class AppendFile {
   /** Opens a file at `size`: what stands behind that is cut off. */
   constructor(path: string, size: number) {
     this.#path = path;
-    this.#file = openSync(path, 'a');
+    this.#file = openSync(path, 'a', 0o600);
     this.#size = size;
     ftruncateSync(this.#file, size);
   }

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@bowline/machinery';
@@ -59,6 +68,14 @@ describe('openJournal', () => {
     });
     put(after.storage, 'd', '');
     expect(after.storage.revision).toBe(7);
+  });
+
+  it('lets nobody else read what is kept, because Secrets are among it', () => {
+    chmodSync(folder, 0o755);
+    using kept = open();
+    put(kept.storage, 'a', '1');
+    const modes = [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => statSync(path).mode);
+    expect(modes.map((mode) => mode & 0o077)).toEqual(modes.map(() => 0));
   });
 
   it('begins as an empty store does where nothing was kept', () => {

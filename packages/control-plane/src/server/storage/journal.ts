@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Change } from './history.ts';
 import { AppendFile } from './journal-file.ts';
@@ -34,7 +34,9 @@ const SLICE_BYTES = 64 * 1024;
  * about three times what is alive at most. A line survives the end of the process, not that of the machine: nothing is synced.
  */
 export function openJournal(folder: string): OpenJournal {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Whoever made the folder before: Secrets are in it.
+  chmodSync(folder, 0o700);
   const state = restoreJournal(folder);
   const writer = new JournalWriter(folder, state);
   const close = (): void => writer.close();
