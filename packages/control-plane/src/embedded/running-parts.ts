@@ -118,7 +118,7 @@ export class RunningParts {
     });
   }
 
-  /** untilFurnished waits for what Pods in the default namespace need, which is also the sign that controllers run. */
+  /** untilFurnished waits for what Pods in the default namespace need. */
   async untilFurnished(signal: AbortSignal | undefined): Promise<void> {
     const limit = AbortSignal.timeout(START_TIMEOUT_MS);
     const within = signal ? AbortSignal.any([signal, limit]) : limit;

@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { Node } from '@bowline/kubernetes';
 import { type Clock, labelValueProblems, type Random, systemClock } from '@bowline/machinery';
-import { BowlineError, type Client, isAlreadyExists, isNotFound, type Log, Manager, silentLog } from '@bowline/runtime';
+import { BowlineError, type Client, isAlreadyExists, isNotFound, type Log, silentLog } from '@bowline/runtime';
 import { Addresses } from './addresses.ts';
 import { AGENT_LABEL } from './behaviour.ts';
 import { type LastProblem, rememberProblem } from './last-problem.ts';
 import { startLogServer } from './log-server.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
-import { nodeAgentOperator } from './operator.ts';
 import { type Steering, steering } from './steer.ts';
 
 /** NodeAgentOptions describe a node agent. */
@@ -59,9 +58,6 @@ export interface NodeAgent extends Steering, AsyncDisposable {
 /** As many as Kubernetes supports. */
 const MOST_NODES = 5_000;
 
-/** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
-const DRAIN_MS = 1_000;
-
 /**
  * startNodeAgent registers nodes and looks after the Pods on them, on any control plane. Resolves when the nodes have
  * reported that they are ready.
@@ -76,6 +72,8 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const templates = templatesOf(options, name);
   const addresses = addressesOf(options.network ?? '10.244.0.0/16');
   for (const template of templates) await register(client, name, template, signal);
+  // Controllers are most of the code, and many programs that can start an agent do not.
+  const { agentManager } = await import('./agent-manager.ts');
   const logServer = options.logs ? await startLogServer() : undefined;
 
   const awaited = new Set(templates.map((template) => template.name));
@@ -89,13 +87,9 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       if (awaited.delete(node) && awaited.size === 0) resolve();
     };
     if (awaited.size === 0) resolve();
-    const manager = new Manager({
-      operators: [nodeAgentOperator({ name, wire, heartbeatMs, addresses, logPort: logServer?.port, onReported })],
+    const parts = { name, wire, heartbeatMs, addresses, logPort: logServer?.port, onReported };
+    const manager = agentManager(parts, {
       clientFor: () => client,
-      leaderElection: false,
-      healthAddress: '0',
-      metricsAddress: '0',
-      drainTimeoutMs: DRAIN_MS,
       clock,
       wire,
       random: options.random,

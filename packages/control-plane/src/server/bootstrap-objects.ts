@@ -26,7 +26,11 @@ const API_SERVICE = {
 
 /** ensureBootstrapObjects writes what every cluster has from the beginning, if it is not there. */
 export async function ensureBootstrapObjects(server: ApiServer): Promise<void> {
-  for (const name of NAMESPACES) await ensure(server, '/api/v1/namespaces', name, {});
+  for (const name of NAMESPACES) {
+    await ensure(server, '/api/v1/namespaces', name, {});
+    // Those of other namespaces come from the controllers; Pods in these need not wait for them.
+    await ensure(server, `/api/v1/namespaces/${name}/serviceaccounts`, 'default', {});
+  }
   for (const { name, value, description } of PRIORITY_CLASSES)
     await ensure(server, '/apis/scheduling.k8s.io/v1/priorityclasses', name, { value, description });
   const { labels, spec } = API_SERVICE;

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
-import { createClient, type Log, Manager, silentLog, type Transport } from '@bowline/runtime';
-import { workloadsOperator } from './operator.ts';
+import { createClient, type Log, silentLog, type Transport } from '@bowline/runtime';
 
 /** WorkloadsOptions describe the controllers of a control plane. */
 export interface WorkloadsOptions {
@@ -33,9 +32,6 @@ export interface Workloads extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
-const DRAIN_MS = 1_000;
-
 /**
  * startWorkloads runs what kube-controller-manager and kube-scheduler do for a cluster: garbage collection, namespaces,
  * ServiceAccounts, workloads and scheduling. It returns at once; everything is looked after as soon as it is known.
@@ -44,37 +40,19 @@ const DRAIN_MS = 1_000;
  * await using workloads = startWorkloads({ transport, rootCertificate });
  */
 export function startWorkloads(options: WorkloadsOptions): Workloads {
-  const { transport, signal, clock = systemClock, wire = systemClock } = options;
-  const { random = systemRandom, log = silentLog } = options;
+  const { transport, signal, wire = systemClock, random = systemRandom, log = silentLog } = options;
   const component = 'kube-controller-manager';
   const client = createClient({ transport, clock: wire, wire, random, log, component, fieldManager: component });
   const stop = new AbortController();
   const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   setMaxListeners(0, end);
-  const manager = new Manager({
-    operators: [
-      workloadsOperator({
-        client,
-        clock,
-        wire,
-        random,
-        log,
-        rootCertificate: options.rootCertificate,
-        workloads: options.workloads ?? true,
-        scheduler: options.scheduler ?? true,
-      }),
-    ],
-    clientFor: () => client,
-    leaderElection: false,
-    healthAddress: '0',
-    metricsAddress: '0',
-    drainTimeoutMs: DRAIN_MS,
-    clock,
-    wire,
-    random,
-    log,
-  });
-  const stopped = manager.run(end);
+  const run = async (): Promise<void> => {
+    // Whoever starts them has something to ask first, and controllers are most of the code.
+    const { workloadsManager } = await import('./workloads-manager.ts');
+    if (end.aborted) return;
+    await workloadsManager(options, client).run(end);
+  };
+  const stopped = run();
   // Whoever stops them learns of it; without anybody it must not end the process.
   stopped.catch(() => undefined);
   const stopAll = (): Promise<void> => {

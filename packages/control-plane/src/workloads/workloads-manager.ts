@@ -1,0 +1,35 @@
+import { systemClock, systemRandom } from '@bowline/machinery';
+import { type Client, Manager, silentLog } from '@bowline/runtime';
+import { workloadsOperator } from './operator.ts';
+import type { WorkloadsOptions } from './start-workloads.ts';
+
+/** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
+const DRAIN_MS = 1_000;
+
+/** workloadsManager is what runs the controllers of a control plane. */
+export function workloadsManager(options: WorkloadsOptions, client: Client): Manager {
+  const { clock = systemClock, wire = systemClock, random = systemRandom, log = silentLog } = options;
+  return new Manager({
+    operators: [
+      workloadsOperator({
+        client,
+        clock,
+        wire,
+        random,
+        log,
+        rootCertificate: options.rootCertificate,
+        workloads: options.workloads ?? true,
+        scheduler: options.scheduler ?? true,
+      }),
+    ],
+    clientFor: () => client,
+    leaderElection: false,
+    healthAddress: '0',
+    metricsAddress: '0',
+    drainTimeoutMs: DRAIN_MS,
+    clock,
+    wire,
+    random,
+    log,
+  });
+}
