@@ -32,6 +32,10 @@ describe('a Go operator on the embedded control plane', { timeout: 300_000 }, ()
       data,
       binaryData: { bytes: 'AAH/' },
     });
+    // Every namespace gets one of these, a moment after its birth.
+    const namespaces = (await c.admin.list(Namespace, {})).items.length;
+    const roots = { namespace: undefined, fieldSelector: 'metadata.name=kube-root-ca.crt' };
+    await c.untilList(ConfigMap, roots, (items) => items.length === namespaces);
     const all = (await c.admin.list(ConfigMap, {})).items.length;
     {
       await using cache = start('cache');
