@@ -36,6 +36,7 @@ test('keeps what the server said, and names verb, kind and key', () => {
   });
   expect(problem).toMatchObject({ reason: 'Invalid', causes, details: { name: 'a' } });
   expect(problem.message).toBe('cannot update ConfigMap ns/a: ConfigMap "a" is invalid');
+  expect(problem.serverMessage).toBe('ConfigMap "a" is invalid');
   expect(problem.request.key).toEqual({ namespace: 'ns', name: 'a' });
 });
 

@@ -79,6 +79,8 @@ export class ApiError extends BowlineError {
   readonly status: number;
   /** The server's reason, for instance `NotFound`; follows from the status when the server named none. */
   readonly reason: string;
+  /** What the server said, without what was attempted and what to do about it. */
+  readonly serverMessage: string;
   readonly details: StatusDetails | undefined;
   readonly causes: readonly StatusCause[];
   /** How long the server asked to wait before another attempt. */
@@ -88,10 +90,14 @@ export class ApiError extends BowlineError {
   constructor(init: ApiErrorInit) {
     const reason = init.body?.reason || REASONS[init.status] || 'Unknown';
     const code = codeOf(init, reason);
-    super(code, messageOf(init, code), { retryable: init.status === 429 || init.status >= 500 });
+    const said = (init.body?.message ?? `status ${init.status}`).slice(0, LONGEST_SERVER_MESSAGE);
+    super(code, `cannot ${describe(init.request)}: ${wayOut(init.request, code, said)}`, {
+      retryable: init.status === 429 || init.status >= 500,
+    });
     this.name = 'ApiError';
     this.status = init.status;
     this.reason = reason;
+    this.serverMessage = said;
     this.details = init.body?.details;
     this.causes = init.body?.details?.causes ?? [];
     this.retryAfterMs = init.retryAfterMs;
@@ -103,12 +109,6 @@ function codeOf(init: ApiErrorInit, reason: string): `BOWLINE_API_${string}` {
   // An absent object is named in the details; an absent kind answers with plain text, an absent subresource with no name.
   if (init.status === 404 && init.request.resource && !init.body?.details?.name) return 'BOWLINE_API_KIND_NOT_SERVED';
   return CODES[reason] ?? 'BOWLINE_API_ERROR';
-}
-
-function messageOf(init: ApiErrorInit, code: string): string {
-  const { request } = init;
-  const said = (init.body?.message ?? `status ${init.status}`).slice(0, LONGEST_SERVER_MESSAGE);
-  return `cannot ${describe(request)}: ${wayOut(request, code, said)}`;
 }
 
 function describe(request: ApiRequest): string {
