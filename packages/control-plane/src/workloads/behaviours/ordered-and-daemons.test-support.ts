@@ -4,10 +4,12 @@ import {
   Deployment,
   EndpointSlice,
   Event,
+  Job,
   keyOf,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
+  ReplicaSet,
   Service,
   StatefulSet,
 } from '@bowline/kubernetes';
@@ -149,6 +151,34 @@ export function orderedAndDaemons(open: OpenCluster): void {
     });
     await c.untilList(Pod, {}, (items) => items.length === 0);
     await c.admin.delete(DaemonSet, key);
+  });
+
+  it.concurrent('says how workloads stand whose Pods are refused, and why they are', async () => {
+    await using c = await open();
+    const metadata = { name: 'web', namespace: c.namespace };
+    const refused = { serviceAccountName: 'nobody', containers: [container] };
+    const spec = { replicas: 1, selector, template: podTemplate(refused) };
+    await c.admin.create(StatefulSet, { metadata, spec: { ...spec, serviceName: 'web' } });
+    await c.admin.create(DaemonSet, { metadata, spec: { selector, template: podTemplate(refused) } });
+    const template = { spec: { ...refused, restartPolicy: 'Never' as const } };
+    await c.admin.create(Job, { metadata, spec: { template } });
+    await c.admin.create(ReplicaSet, { metadata, spec });
+    const isSeen = ({ status }: StatefulSet | DaemonSet): boolean => status?.observedGeneration === 1;
+    await c.until(StatefulSet, metadata, isSeen);
+    await c.until(DaemonSet, metadata, isSeen);
+    await c.until(Job, metadata, ({ status }) => status?.startTime !== undefined);
+    const { status } = await c.until(ReplicaSet, metadata, (set) => set.status?.conditions?.length === 1);
+    expect(status?.conditions?.[0]).toMatchObject({
+      type: 'ReplicaFailure',
+      message: expect.stringMatching(/^pods "web-.*" is forbidden: /),
+    });
+    const failures = [
+      'Error creating: pods "web-',
+      'Create Pod web-0 in StatefulSet web failed error: pods "web-0" is',
+    ];
+    await c.untilList(Event, {}, (events) =>
+      failures.every((text) => events.some(({ message }) => message?.startsWith(text))),
+    );
   });
 
   it.concurrent('says where the Pods of a Service are, and how many may be evicted', async () => {

@@ -2,7 +2,7 @@ import { ControllerRevision, DaemonSet, keyOf, keyString, Node, Pod, parseKey } 
 import { type Controller, keyed } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
-import { createPod, deletePod, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';
+import { createPod, deletePod, failureOf, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';
 import { availableInMs, isFinished } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
 import { currentRevision, pruneRevisions } from '../revisions/controller-revisions.ts';
@@ -60,15 +60,18 @@ export function daemonSets(): Controller<WorkloadDeps> {
       const hash = found.revision.metadata?.labels?.[HASH_LABEL] ?? '';
       const owner: PodOwner = { controller: 'daemonset-controller', resource: DaemonSet, object: set, events };
       const { create, remove } = nextSteps(set, { nodes, pods, hash, now: clock.now() });
-      await Promise.all(remove.slice(0, MOST_AT_ONCE).map((pod) => deletePod(live, owner, pod)));
-      const places = create.slice(0, MOST_AT_ONCE);
-      await inGrowingBatches(places.length, (index) =>
-        createPod(live, owner, daemonPod(set, places[index] ?? '', hash)),
-      );
+      const failure = await failureOf(async () => {
+        await Promise.all(remove.slice(0, MOST_AT_ONCE).map((pod) => deletePod(live, owner, pod)));
+        const places = create.slice(0, MOST_AT_ONCE);
+        await inGrowingBatches(places.length, (index) =>
+          createPod(live, owner, daemonPod(set, places[index] ?? '', hash)),
+        );
+      });
 
       const now = clock.now();
       const after = list(Pod, { by: { owner: uid } });
       await reportStatus(live, DaemonSet, set, daemonSetStatus(set, { nodes, pods: after, hash, now }));
+      if (failure) throw failure;
       const used = new Set([hash, ...after.map(({ metadata }) => metadata?.labels?.[HASH_LABEL])]);
       const isUsed = ({ metadata }: ControllerRevision): boolean => used.has(metadata?.labels?.[HASH_LABEL]);
       await pruneRevisions(live, revisions, isUsed, set.spec.revisionHistoryLimit);

@@ -3,7 +3,7 @@ import { parseTime } from '@bowline/machinery';
 import { type Controller, isNotFound, keyed, type LiveClient } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
-import { createPod, deletePod, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';
+import { createPod, deletePod, failureOf, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';
 import { controllerOf } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
 import { inDeletionOrder } from '../replica-set/deletion-order.ts';
@@ -60,7 +60,9 @@ export function jobs(): Controller<WorkloadDeps> {
       let counts = countPods(job, pods);
       const verdict = verdictOn(job, counts, clock.now());
       let wait: number | undefined;
-      if (deletionTimestamp === undefined) wait = await adjust(live, owner, job, counts, verdict, clock.now());
+      const failure = await failureOf(async () => {
+        if (deletionTimestamp === undefined) wait = await adjust(live, owner, job, counts, verdict, clock.now());
+      });
       const count = (): JobCounts => countPods(get(Job, parseKey(key)) ?? job, list(Pod, { by: { owner: uid } }));
       counts = count();
       // The status must hold an ended Pod before its finalizer goes, or it might be counted twice, or never.
@@ -71,6 +73,7 @@ export function jobs(): Controller<WorkloadDeps> {
         current = await reportStatus(live, Job, current, jobStatus(current, counts, verdict, clock.now()));
       }
       tell(owner, job, current, verdict);
+      if (failure) throw failure;
       const waits = [wait, deadlineInMs(current, clock.now()), ttlInMs(current, clock.now())];
       const soonest = Math.min(...waits.filter((each) => each !== undefined).map((each) => Math.max(each, 0)));
       return { requeueAfterMs: Number.isFinite(soonest) ? soonest : undefined };

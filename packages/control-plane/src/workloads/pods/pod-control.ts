@@ -6,7 +6,7 @@ import {
   type PodTemplateSpec,
   type Resource,
 } from '@bowline/kubernetes';
-import { isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { ApiError, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
 import type { WorkloadEvents } from './workload-events.ts';
 
 /** PodOwner is the workload that makes and deletes Pods. */
@@ -79,8 +79,20 @@ export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Pr
 const tellOf: NonNullable<PodOwner['tell']> = (verb, pod, error) =>
   error === undefined ? `${verb}d pod: ${pod}` : `Error ${verb === 'Create' ? 'creating' : 'deleting'}: ${error}`;
 
-function messageOf(error: unknown): string {
+/** messageOf is why something failed, in the words of the API server where it was the one that refused. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.serverMessage;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** failureOf does something and answers why it failed, for those who have a status to write before they throw it. */
+export async function failureOf(work: () => Promise<unknown>): Promise<Error | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** MOST_AT_ONCE bounds what one look at a workload creates or deletes. */

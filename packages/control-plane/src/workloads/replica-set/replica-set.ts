@@ -3,7 +3,16 @@ import { formatTime } from '@bowline/machinery';
 import { type Controller, keyed } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
-import { createPod, deletePod, inGrowingBatches, MOST_AT_ONCE, type PodOwner, podFrom } from '../pods/pod-control.ts';
+import {
+  createPod,
+  deletePod,
+  failureOf,
+  inGrowingBatches,
+  MOST_AT_ONCE,
+  messageOf,
+  type PodOwner,
+  podFrom,
+} from '../pods/pod-control.ts';
 import { availableInMs, controllerOf, isActive, isTerminating } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
 import type { WorkloadDeps } from '../workload-deps.ts';
@@ -48,7 +57,7 @@ export function replicaSets(): Controller<WorkloadDeps> {
       let error: Error | undefined;
       if (deletionTimestamp === undefined && active.length !== wanted) {
         const isMore = active.length < wanted;
-        try {
+        error = await failureOf(async () => {
           if (isMore) {
             const missing = Math.min(wanted - active.length, MOST_AT_ONCE);
             await inGrowingBatches(missing, () => createPod(live, owner, podFrom(set.spec?.template, owner)));
@@ -60,10 +69,8 @@ export function replicaSets(): Controller<WorkloadDeps> {
             const surplus = order.slice(0, Math.min(active.length - wanted, MOST_AT_ONCE));
             await Promise.all(surplus.map((pod) => deletePod(live, owner, pod)));
           }
-        } catch (cause) {
-          error = cause instanceof Error ? cause : new Error(String(cause));
-          failure = { reason: isMore ? 'FailedCreate' : 'FailedDelete', message: error.message };
-        }
+        });
+        if (error) failure = { reason: isMore ? 'FailedCreate' : 'FailedDelete', message: messageOf(error) };
       }
       // Own writes are visible at once: what was made or deleted above is counted.
       const selected = new Set(claimed.map(({ metadata }) => metadata?.uid));

@@ -10,7 +10,7 @@ import {
 import { type Controller, isAlreadyExists, isNotFound, keyed, type LiveClient, ownerReference } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
-import { createPod, deletePod, type PodOwner } from '../pods/pod-control.ts';
+import { createPod, deletePod, failureOf, type PodOwner } from '../pods/pod-control.ts';
 import { availableInMs } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
 import { currentRevision, pruneRevisions } from '../revisions/controller-revisions.ts';
@@ -69,20 +69,23 @@ export function statefulSets(): Controller<WorkloadDeps> {
         tell: (verb, pod, error) =>
           `${verb} Pod ${pod} in StatefulSet ${set.metadata?.name} ${error === undefined ? 'successful' : `failed error: ${error}`}`,
       };
-      for (const step of nextSteps(set, { pods, updateRevision, now: clock.now() })) {
-        if (step.do === 'delete') {
-          if (step.why === 'surplus') await handOverClaims(live, set, step.pod);
-          await deletePod(live, owner, step.pod);
-          continue;
+      const failure = await failureOf(async () => {
+        for (const step of nextSteps(set, { pods, updateRevision, now: clock.now() })) {
+          if (step.do === 'delete') {
+            if (step.why === 'surplus') await handOverClaims(live, set, step.pod);
+            await deletePod(live, owner, step.pod);
+            continue;
+          }
+          await createClaims(live, set, step.ordinal);
+          await createPod(live, owner, podAt(set, step.ordinal, step.revision === 'current' ? current : update));
         }
-        await createClaims(live, set, step.ordinal);
-        await createPod(live, owner, podAt(set, step.ordinal, step.revision === 'current' ? current : update));
-      }
+      });
 
       const now = clock.now();
       const after = list(Pod, { by: { owner: uid } }).filter((pod) => ordinalOf(set, pod) !== undefined);
       const facts = { pods: after, updateRevision, currentRevision: current.metadata?.name ?? '', collisionCount, now };
       const { status } = await reportStatus(live, StatefulSet, set, statefulSetStatus(set, facts));
+      if (failure) throw failure;
       const used = new Set([status?.currentRevision, updateRevision, ...after.map(revisionOf)]);
       await pruneRevisions(live, revisions, ({ metadata }) => used.has(metadata?.name), set.spec.revisionHistoryLimit);
       return { requeueAfterMs: availableInMs(after, set.spec.minReadySeconds, now) };
