@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bundle } from '../../../scripts/bundle.mjs';
@@ -14,8 +14,11 @@ const startTimeoutMs = 60_000;
 export async function command(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { commandRounds: rounds } = scene.plan;
   const folder = join(scene.folder, 'command');
-  await mkdir(folder);
-  const program = await bundle({ entry: 'apps/bowline/src/main.ts', folder });
+  const dist = join(folder, 'dist');
+  await mkdir(dist, { recursive: true });
+  // As the package has it: without, Node would guess what kind of module every file is.
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  const program = await bundle({ entry: 'apps/bowline/src/main.ts', folder: dist });
   const taken: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     scene.log(`control-plane start, round ${round + 1} of ${rounds}`);
