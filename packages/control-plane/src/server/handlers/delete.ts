@@ -1,5 +1,6 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { formatTime } from '@bowline/machinery';
+import { isTrue } from '../http/request-info.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
 import { badRequest, conflict, invalid, notFound, type Status, StatusError } from '../status/api-status.ts';
@@ -41,7 +42,7 @@ export async function deleteOptions(
   const body = bytes.byteLength === 0 ? {} : await readOptions(bytes, request.headers['content-type'], decoders);
   const grace = body.gracePeriodSeconds ?? readInteger(query.get('gracePeriodSeconds'));
   const orphans =
-    body.orphanDependents ?? (query.has('orphanDependents') ? query.get('orphanDependents') === 'true' : undefined);
+    body.orphanDependents ?? (query.has('orphanDependents') ? isTrue(query.get('orphanDependents')) : undefined);
   const policy = body.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
   const wrong = (field: string, message: string, reason: 'FieldValueInvalid' | 'FieldValueNotSupported'): never => {
     throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [{ field, reason, message }]);
@@ -109,7 +110,8 @@ async function readOptions(
     return options as BodyOptions;
   } catch (error) {
     if (error instanceof UnreadableBody) throw badRequest(error.message);
-    if (error instanceof StatusError) throw badRequest(error.message.replace(/^.* cannot be handled as a \S+: /, ''));
+    if (error instanceof StatusError && error.code === 400)
+      throw badRequest(error.message.replace(/^.* cannot be handled as a \S+: /, ''));
     throw error;
   }
 }

@@ -99,7 +99,7 @@ function patcher({ resource: { schema }, strategicMerge }: RequestContext, type:
       return (document) => {
         try {
           // Its shape is checked where it is applied. The API server does not replace the whole document.
-          if ((value as readonly JsonPatchOperation[]).some(({ path }) => path === '')) throw rejected();
+          if ((value as readonly { path?: unknown }[]).some((each) => each?.path === '')) throw rejected();
           return applyJsonPatch(document, value as readonly JsonPatchOperation[]);
         } catch (error) {
           if (!(error instanceof BowlineError)) throw error;

@@ -47,7 +47,9 @@ export function tableText(
     return `{"cells":${cells}${marks},"object":${carried}}`;
   });
   const head = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
-  const body = rows.length === 0 && resource.schema ? 'null' : `[${rows.join(',')}]`;
+  // Kinds without columns of their own have no rows at all then.
+  const isPlain = columns.some(({ name }) => name === 'Created At');
+  const body = rows.length === 0 && isPlain ? 'null' : `[${rows.join(',')}]`;
   return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : null)},"rows":${body}}`;
 }
 

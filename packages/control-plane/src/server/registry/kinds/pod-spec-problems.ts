@@ -115,9 +115,9 @@ export function labelProblems(field: string, labels: { readonly [key: string]: s
 export function podTemplateProblems(path: string, template: Loose<PodTemplateSpec>): Problems {
   const { labels = {}, annotations = {} } = template.metadata ?? {};
   return [
-    ...labelProblems(`${path}.metadata.labels`, labels),
+    ...labelProblems(`${path}.labels`, labels),
     ...Object.keys(annotations).flatMap((key) =>
-      invalids(`${path}.metadata.annotations`, key, labelKeyProblems(key.toLowerCase())),
+      invalids(`${path}.annotations`, key, labelKeyProblems(key.toLowerCase())),
     ),
     ...podSpecProblems(`${path}.spec`, template.spec ?? {}),
     ...((template.spec?.ephemeralContainers ?? []).length > 0

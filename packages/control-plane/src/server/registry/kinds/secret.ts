@@ -28,11 +28,6 @@ export const secretRules: KindRules = {
     }
     secret.stringData = undefined;
   },
-  prepareForUpdate(object, old) {
-    const secret = as<Secret>(object);
-    // Who says nothing of the type means the one that it has.
-    if (secret.type === 'Opaque' && old.type !== undefined && old.type !== secret.type) secret.type = String(old.type);
-  },
   validate(object, old) {
     const data = (object.data ?? {}) as Content;
     const problems: FieldProblem[] = old ? changeProblems(object, old) : [];
