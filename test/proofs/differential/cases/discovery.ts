@@ -1,0 +1,68 @@
+import { AGGREGATED, type Case, get } from '../step.ts';
+
+const GROUPS = [
+  'apps/v1',
+  'batch/v1',
+  'networking.k8s.io/v1',
+  'policy/v1',
+  'rbac.authorization.k8s.io/v1',
+  'coordination.k8s.io/v1',
+  'storage.k8s.io/v1',
+  'scheduling.k8s.io/v1',
+  'discovery.k8s.io/v1',
+  'events.k8s.io/v1',
+  'autoscaling/v2',
+  'apiextensions.k8s.io/v1',
+  'admissionregistration.k8s.io/v1',
+  'authentication.k8s.io/v1',
+  'authorization.k8s.io/v1',
+  'proof.bowline.dev/v1',
+  'proof.bowline.dev/v1beta1',
+];
+
+/** discovery is about what a server says of itself. */
+export const discovery: readonly Case[] = [
+  { name: 'discovery of versions', steps: [get('/api'), get('/api/'), get('/version'), get('/version/')] },
+  { name: 'discovery of core', steps: [get('/api/v1'), get('/api/v1/')] },
+  { name: 'discovery of groups', steps: [get('/apis')] },
+  ...GROUPS.map((group): Case => ({ name: `discovery of ${group}`, steps: [get(`/apis/${group}`)] })),
+  { name: 'discovery of one group', steps: [get('/apis/apps'), get('/apis/proof.bowline.dev'), get('/apis/nope')] },
+  { name: 'aggregated discovery of core', steps: [get('/api', AGGREGATED)] },
+  { name: 'aggregated discovery of groups', steps: [get('/apis', AGGREGATED)] },
+  { name: 'health', steps: [get('/healthz'), get('/readyz'), get('/livez'), get('/healthz/ping'), get('/livez/nope')] },
+  {
+    name: 'paths of nothing',
+    steps: [
+      get('/nope'),
+      get('/api/v2'),
+      get('/apis/apps/v9'),
+      get('/apis/nope/v1'),
+      get('/apis/nope/v1/x'),
+      get('/api/v1/nopes'),
+      get('/api/v1/namespaces/NS/nopes'),
+      get('/api/v1/namespaces/NS/nodes'),
+      get('/api/v1/namespaces/NS/pods/a/nope'),
+      get('/api/v1/namespaces/NS/pods/a/b/c'),
+      get('/apis/proof.bowline.dev/v1/namespaces/NS/nopes'),
+      get('/apis/proof.bowline.dev/v1/namespaces/NS/widgets/a/nope'),
+      get('/apis/proof.bowline.dev/v2/namespaces/NS/widgets'),
+      get('//api/v1'),
+      get('/api//v1/namespaces'),
+    ],
+  },
+  {
+    name: 'methods that are not allowed',
+    steps: [
+      { method: 'POST', path: '/api/v1/namespaces/NS/configmaps/a', body: {} },
+      { method: 'PUT', path: '/api/v1/namespaces/NS/configmaps', body: {} },
+      { method: 'PATCH', path: '/api/v1/namespaces/NS/configmaps', body: {} },
+      { method: 'DELETE', path: '/api/v1/namespaces' },
+      { method: 'POST', path: '/api/v1/namespaces/NS/pods/a/status', body: {} },
+      { method: 'DELETE', path: '/apis/apps/v1/namespaces/NS/deployments/a/scale' },
+      { method: 'GET', path: '/apis/authorization.k8s.io/v1/subjectaccessreviews' },
+      { method: 'POST', path: '/apis/proof.bowline.dev/v1/namespaces/NS/widgets/a', body: {} },
+      { method: 'POST', path: '/api/v1/configmaps', body: { metadata: { name: 'a' } } },
+      { method: 'OPTIONS', path: '/api/v1/namespaces/NS/configmaps' },
+    ],
+  },
+];

@@ -1,0 +1,186 @@
+import { type Case, get, METADATA_LIST, post, remove, TABLE } from '../step.ts';
+
+const MAPS = '/api/v1/namespaces/NS/configmaps';
+const WIDGETS = '/apis/proof.bowline.dev/v1/namespaces/NS/widgets';
+const MINE = 'fieldSelector=metadata.name!%3Dkube-root-ca.crt';
+
+const SELECTORS = [
+  'a=1',
+  'a==1',
+  'a!=1',
+  'a',
+  '!a',
+  'a in (1,2)',
+  'a notin (1)',
+  'a=1,b=2',
+  'a=1,',
+  ',',
+  '=',
+  'a=1 2',
+  'a in ()',
+  'a in 1',
+  'a>1',
+  'a>x',
+  'a=b=c',
+  'a=-',
+  'é=1',
+  'x/y/z=1',
+  '!a=1',
+  'a in (1,)',
+  `a=${'x'.repeat(64)}`,
+  'metadata.name=a',
+  '(a)',
+  'a = 1',
+  'a in(1)',
+];
+const FIELD_SELECTORS = [
+  'metadata.name=a',
+  'metadata.name==a',
+  'metadata.name!=a',
+  'metadata.namespace=NS',
+  'metadata.namespace=other',
+  'metadata.name=a,metadata.name=b',
+  'metadata.uid=x',
+  'data.a=1',
+  'metadata.name',
+  'metadata.name=',
+  '=a',
+  ',',
+  'metadata.name=a\\,b',
+  'metadata.name=a\\x',
+  'spec.color=red',
+  'type=Opaque',
+];
+const OPTIONS = [
+  'limit=2',
+  'limit=0',
+  'limit=-1',
+  'limit=x',
+  'limit=99999999999999999999',
+  'limit=1&labelSelector=a',
+  'resourceVersion=0',
+  'resourceVersion=1&resourceVersionMatch=NotOlderThan',
+  'resourceVersion=abc',
+  'resourceVersion=-1',
+  'resourceVersion=0&resourceVersionMatch=Exact',
+  'resourceVersionMatch=Exact',
+  'resourceVersionMatch=NotOlderThan',
+  'resourceVersion=0&resourceVersionMatch=x',
+  'resourceVersion=999999999&resourceVersionMatch=NotOlderThan',
+  'resourceVersion=999999999&resourceVersionMatch=Exact',
+  'continue=abc',
+  'continue=e30',
+  'sendInitialEvents=true',
+  'timeoutSeconds=x',
+  'timeoutSeconds=5',
+  'allowWatchBookmarks=x',
+  'watch=x&timeoutSeconds=1',
+  'unknown=1',
+  'pretty=true',
+];
+
+const things = ['a', 'b', 'c', 'd', 'e'].map((name, index) => ({
+  metadata: { name, labels: { a: String(index % 3), ...(index > 2 ? { b: '2' } : {}) } },
+}));
+
+/** lists is about collections, their options and forms. */
+export const lists: readonly Case[] = [
+  {
+    name: 'pages of a list',
+    steps: [
+      ...things.map((each) => post(MAPS, each)),
+      get(`${MAPS}?limit=2&${MINE}`),
+      get(`${MAPS}?limit=2&${MINE}&continue={{5.metadata.continue}}`),
+      get(`${MAPS}?limit=2`),
+      get(`${MAPS}?limit=2&continue={{7.metadata.continue}}`),
+      get(`${MAPS}?limit=2&continue={{8.metadata.continue}}`),
+      get(`${MAPS}?limit=2&resourceVersion=1&continue={{7.metadata.continue}}`),
+      get(`${MAPS}?limit=2`, TABLE),
+      get(`${MAPS}?limit=2`, METADATA_LIST),
+      get(`${MAPS}?resourceVersion={{7.metadata.resourceVersion}}&resourceVersionMatch=Exact`),
+      get(`${MAPS}?limit=1&resourceVersion={{7.metadata.resourceVersion}}&resourceVersionMatch=Exact`),
+    ],
+  },
+  {
+    name: 'label selectors',
+    steps: [
+      ...things.map((each) => post(MAPS, each)),
+      ...SELECTORS.map((selector) => get(`${MAPS}?labelSelector=${encodeURIComponent(selector)}`, METADATA_LIST)),
+    ],
+  },
+  {
+    name: 'field selectors',
+    steps: [
+      ...things.map((each) => post(MAPS, each)),
+      ...FIELD_SELECTORS.map((selector) => get(`${MAPS}?fieldSelector=${encodeURIComponent(selector)}`, METADATA_LIST)),
+    ],
+  },
+  {
+    name: 'field selectors of kinds',
+    steps: [
+      post(WIDGETS, {
+        apiVersion: 'proof.bowline.dev/v1',
+        kind: 'Widget',
+        metadata: { name: 'a' },
+        spec: { color: 'red' },
+      }),
+      ...['spec.color=red', 'spec.color!=red', 'spec.size=3', 'metadata.name=a', 'color=red'].map((selector) =>
+        get(`${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`),
+      ),
+      post('/api/v1/namespaces/NS/secrets', { metadata: { name: 'a' }, type: 'example.com/x' }),
+      get('/api/v1/namespaces/NS/secrets?fieldSelector=type%3Dexample.com/x'),
+      get('/api/v1/namespaces/NS/pods?fieldSelector=status.phase%3DRunning,spec.nodeName%3Dx'),
+      get('/api/v1/namespaces/NS/pods?fieldSelector=spec.nope%3Dx'),
+      get('/api/v1/namespaces/NS/events?fieldSelector=involvedObject.name%3Da,reason%3Db,type%3DNormal'),
+      get('/api/v1/namespaces?fieldSelector=status.phase%3DActive,metadata.name%3DNS', METADATA_LIST),
+      get('/apis/apps/v1/namespaces/NS/replicasets?fieldSelector=status.replicas%3D1'),
+      get('/apis/batch/v1/namespaces/NS/jobs?fieldSelector=status.successful%3D1'),
+    ],
+  },
+  { name: 'options of lists', steps: OPTIONS.map((options) => get(`${MAPS}?${options}`, METADATA_LIST)) },
+  {
+    name: 'options of lists of custom resources',
+    steps: OPTIONS.filter((each) => !each.includes('999999999')).map((options) => get(`${WIDGETS}?${options}`)),
+  },
+  {
+    name: 'options of reads',
+    steps: [
+      post(MAPS, things[0]),
+      ...[
+        'resourceVersion=0',
+        'resourceVersion=1',
+        'resourceVersion=abc',
+        'resourceVersion=999999999',
+        'pretty=1',
+        'watch=1&timeoutSeconds=1',
+      ].map((options) => get(`${MAPS}/a?${options}`)),
+    ],
+  },
+  {
+    name: 'forms',
+    steps: [
+      post(MAPS, things[0]),
+      ...[
+        'application/json;as=Table;v=v1beta1;g=meta.k8s.io',
+        'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
+        'application/json;as=Table;v=v2;g=meta.k8s.io',
+        'application/json;as=Nope;v=v1;g=meta.k8s.io',
+        'application/json;as=PartialObjectMetadata;v=v1beta1;g=meta.k8s.io',
+        'text/html',
+        'text/html,*/*',
+        '*/*',
+        'application/*',
+        '',
+        'application/json;q=0.1,text/plain',
+        'application/yaml;as=Table;v=v1;g=meta.k8s.io',
+      ].map((accept) => get(`${MAPS}/a`, { accept })),
+      ...['None', 'Metadata', 'Object', 'x', ''].map((include) => get(`${MAPS}/a?includeObject=${include}`, TABLE)),
+      get(`${MAPS}?includeObject=Object`, TABLE),
+      get(`${WIDGETS}?includeObject=Object`, TABLE),
+      remove(`${MAPS}/a?dryRun=All`),
+      { method: 'DELETE', path: `${MAPS}/a`, headers: TABLE },
+      { method: 'POST', path: MAPS, body: things[1], headers: TABLE },
+      { method: 'POST', path: MAPS, body: things[2], headers: METADATA_LIST },
+    ],
+  },
+];

@@ -1,0 +1,113 @@
+import type { Names } from './pair.ts';
+
+/** Said is an answer without what differs from server to server and from moment to moment. */
+export interface Said {
+  readonly code: number;
+  readonly contentType: string | undefined;
+  readonly warning: string | undefined;
+  readonly retryAfter: string | undefined;
+  readonly body: unknown;
+}
+
+/** What is another value on every server, or in every moment: only that it is there counts. */
+const DRAWN: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'lastPhaseTransitionTime',
+  'startTime',
+  'time',
+  'continue',
+  'serverAddress',
+  'token',
+  'expirationTimestamp',
+  // The certificate of the authority.
+  'ca.crt',
+]);
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const VERSIONS =
+  /(resource version: |current: |resourceVersion=|ResourceVersion in (?:precondition|object meta): |\()\d+/g;
+
+/** Times of samples are of other days. */
+const TODAY = new Date().toISOString().slice(0, 10);
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** normalised is what counts of an answer. */
+export function normalised({ status, headers, body }: Raw, { namespace, own }: Names): Said {
+  const here = (text: string): string =>
+    text
+      .replaceAll(namespace, 'NS')
+      .replaceAll(own, 'OWN')
+      .replaceAll(UUID, 'UUID')
+      .replaceAll(VERSIONS, '$1N')
+      .replaceAll(/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-DRAWN')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) => (time.startsWith(TODAY) ? 'NOW' : time))
+      .replaceAll(/\b10\.0\.0\.\d+/g, '10.0.0.x');
+  const below = (value: unknown, name: string, parent: unknown): unknown => {
+    if (typeof value === 'string') {
+      if (DRAWN.has(name) && value !== '') return 'DRAWN';
+      if (name === 'message' && hasCauses(parent)) return here(value.slice(0, value.indexOf(': ')));
+      if (name === 'name' && isGenerated(parent)) return 'GENERATED';
+      if (name === 'description' && isColumn(parent)) return '';
+      return here(value);
+    }
+    if (name === 'nodePort' || name === 'healthCheckNodePort') return 'DRAWN';
+    if (name === 'cells') return (value as readonly unknown[]).map((cell) => essentialCell(cell, here));
+    if (name === 'causes') return below(byPlace(value as readonly Cause[]), '', undefined);
+    if (Array.isArray(value)) return value.map((each) => below(each, '', undefined));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]): [string, unknown] => [here(key), below(member, key, value)]),
+    );
+  };
+  return {
+    code: status,
+    contentType: headers['content-type'],
+    warning: headers.warning === undefined ? undefined : here(headers.warning),
+    retryAfter: headers['retry-after'],
+    body: below(body, '', undefined),
+  };
+}
+
+interface Cause {
+  readonly field?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The message of a refusal repeats its causes. */
+function hasCauses(parent: unknown): boolean {
+  return ((parent as { details?: { causes?: readonly unknown[] } }).details?.causes?.length ?? 0) > 0;
+}
+
+/**
+ * byPlace forgets the order of problems, which is that of a Go map for some, and how often one is told: the real server
+ * judges the metadata of built-in kinds twice when they are updated.
+ */
+function byPlace(causes: readonly Cause[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(causes.map(({ field = '', reason, message }) => [`${field}: ${message}`, reason ?? '']));
+}
+
+function isGenerated(parent: unknown): boolean {
+  return typeof (parent as { generateName?: unknown } | undefined)?.generateName === 'string';
+}
+
+function isColumn(parent: unknown): boolean {
+  return typeof parent === 'object' && parent !== null && 'priority' in parent && 'format' in parent;
+}
+
+function essentialCell(cell: unknown, here: (text: string) => string): unknown {
+  if (typeof cell !== 'string') return cell;
+  if (/^(\d+[smhdy])+$/.test(cell)) return 'AGE';
+  if (/^\d{4}-\d\d-\d\dT[\d:]+Z$/.test(cell)) return 'TIME';
+  return here(cell);
+}

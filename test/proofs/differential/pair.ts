@@ -1,0 +1,165 @@
+import type { ControlPlaneAccess } from '@bowline/control-plane';
+import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime';
+import { normalised, type Said } from './normalise.ts';
+import type { Case, Step } from './step.ts';
+
+/** Asked is a step and what both servers said to it. */
+export interface Asked {
+  readonly step: Step;
+  readonly real: Said;
+  readonly ours: Said;
+}
+
+/** Names are what a case puts into its texts. */
+export interface Names {
+  readonly namespace: string;
+  readonly own: string;
+}
+
+interface Answer {
+  readonly said: Said;
+  readonly body: unknown;
+}
+
+const LONGEST_MS = 15_000;
+
+/** Pair is a real control plane and an embedded one that are asked the same. */
+export class Pair implements AsyncDisposable {
+  readonly #real: Transport;
+  readonly #ours: Transport;
+
+  private constructor(real: Transport, ours: Transport) {
+    this.#real = real;
+    this.#ours = ours;
+  }
+
+  static async connect(real: ControlPlaneAccess, ours: ControlPlaneAccess): Promise<Pair> {
+    return new Pair(await transportTo(real), await transportTo(ours));
+  }
+
+  /** play asks the steps of a case, one after the other. */
+  async *play({ steps }: Case, names: Names): AsyncGenerator<Asked> {
+    const real: unknown[] = [];
+    const ours: unknown[] = [];
+    for (const step of steps) {
+      const [theirs, mine] = await Promise.all([
+        ask(this.#real, filled(step, names, real), names),
+        ask(this.#ours, filled(step, names, ours), names),
+      ]);
+      real.push(theirs.body);
+      ours.push(mine.body);
+      yield { step, real: theirs.said, ours: mine.said };
+    }
+  }
+
+  /** both sends a request to both, and fails unless they take it. */
+  async both(step: Step): Promise<void> {
+    for (const transport of [this.#real, this.#ours]) {
+      const { said } = await ask(transport, step, { namespace: '-', own: '-' });
+      if (said.code >= 300 && said.code !== 409)
+        throw new Error(`${step.method} ${step.path} is needed: ${JSON.stringify(said.body)}`);
+    }
+  }
+
+  /** until waits for both to answer a request with 200. */
+  async until(path: string): Promise<void> {
+    for (const transport of [this.#real, this.#ours]) {
+      for (let attempt = 0; ; attempt++) {
+        const { said } = await ask(transport, { method: 'GET', path }, { namespace: '-', own: '-' });
+        if (said.code === 200) break;
+        if (attempt > 600) throw new Error(`${path} is not there: ${JSON.stringify(said.body)}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#real.close(), this.#ours.close()]);
+  }
+}
+
+async function transportTo(controlPlane: ControlPlaneAccess): Promise<Transport> {
+  const kubeconfig = await controlPlane.kubeconfig('admin');
+  return connect(connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context'])));
+}
+
+async function ask(transport: Transport, step: Step, names: Names): Promise<Answer> {
+  const { method, path, body, headers, lines } = step;
+  const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const gone = new AbortController();
+  const response = await transport.request({
+    // Servers are asked things that no client of ours would.
+    method: method as 'GET',
+    path,
+    lane: lines === undefined ? 'call' : 'watch',
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': 'differential',
+      ...headers,
+    },
+    signal: gone.signal,
+    timeoutMs: LONGEST_MS,
+    ...content,
+  });
+  const text =
+    lines === undefined || response.status !== 200
+      ? await response.text()
+      : await beginning(response.body, lines, gone);
+  const parsed = parse(text);
+  return {
+    said: normalised({ status: response.status, headers: response.headers, body: parsed }, names),
+    body: parsed,
+  };
+}
+
+async function beginning(body: AsyncIterable<Uint8Array>, lines: number, gone: AbortController): Promise<string> {
+  const timer = setTimeout(() => gone.abort(), LONGEST_MS);
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += Buffer.from(chunk).toString();
+      if (text.split('\n').length > lines) break;
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+    gone.abort();
+  }
+  return text.split('\n').slice(0, lines).join('\n');
+}
+
+/** Lines of JSON are a list; what is no JSON is text. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    try {
+      return text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    } catch {
+      return text;
+    }
+  }
+}
+
+function filled(step: Step, { namespace, own }: Names, answers: readonly unknown[]): Step {
+  const fill = (text: string): string =>
+    text
+      .replaceAll(/\bNS\b/g, namespace)
+      .replaceAll('OWN', own)
+      .replaceAll(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index: string, path: string) => {
+        let value: unknown = answers[Number(index)];
+        for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name];
+        return String(value);
+      });
+  const { body } = step;
+  return {
+    ...step,
+    path: fill(step.path),
+    ...(body === undefined ? {} : { body: fill(typeof body === 'string' ? body : JSON.stringify(body)) }),
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Step is one request. Texts may hold NS for the case's namespace, OWN for what its cluster-wide names begin with, and
+ * `{{0.metadata.uid}}` for what the same server answered to an earlier step.
+ */
+export interface Step {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Reads so many lines of a stream, then leaves. Defaults to reading to the end. */
+  readonly lines?: number;
+}
+
+/** Case is what is asked, in order. */
+export interface Case {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+export const MERGE = { 'content-type': 'application/merge-patch+json' };
+export const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
+export const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
+export const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+export const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+export const METADATA = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' };
+export const METADATA_LIST = { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' };
+export const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
+
+type Headers = Readonly<Record<string, string>>;
+
+export function get(path: string, headers: Headers = {}): Step {
+  return { method: 'GET', path, headers };
+}
+
+export function watch(path: string, lines: number, headers: Headers = {}): Step {
+  return { method: 'GET', path, headers, lines };
+}
+
+export function post(path: string, body: unknown, headers: Headers = {}): Step {
+  return { method: 'POST', path, body, headers };
+}
+
+export function put(path: string, body: unknown, headers: Headers = {}): Step {
+  return { method: 'PUT', path, body, headers };
+}
+
+export function patch(path: string, body: unknown, headers: Headers): Step {
+  return { method: 'PATCH', path, body, headers };
+}
+
+/** apply is a server-side apply in the name of a manager. */
+export function apply(path: string, body: unknown, manager = 'me', more = ''): Step {
+  return patch(`${path}?fieldManager=${manager}${more}`, body, APPLY);
+}
+
+export function remove(path: string, body?: unknown): Step {
+  return { method: 'DELETE', path, body };
+}
