@@ -51,6 +51,15 @@ describe('Storage', () => {
     expect(storage.revision).toBe(2);
   });
 
+  it('takes no change for none, whichever other versions the object tells of', () => {
+    const { storage } = open();
+    const about = (resourceVersion: string) => ({ ...thing('a'), involved: { resourceVersion } });
+    storage.create(THINGS, 'default/a', about('2'));
+    expect(storage.update(THINGS, 'default/a', 2, about('3'))?.revision).toBe(3);
+    expect(storage.update(THINGS, 'default/a', 3, about('3'))?.revision).toBe(3);
+    expect(objectOf(storage.update(THINGS, 'default/a', 3, about('2')) ?? expect.fail())).toMatchObject(about('2'));
+  });
+
   it('lists in the order of namespace and name, by namespace and from a key on', () => {
     const { storage } = open();
     for (const key of ['b/a', 'a/c', 'a/b', 'a/a', 'ab/x']) {

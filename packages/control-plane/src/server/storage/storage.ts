@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import { Collection, type Selection } from './collection.ts';
 import { type Change, History, type HistoryLimits } from './history.ts';
-import { type Stored, storedFrom, textAt } from './stored.ts';
+import { isSameBut, type Stored, storedFrom } from './stored.ts';
 
 /** Journal makes writes outlive the process. */
 export interface Journal {
@@ -82,8 +82,8 @@ export class Storage {
   update(collection: string, key: string, revision: number, object: KubernetesObject): Stored | undefined {
     const previous = this.get(collection, key);
     if (previous?.revision !== revision) return undefined;
-    if (textAt(revision, object) === previous.json) return previous;
     const current = storedFrom(key, this.#revision + 1, object);
+    if (isSameBut(current, previous)) return previous;
     this.#commit({ revision: current.revision, collection, key, previous, current, last: undefined });
     return current;
   }

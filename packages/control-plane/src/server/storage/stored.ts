@@ -44,8 +44,17 @@ export function storedAs(key: string, revision: number, json: string): Stored {
   return { key, revision, uid, labels, json };
 }
 
-/** textAt is the text of an object at a revision. */
-export function textAt(revision: number, object: KubernetesObject): string {
+/** isSameBut says that two states of an object are the same but for their revisions. */
+export function isSameBut(state: Stored, other: Stored): boolean {
+  const { json, revision } = state;
+  const member = (of: number): string => `"resourceVersion":"${of}"`;
+  // Should it be that of something else in the object, the texts differ in the object's own.
+  const at = json.indexOf(member(revision));
+  const rest = at + member(revision).length;
+  return `${json.slice(0, at)}${member(other.revision)}${json.slice(rest)}` === other.json;
+}
+
+function textAt(revision: number, object: KubernetesObject): string {
   const metadata = { ...object.metadata, resourceVersion: String(revision) };
   return canonicalJson({ ...object, apiVersion: undefined, kind: undefined, metadata });
 }
