@@ -72,7 +72,7 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
   return {
     code: status,
     contentType: headers['content-type'],
-    warning: headers.warning === undefined ? undefined : here(headers.warning),
+    warning: headers.warning === undefined ? undefined : here(inOrder(headers.warning)),
     retryAfter: headers['retry-after'],
     body: below(body, '', undefined),
   };
@@ -95,6 +95,14 @@ function hasCauses(parent: unknown): boolean {
  */
 function byPlace(causes: readonly Cause[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(causes.map(({ field = '', reason, message }) => [`${field}: ${message}`, reason ?? '']));
+}
+
+/** Unknown fields are told in the order of a map. */
+function inOrder(warning: string): string {
+  return warning
+    .split(/, (?=299 - )/)
+    .sort()
+    .join(', ');
 }
 
 function isGenerated(parent: unknown): boolean {

@@ -72,12 +72,14 @@ async function run({
   await pair.both(post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', WIDGETS));
   const written = cases.filter(({ name }) => name.includes(flags.only ?? ''));
   const namespaces = written.map((_, index) => `${prefix}-${index}`);
-  const shared = Array.from({ length: Math.ceil(runs / PER_NAMESPACE) }, (_, index) => `${prefix}-g${index}`);
-  for (const name of [...namespaces, ...shared]) await pair.both(post('/api/v1/namespaces', { metadata: { name } }));
-  for (const name of [...namespaces, ...shared]) {
-    await pair.until(`/api/v1/namespaces/${name}/serviceaccounts/default`);
-    await pair.until(`/apis/proof.bowline.dev/v1/namespaces/${name}/widgets`);
-  }
+  const prepare = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) await pair.both(post('/api/v1/namespaces', { metadata: { name } }));
+    for (const name of names) {
+      await pair.until(`/api/v1/namespaces/${name}/serviceaccounts/default`);
+      await pair.until(`/apis/proof.bowline.dev/v1/namespaces/${name}/widgets`);
+    }
+  };
+  await prepare(namespaces);
   for (const [index, each] of written.entries())
     await compare(each, `${prefix}-${index}`, `${prefix}-own-${index}`, seed);
   log(`${written.length} written cases, ${requests} requests, ${violations.length} violations`);
@@ -85,7 +87,8 @@ async function run({
   const before = violations.length;
   while (generated < runs && !isOver() && violations.length - before < MOST_VIOLATIONS) {
     const at = seed + generated;
-    const namespace = shared[Math.floor(generated / PER_NAMESPACE)] ?? '';
+    const namespace = `${prefix}-g${Math.floor(generated / PER_NAMESPACE)}`;
+    if (generated % PER_NAMESPACE === 0) await prepare([namespace]);
     await compare(generatedCase(seededRandom(at), at), namespace, `${prefix}-gen-${at}`, at);
     generated++;
     if (generated % 100 === 0)
