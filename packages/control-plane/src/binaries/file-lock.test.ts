@@ -61,7 +61,7 @@ describe('lockFile', () => {
         const pid = Number(line.toString());
         const fields = async (): Promise<string[]> =>
           (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-        await expect.poll(async () => (await fields())[0]).toBe('Z');
+        await expect.poll(async () => (await fields())[0], { timeout: 20_000 }).toBe('Z');
         await writeFile(path, JSON.stringify({ pid, host: hostname(), started: (await fields())[19] }));
         await using lock = await lockFile(path);
         expect(lock).toBeDefined();
