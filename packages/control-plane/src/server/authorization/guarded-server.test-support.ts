@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Clock, systemRandom, VirtualClock } from '@bowline/machinery';
-import type { AuditEvent } from '../audit/audit-event.ts';
 import { createAdmission } from '../admission/create-admission.ts';
 import type { ServiceResolver } from '../admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from '../api-server.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { trackFields } from '../fields/track-fields.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
