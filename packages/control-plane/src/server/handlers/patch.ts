@@ -3,6 +3,7 @@ import {
   applyMergePatch,
   BowlineError,
   type JsonPatchOperation,
+  quoteText,
   StrategicMergeError,
 } from '@bowline/machinery';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
@@ -118,14 +119,16 @@ function rejected(): StatusError {
 /** checkKind refuses a patch that makes another kind of a custom resource. */
 function checkKind(resource: ApiResource, result: Readonly<Record<string, unknown>>, name: string): void {
   if (resource.schema) return;
-  const { apiVersion, kind } = typed(resource);
-  const wrong = (what: { group: string; kind: string }, field: string, found: unknown, expected = ''): never => {
-    const message = `Invalid value: ${JSON.stringify(found ?? '')}: must be ${expected}`;
+  const expected = typed(resource);
+  // What is no text is none.
+  const [apiVersion, kind] = [result.apiVersion, result.kind].map((each) => (typeof each === 'string' ? each : ''));
+  const wrong = (what: { group: string; kind: string }, field: string, found = '', wanted = ''): never => {
+    const message = `Invalid value: ${quoteText(found)}: must be ${wanted}`;
     throw invalid(what, name, [{ field, reason: 'FieldValueInvalid', message }]);
   };
-  if (result.apiVersion !== apiVersion)
-    wrong({ group: '', kind: resource.kind }, 'apiVersion', result.apiVersion, apiVersion);
-  if (result.kind !== kind) wrong({ group: resource.group, kind: String(result.kind) }, 'kind', result.kind, kind);
+  if (apiVersion !== expected.apiVersion)
+    wrong({ group: '', kind: resource.kind }, 'apiVersion', apiVersion, expected.apiVersion);
+  if (kind !== expected.kind) wrong({ group: resource.group, kind: kind ?? '' }, 'kind', kind, expected.kind);
 }
 
 function typed({ group, version, kind }: ApiResource): Pick<Draft, 'apiVersion' | 'kind'> {
