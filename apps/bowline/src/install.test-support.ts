@@ -1,5 +1,6 @@
 import { type Cluster, kubectlOf } from '@bowline/control-plane/testing';
 import { type ConfigMap, type KubernetesObject, Namespace } from '@bowline/kubernetes';
+import { vi } from 'vitest';
 import { type Child, type Files, freePort, startBowline } from './child-process.test-support.ts';
 import { bowline } from './test-operators.test-support.ts';
 
@@ -50,4 +51,12 @@ export async function install(c: Cluster, files: Files, args: readonly string[])
       return startBowline(['run', '--config', config, '--kubeconfig', kubeconfig, '--namespace', home]);
     },
   };
+}
+
+/**
+ * onceAsked does what a webhook is asked about. The API server learns of a configuration, and of whom to believe, by a watch of its
+ * own, a moment behind what others see; until then it refuses, and nothing was done.
+ */
+export function onceAsked<T>(work: () => Promise<T>): Promise<T> {
+  return vi.waitFor(work, { timeout: 20_000, interval: 100 });
 }

@@ -3,7 +3,7 @@ import { type Cluster, cluster, kubectlOf } from '@bowline/control-plane/testing
 import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { temporaryFiles } from './child-process.test-support.ts';
-import { install } from './install.test-support.ts';
+import { install, onceAsked } from './install.test-support.ts';
 import { operators } from './operators.ts';
 import { Badge, bowline } from './test-operators.test-support.ts';
 
@@ -52,7 +52,8 @@ describe('bowline run', () => {
     await manager.logged(/serving webhooks/);
     await manager.logged(/controller started/);
     expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).status).toBe(200);
-    await expect(c.admin.create(Badge, badgeOf(c.namespace, 'rude'))).rejects.toThrow('spec.text is rude');
+    const rude = () => c.admin.create(Badge, badgeOf(c.namespace, 'rude'));
+    await onceAsked(() => expect(rude()).rejects.toThrow('spec.text is rude'));
     await c.admin.create(Badge, badgeOf(elsewhere, 'far'));
     await c.admin.create(Badge, badgeOf(c.namespace, 'near'));
     const { data } = await c.until(ConfigMap, { name: 'a' }, () => true);

@@ -13,7 +13,7 @@ import {
 } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { startBowline, temporaryFiles } from '../child-process.test-support.ts';
-import { install } from '../install.test-support.ts';
+import { install, onceAsked } from '../install.test-support.ts';
 import { bowline, Medal } from '../test-operators.test-support.ts';
 
 const crd = { name: 'medals.cli.test.bowline.dev' };
@@ -37,7 +37,7 @@ describe('bowline uninstall', () => {
         Boolean(webhooks?.[0]?.clientConfig.caBundle),
       );
       await manager.logged(/serving webhooks/);
-      await c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } }));
+      await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
       await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
       await manager.stop();
     }
@@ -124,7 +124,7 @@ describe('bowline uninstall', () => {
       Boolean(webhooks?.[0]?.clientConfig.caBundle),
     );
     await manager.logged(/serving webhooks/);
-    await c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } }));
+    await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
     await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
 
     const workload = { namespace: home, name: 'bowline' };
