@@ -116,7 +116,12 @@ async function sendToOurs(): Promise<Send> {
 
 function said(code: number, warning: string, text: string): Said {
   const body = text.startsWith('{')
-    ? (JSON.parse(text, (name, value: unknown) => (UNLIKE.has(name) ? undefined : value)) as Record<string, unknown>)
+    ? (JSON.parse(text, (name, value: unknown) => {
+        if (UNLIKE.has(name)) return undefined;
+        // Their order is that of their times, which may or may not be the same second.
+        if (name !== 'managedFields' || !Array.isArray(value)) return value;
+        return value.map((entry) => JSON.stringify(entry)).sort();
+      }) as Record<string, unknown>)
     : text;
   const warnings = warning.split(/,\s*(?=299 )/).sort();
   if (typeof body === 'string' || !Array.isArray((body.details as { causes?: unknown } | undefined)?.causes))
