@@ -102,7 +102,7 @@ describe('our own controllers', () => {
     const ofBefore = items.filter(({ eventTime }) => Date.parse(eventTime ?? '') < since);
     const writes = (await c.controlPlane.audit(since))
       .filter(({ objectRef }) => objectRef?.namespace === c.namespace)
-      .filter(({ objectRef }) => !ofBefore.some(({ metadata }) => metadata.name === objectRef?.name))
+      .filter(({ objectRef }) => !ofBefore.some(({ metadata }) => metadata?.name === objectRef?.name))
       .filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
       .map(({ verb, objectRef }) => [verb, objectRef?.resource, objectRef?.subresource, objectRef?.name].join(' '));
     expect(writes).toEqual([]);

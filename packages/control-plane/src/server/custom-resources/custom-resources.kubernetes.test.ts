@@ -120,7 +120,9 @@ function said(code: number, warning: string, text: string): Said {
         if (UNLIKE.has(name)) return undefined;
         // Their order is that of their times, which may or may not be the same second.
         if (name !== 'managedFields' || !Array.isArray(value)) return value;
-        return value.map((entry) => JSON.stringify(entry)).sort();
+        const nameOf = ({ manager, operation, subresource }: Record<string, unknown>): string =>
+          `${String(manager)} ${String(operation)} ${String(subresource)}`;
+        return value.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
       }) as Record<string, unknown>)
     : text;
   const warnings = warning.split(/,\s*(?=299 )/).sort();
