@@ -351,8 +351,10 @@ describe('webhooks are told what the real server tells them', () => {
       const told = server
         .asked(`/tell-${type}`)
         .filter(({ userInfo }) => people.includes((userInfo as { username: string }).username));
-      expect(told.length, type).toBe(2);
-      expect(toldOf(told[1]), type).toEqual(toldOf(told[0]));
+      // A patch that met a controller of the real one is tried, and asked about, again; ours is asked last.
+      if (path.startsWith(APPS)) expect(told.length, type).toBeGreaterThanOrEqual(2);
+      else expect(told.length, type).toBe(2);
+      expect(toldOf(told.at(-1)), type).toEqual(toldOf(told.at(-2)));
     }
   });
 

@@ -21,7 +21,8 @@ export function withoutAdmission({ body, ...rest }: Said): Said {
       return others.length === 0 ? undefined : others;
     }
     if (name === 'taints') {
-      const others = (value as { key?: string }[]).filter(({ key }) => key !== 'node.kubernetes.io/not-ready');
+      // Admission and a controller keep those in step with the node's conditions.
+      const others = (value as { key?: string }[]).filter(({ key }) => !key?.startsWith('node.kubernetes.io/'));
       return others.length === 0 ? undefined : others;
     }
     if (name === 'lastTransitionTime' && value !== null) return 'then';
