@@ -1,23 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
-import { ServiceAccount } from '@bowline/kubernetes';
 import { BowlineError, createClient, type Transport } from '@bowline/runtime';
 import { accountToken } from '../account-token.ts';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
 import { type AssembledServer, type AssembleOptions, assembleServer } from '../server/assemble-server.ts';
+import { MASTERS } from '../server/authentication/user-info.ts';
 import { ConnectionCut, RequestFaults } from '../server/faults/request-faults.ts';
 import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
 import type { Listener, ListenOptions } from '../server/http/listen.ts';
 import { Storage } from '../server/storage/storage.ts';
-import { untilExists } from '../until-exists.ts';
 import { startWorkloads, type Workloads, type WorkloadsOptions } from '../workloads/start-workloads.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import type { Persistence } from './persistence.ts';
 
 const NOTICED_AFTER_TURNS = 5;
-const START_TIMEOUT_MS = 60_000;
-const MASTERS = 'system:masters';
 
 /** EmbeddedComponent is what an embedded control plane can stop and start. There is no etcd in it, and the controllers schedule too. */
 export type EmbeddedComponent = Exclude<Component, 'etcd' | 'kube-scheduler'>;
@@ -116,14 +113,6 @@ export class RunningParts {
       clock: server.clock,
       signal,
     });
-  }
-
-  /** untilFurnished waits for what Pods in the default namespace need. */
-  async untilFurnished(signal: AbortSignal | undefined): Promise<void> {
-    const limit = AbortSignal.timeout(START_TIMEOUT_MS);
-    const within = signal ? AbortSignal.any([signal, limit]) : limit;
-    await using admin = await this.clientFor('admin', 'control-plane');
-    await untilExists(admin, ServiceAccount, { namespace: 'default', name: 'default' }, within);
   }
 
   /** end stops a component at once, as a crash would: connections break. */

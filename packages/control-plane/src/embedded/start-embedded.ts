@@ -10,13 +10,14 @@ import { lockDataDir } from '../lock-data-dir.ts';
 import { createServerPki, readAdminToken, readKept, type ServerPki, writePki } from '../pki.ts';
 import { requirePort } from '../ports.ts';
 import { AuditTrail } from '../server/audit/audit-trail.ts';
+import { MASTERS } from '../server/authentication/user-info.ts';
 import { SERVER_VERSION } from '../server/discovery/version-route.ts';
 import { AuditFile } from './audit-file.ts';
 import { AuditMemory } from './audit-memory.ts';
 import { EmbeddedControlPlane } from './embedded-control-plane.ts';
 import type { EmbeddedOptions } from './options.ts';
 import { Persistence } from './persistence.ts';
-import { type EmbeddedComponent, RunningParts } from './running-parts.ts';
+import { RunningParts } from './running-parts.ts';
 
 /** startEmbedded starts a control plane in this process. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedControlPlane> {
@@ -39,16 +40,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     const file = isServed ? new AuditFile(auditFolder(secrets.folder)) : undefined;
     if (file) cleanUps.push(() => file[Symbol.dispose]());
     const { pki, adminToken } = secrets;
-    const components: readonly EmbeddedComponent[] = ['kube-apiserver', 'kube-controller-manager'];
     const running = new RunningParts({
       server: {
         clock,
         random,
         tokenKey: secrets.tokenKey,
-        tokens:
-          adminToken === undefined
-            ? []
-            : [{ token: adminToken, user: { username: 'admin', groups: ['system:masters'] } }],
+        tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: [MASTERS] } }],
         audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event) }),
         onError,
       },
@@ -66,7 +63,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
           }
         : undefined,
       persistence: new Persistence(dataDir === undefined ? undefined : join(dataDir, 'data')),
-      components,
+      components: ['kube-apiserver', 'kube-controller-manager'],
       controllers: {
         workloads: options.workloads ?? true,
         scheduler: options.scheduler ?? true,
@@ -79,9 +76,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
     await running.start('kube-apiserver');
     const answered = systemClock.monotonic();
     signal?.throwIfAborted();
-    for (const component of components) await running.start(component);
+    await running.start('kube-controller-manager');
     await running.startNodes(signal);
-    await running.untilFurnished(signal);
     const done = systemClock.monotonic();
     const { url } = running;
     if (url !== undefined && dataDir !== undefined) await writeFile(portFile(dataDir), new URL(url).port);
@@ -123,6 +119,7 @@ async function choosePort(asked: number | undefined, dataDir: string | undefined
     return asked;
   }
   const kept = dataDir === undefined ? '' : await readFile(portFile(dataDir), 'utf8').catch(() => '');
+  if (kept === '') return undefined;
   const port = Number(kept);
   const isFree = await requirePort(port).then(
     () => true,
