@@ -1,4 +1,5 @@
 import type { Clock } from '@bowline/machinery';
+import { statusResponse } from '../api-server.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import { readUrl, requestInfo, type Verb } from '../http/request-info.ts';
 import { StatusError } from '../status/api-status.ts';
@@ -91,7 +92,7 @@ export class RequestFaults {
       const fault = this.#strike(request);
       if (fault?.delayMs !== undefined) await this.#clock.sleep(fault.delayMs, request.signal);
       if (fault?.cut === 'before') throw new ConnectionCut();
-      if (fault?.answer) return refused(fault.answer);
+      if (fault?.answer) return statusResponse(refusalOf(fault.answer));
       const response = await handle(request);
       await this.#gate?.opened;
       if (fault?.cut === 'after') throw new ConnectionCut();
@@ -186,19 +187,6 @@ function fits(fault: RequestFault, { method, url, headers }: ApiRequest): boolea
   );
 }
 
-function refused({ code, reason, message = 'injected', retryAfterSeconds }: NonNullable<RequestFault['answer']>) {
-  const status = new StatusError(
-    code,
-    reason,
-    message,
-    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
-  );
-  return {
-    status: code,
-    headers: {
-      'content-type': 'application/json',
-      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-    },
-    body: JSON.stringify(status.toStatus()),
-  };
+function refusalOf({ code, reason, message = 'injected', retryAfterSeconds }: NonNullable<RequestFault['answer']>) {
+  return new StatusError(code, reason, message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 }

@@ -70,7 +70,7 @@ export async function serveResource(
       if (resource.createsOnUpdate && info.subresource === '' && !storage.get(resource.collection, keyOf(context)))
         return written(context, await createObject(context, object, options));
       const mayRetry = !object.metadata.resourceVersion;
-      const revision = { strategy, mayRetry, make: () => structuredClone(object) };
+      const revision = { strategy, mayRetry, make: () => (mayRetry ? structuredClone(object) : object) };
       return written(context, await updateObject(context, revision, options));
     }
     case 'patch':

@@ -4,7 +4,7 @@ import { isTrue } from '../http/request-info.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { expired, invalid } from '../status/api-status.ts';
 import type { Change } from '../storage/history.ts';
-import type { Stored } from '../storage/stored.ts';
+import { type Stored, textWith } from '../storage/stored.ts';
 import type { RequestContext } from './context.ts';
 import { type Filter, filterOf, readInteger, readVersion } from './list-options.ts';
 import { untilWritten } from './read.ts';
@@ -139,12 +139,8 @@ function eventFor(
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: current };
   if (!was) return undefined;
   // An object that left the selection is told in its last selected state, at the version of the change.
-  if (current) return { type: 'DELETED', object: { ...previous, json: withVersion(previous, current.revision) } };
+  if (current) return { type: 'DELETED', object: { ...previous, json: textWith(previous, current.revision) } };
   return last && { type: 'DELETED', object: last };
-}
-
-function withVersion({ json, revision }: Stored, version: number): string {
-  return json.replace(`"resourceVersion":"${revision}"`, `"resourceVersion":"${version}"`);
 }
 
 function bookmark(resource: ApiResource, revision: number, isEnd: boolean): string {

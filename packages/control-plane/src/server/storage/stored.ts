@@ -46,12 +46,15 @@ export function storedAs(key: string, revision: number, json: string): Stored {
 
 /** isSameBut says that two states of an object are the same but for their revisions. */
 export function isSameBut(state: Stored, other: Stored): boolean {
-  const { json, revision } = state;
+  // Should it be the version of something else in the object, the texts differ in the object's own.
+  return textWith(state, other.revision) === other.json;
+}
+
+/** textWith is the text of a state as if a write at another revision had made it. */
+export function textWith({ json, revision }: Stored, other: number): string {
   const member = (of: number): string => `"resourceVersion":"${of}"`;
-  // Should it be that of something else in the object, the texts differ in the object's own.
   const at = json.indexOf(member(revision));
-  const rest = at + member(revision).length;
-  return `${json.slice(0, at)}${member(other.revision)}${json.slice(rest)}` === other.json;
+  return `${json.slice(0, at)}${member(other)}${json.slice(at + member(revision).length)}`;
 }
 
 function textAt(revision: number, object: KubernetesObject): string {

@@ -3,6 +3,7 @@ import { dnsSubdomainProblems, type FieldProblem, labelKeyProblems } from '@bowl
 import { keyProblems } from './content-keys.ts';
 import type { Loose } from './loose.ts';
 import { invalid, invalids, notSupported, required } from './problems.ts';
+import { resourceFieldProblems } from './resource-field-problems.ts';
 
 type Problems = FieldProblem[];
 
@@ -19,16 +20,6 @@ const ENV_FIELDS = [
   'status.hostIPs',
   'status.podIP',
   'status.podIPs',
-];
-
-/** Resources of a container that a variable may hold. */
-const ENV_RESOURCES = [
-  'limits.cpu',
-  'limits.ephemeral-storage',
-  'limits.memory',
-  'requests.cpu',
-  'requests.ephemeral-storage',
-  'requests.memory',
 ];
 
 /** envNameProblems is what is wrong with the name of a variable. */
@@ -54,10 +45,7 @@ function sourceProblems(at: string, { value = '', valueFrom }: Loose<EnvVar>): P
   if (fieldRef) problems.push(...fieldProblems(`${at}.fieldRef`, fieldRef));
   if (resourceFieldRef) {
     const { resource = '' } = resourceFieldRef;
-    if (resource === '') problems.push(required(`${at}.resourceFieldRef.resource`));
-    else if (!ENV_RESOURCES.includes(resource) && !/^(limits|requests)\.hugepages-/.test(resource)) {
-      problems.push(notSupported(`${at}.resourceFieldRef.resource`, resource, ENV_RESOURCES));
-    }
+    problems.push(...resourceFieldProblems(`${at}.resourceFieldRef.resource`, resource));
   }
   for (const [member, reference] of [
     ['configMapKeyRef', configMapKeyRef],

@@ -1,22 +1,12 @@
 import type { PersistentVolume } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem, parseQuantity } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
+import { ACCESS_MODES } from './access-modes.ts';
 import type { Loose } from './loose.ts';
 import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from './problems.ts';
+import { hostPathProblems } from './volume-problems.ts';
 
 type Spec = NonNullable<Loose<PersistentVolume>['spec']>;
-
-const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
-const HOST_PATH_TYPES = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-];
 
 /** SETTINGS are the fields of a volume's spec that do not say where it is: of the others there is exactly one. */
 const SETTINGS: ReadonlySet<string> = new Set([
@@ -98,10 +88,8 @@ function sourceProblems(spec: Spec): FieldProblem[] {
   const problems = others.map(([name]) => forbidden(`spec.${name}`, 'may not specify more than 1 volume type'));
   const { hostPath, nfs, csi, local } = spec;
   if (hostPath) {
-    const { path = '', type = '' } = hostPath;
-    if (path === '') return [...problems, required('spec.hostPath.path')];
-    if (path.split('/').includes('..')) problems.push(invalid('spec.hostPath.path', path, "must not contain '..'"));
-    if (!HOST_PATH_TYPES.includes(type)) problems.push(notSupported('spec.hostPath.type', type, HOST_PATH_TYPES));
+    problems.push(...hostPathProblems('spec.hostPath', { hostPath }));
+    if (!hostPath.path) return problems;
   }
   if (nfs && first[0] === 'nfs') {
     if (!nfs.server) problems.push(required('spec.nfs.server'));

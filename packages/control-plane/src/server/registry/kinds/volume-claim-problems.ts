@@ -1,9 +1,8 @@
 import type { LabelSelector, PersistentVolumeClaimSpec } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem, parseQuantity, validateLabelSelector } from '@bowline/machinery';
+import { ACCESS_MODES } from './access-modes.ts';
 import type { Loose } from './loose.ts';
 import { invalid, invalids, notSupported, required } from './problems.ts';
-
-const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
 /** claimSpecProblems is what is wrong with what a claim asks for. */
 export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClaimSpec>): FieldProblem[] {

@@ -3,6 +3,7 @@ import { dnsLabelProblems, type FieldProblem, labelKeyProblems } from '@bowline/
 import { localPathProblems } from './container-problems.ts';
 import type { Loose } from './loose.ts';
 import { duplicate, forbidden, invalid, invalids, notSupported, required } from './problems.ts';
+import { resourceFieldProblems } from './resource-field-problems.ts';
 import { claimSpecProblems } from './volume-claim-problems.ts';
 
 type Problems = FieldProblem[];
@@ -19,14 +20,6 @@ const HOST_PATH_TYPES = [
   'Socket',
 ];
 const FILE_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
-const FILE_RESOURCES = [
-  'limits.cpu',
-  'limits.ephemeral-storage',
-  'limits.memory',
-  'requests.cpu',
-  'requests.ephemeral-storage',
-  'requests.memory',
-];
 
 /** volumeListProblems is what is wrong with the volumes of a pod. */
 export function volumeListProblems(path: string, volumes: readonly Loose<Volume>[]): Problems {
@@ -96,7 +89,8 @@ function sourceProblems(at: string, volume: Loose<Volume>): Problems {
   return problems;
 }
 
-function hostPathProblems(at: string, { hostPath }: Loose<Volume>): Problems {
+/** hostPathProblems is what is wrong with a folder or file of the node. */
+export function hostPathProblems(at: string, { hostPath }: Pick<Loose<Volume>, 'hostPath'>): Problems {
   const { path = '', type = '' } = hostPath ?? {};
   if (path === '') return [required(`${at}.path`)];
   const problems: Problems = [];
@@ -216,10 +210,7 @@ function filesProblems(at: string, source: Loose<Volume>['downwardAPI']): Proble
     } else if (resourceFieldRef) {
       const { containerName, resource = '' } = resourceFieldRef;
       if (!containerName) problems.push(required(`${at}.resourceFieldRef.containerName`));
-      if (resource === '') problems.push(required(`${at}.resourceFieldRef.resource`));
-      else if (!FILE_RESOURCES.includes(resource) && !/^(limits|requests)\.hugepages-/.test(resource)) {
-        problems.push(notSupported(`${at}.resourceFieldRef.resource`, resource, FILE_RESOURCES));
-      }
+      problems.push(...resourceFieldProblems(`${at}.resourceFieldRef.resource`, resource));
     } else problems.push(required(at, 'one of fieldRef and resourceFieldRef is required'));
     problems.push(...modeProblems(`${at}.mode`, mode));
   }
