@@ -89,11 +89,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     audited.user = user;
     const decision = authorizer.authorize(user, info);
     if (!decision.allowed) throw refusal(user, info, decision.reason);
-    for (const route of routes) {
-      const response = await route(info, request, query);
-      if (response) return response;
-    }
     if (!info.isResource) {
+      for (const route of routes) {
+        const response = await route(info, request, query);
+        if (response) return response;
+      }
       if (path.startsWith('/api/')) throw noSuchResource();
       return PAGE_NOT_FOUND;
     }
