@@ -73,8 +73,8 @@ const result = await proof.run({
 });
 
 for (const violation of result.violations.slice(0, 10)) {
-  console.error(`violated at seed ${violation.seed}: ${violation.message}`);
-  console.error(`  again: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
+  console.log(`violated: seed ${violation.seed}: ${violation.message}`);
+  console.log(`  again: npm run prove -- ${name} --runs 1 --seed ${violation.seed}`);
 }
 if (values.keep) {
   const kept = join(repositoryRoot, 'docs/proofs');
