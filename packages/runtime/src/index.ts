@@ -9,8 +9,10 @@ export type { Scope, ScopeOptions } from './cache/scope.ts';
 export { type IndexFunction, Store } from './cache/store.ts';
 export {
   type MetadataObject,
+  type MetadataProjectView,
   type ProjectView,
   project,
+  projectMetadata,
   type TriggerObject,
   type TriggerReads,
   type TriggerView,

@@ -2,7 +2,7 @@ import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { described, Harness } from '../../../../test/proofs/reflector/harness.ts';
 import type { Labels, Metrics } from '../observability/metrics.ts';
-import { project, trigger } from './view.ts';
+import { project, projectMetadata, trigger } from './view.ts';
 
 const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };
@@ -78,6 +78,28 @@ describe('views', () => {
     await harness.settle();
     expect(informer.list()).toEqual(['good', 'other']);
     expect(informer.health().projectionErrors).toBe(1);
+  });
+
+  it('projectMetadata asks for no more than metadata, and keeps what the function makes of it', async () => {
+    await using harness = new Harness();
+    harness.server.put(x, { ...red, data: { n: '1' } });
+    harness.server.put(y, { data: { n: '2' } });
+    const seen: unknown[] = [];
+    const view = projectMetadata((object) => {
+      seen.push(object);
+      return object.metadata.labels?.colour;
+    });
+    const { informer, events } = harness.watch({ view });
+    await harness.run();
+    expect(harness.server.requests[0]?.metadataOnly).toBe(true);
+    expect(informer.list({ labelSelector: 'colour' })).toEqual(['red']);
+    harness.server.put(x, blue);
+    harness.server.put(y, red);
+    harness.server.put(x, {});
+    await harness.settle();
+    expect(informer.list()).toEqual(['red']);
+    expect(events.map(described)).toEqual(['add a/x (initial)', 'update a/x', 'add a/y', 'delete a/x']);
+    expect(seen.every((object) => Object.keys(object as object).join() === 'metadata')).toBe(true);
   });
 
   it('trigger keeps identity and version of the keys it is asked to keep', async () => {

@@ -46,7 +46,7 @@ export interface InformerHealth {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  readonly view: 'full' | 'metadata' | 'project' | 'trigger';
+  readonly view: 'full' | 'metadata' | 'project' | 'project-metadata' | 'trigger';
   /** The namespaces watched one by one; absent when all are. */
   readonly namespaces?: readonly string[];
   readonly labelSelector?: string;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../client/client.ts';
 import { Cache } from './cache.ts';
 import type { Informer } from './informer.ts';
-import { project } from './view.ts';
+import { project, projectMetadata } from './view.ts';
 
 /** A cache that runs until the test ends. */
 function running(client: Client): { cache: Cache } & AsyncDisposable {
@@ -66,16 +66,27 @@ describe('an informer on a control plane', () => {
       ...scope,
       view: project((object: ConfigMap) => Object.keys(object.data ?? {}).length),
     });
+    const colours = run.cache.informer(ConfigMap, {
+      ...scope,
+      view: projectMetadata((object) => ({ ...object.metadata.labels, keys: Object.keys(object) })),
+    });
     const reds = run.cache.informer(ConfigMap, { namespaces: [c.namespace], labelSelector: 'colour=red' });
     const named = run.cache.informer(ConfigMap, { namespaces: [c.namespace], fieldSelector: 'metadata.name=blue' });
-    await Promise.all([metadata, sizes, reds, named].map((informer) => informer.synced()));
+    await Promise.all([metadata, sizes, colours, reds, named].map((informer) => informer.synced()));
     expect(metadata.get(red)).toEqual({ metadata: expect.objectContaining({ labels: { colour: 'red' } }) });
     expect(sizes.list()).toEqual([1, 1]);
+    expect(colours.get(red)).toEqual({ colour: 'red', keys: ['metadata'] });
     expect(reds.list()).toHaveLength(1);
     expect(named.list()).toHaveLength(1);
     // The object leaves the scope: the server says so with a deletion.
     await c.admin.patch(ConfigMap, red, { type: 'merge', body: { metadata: { labels: { colour: 'blue' } } } });
     await until(reds, () => reds.list().length === 0);
+    const own = await c.admin.patch(ConfigMap, blue, {
+      type: 'merge',
+      body: { metadata: { labels: { colour: 'x' } } },
+    });
+    run.cache.recordWrite(ConfigMap, own);
+    expect(colours.get(blue)).toEqual({ colour: 'x', keys: ['metadata'] });
   });
 
   it('shows own writes and deletions at once', async () => {

@@ -1,14 +1,22 @@
 import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { PAUSED_ANNOTATION } from './paused.ts';
-import type { MetadataObject, ProjectView, TriggerObject, TriggerReads, TriggerView, View } from './view.ts';
+import type {
+  MetadataObject,
+  MetadataProjectView,
+  ProjectView,
+  TriggerObject,
+  TriggerReads,
+  TriggerView,
+  View,
+} from './view.ts';
 
 /**
  * ViewCodec turns decoded objects into what the store keeps (`E`) and that into what a read returns (`V`). For `full`,
  * `metadata` and `trigger` both are the same value, so that ten thousand objects cost no wrapper each.
  */
 export interface ViewCodec<E, V> {
-  readonly name: 'full' | 'metadata' | 'project' | 'trigger';
+  readonly name: 'full' | 'metadata' | 'project' | 'project-metadata' | 'trigger';
   /** Whether the server may be asked for metadata only. */
   readonly metadataOnly: boolean;
   /**
@@ -38,7 +46,8 @@ export function codecOf<V>(view: View<never>, freeze: boolean): ViewCodec<unknow
 function plainCodecOf(view: View<never>): ViewCodec<unknown, unknown> {
   if (view === 'full') return fullCodec;
   if (view === 'metadata') return metadataCodec;
-  return view.kind === 'trigger' ? triggerCodec(view) : projectCodec(view);
+  if (view.kind === 'trigger') return triggerCodec(view);
+  return view.kind === 'project' ? projectCodec(view) : metadataProjectCodec(view);
 }
 
 function triggerCodec(view: TriggerView): ViewCodec<TriggerObject, TriggerObject> {
@@ -74,6 +83,17 @@ function projectCodec(view: ProjectView<never, unknown>): ViewCodec<Projected, u
     value: (entry) => entry.value,
     metadata: (entry) => entry.metadata,
     identify: identityOf,
+  };
+}
+
+/** The answers of own writes are whole objects: the function sees of them what it sees of all others. */
+function metadataProjectCodec(view: MetadataProjectView<unknown>): ViewCodec<Projected, unknown> {
+  const { encode, ...codec } = projectCodec({ kind: 'project', project: view.project });
+  return {
+    ...codec,
+    name: view.kind,
+    metadataOnly: true,
+    encode: (object, owned) => encode(metadataCodec.encode(object, owned) ?? {}, owned),
   };
 }
 

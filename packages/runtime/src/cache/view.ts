@@ -16,6 +16,12 @@ export interface ProjectView<T, P> {
   readonly project: (object: T) => P;
 }
 
+/** MetadataProjectView keeps what a function makes of the metadata of each object; see `projectMetadata`. */
+export interface MetadataProjectView<P> {
+  readonly kind: 'project-metadata';
+  readonly project: (object: MetadataObject) => P;
+}
+
 /** TriggerReads reads the other sources of the controller that a trigger belongs to, by kind or by name. */
 export interface TriggerReads {
   get(source: string | Resource, key: ObjectKey): unknown;
@@ -39,12 +45,14 @@ export interface TriggerView {
  * - `full`: everything but managedFields;
  * - `metadata`: metadata only, and only that crosses the network;
  * - `project(fn)`: what the function returns, made when the object is decoded;
+ * - `projectMetadata(fn)`: the same, made of metadata alone, and only that crosses the network;
  * - `trigger(keep)`: uid and resourceVersion of the keys that `keep` accepts.
  */
 export type View<T extends KubernetesObject = KubernetesObject> =
   | 'full'
   | 'metadata'
   | ProjectView<T, unknown>
+  | MetadataProjectView<unknown>
   | TriggerView;
 
 /** ViewOf is the static type of a read through a view: a field that the view drops does not compile. */
@@ -52,13 +60,14 @@ export type ViewOf<R extends Resource, V> = V extends 'full'
   ? ObjectOf<R>
   : V extends 'metadata'
     ? MetadataObject
-    : V extends ProjectView<never, infer P>
+    : V extends ProjectView<never, infer P> | MetadataProjectView<infer P>
       ? P
       : V extends TriggerView
         ? TriggerObject
         : never;
 
 const projections = new WeakMap<object, ProjectView<never, unknown>>();
+const metadataProjections = new WeakMap<object, MetadataProjectView<unknown>>();
 const triggers = new WeakMap<object, TriggerView>();
 
 /**
@@ -76,6 +85,23 @@ export function project<T extends KubernetesObject, P>(fn: (object: T) => P): Pr
   if (known) return known as ProjectView<T, P>;
   const view: ProjectView<T, P> = Object.freeze({ kind: 'project', project: fn });
   projections.set(fn, view);
+  return view;
+}
+
+/**
+ * projectMetadata is `project` for what metadata alone tells: the server is asked for nothing else, which of large objects such as
+ * Pods saves most of what would cross the network and be decoded. The same rules hold for `fn`.
+ *
+ * ```ts
+ * const asked = projectMetadata(({ metadata }) => metadata.annotations?.['example.dev/asks']);
+ * ```
+ */
+export function projectMetadata<P>(fn: (object: MetadataObject) => P): MetadataProjectView<P> {
+  const known = metadataProjections.get(fn);
+  // As in `project`.
+  if (known) return known as MetadataProjectView<P>;
+  const view: MetadataProjectView<P> = Object.freeze({ kind: 'project-metadata', project: fn });
+  metadataProjections.set(fn, view);
   return view;
 }
 
