@@ -45,7 +45,10 @@ export interface SecretProvider {
   readonly name: string;
   readonly capabilities: Capabilities;
   fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret>;
-  /** probeVersion answers the version that `fetchSecret` would read, or undefined where we may not ask for it. */
+  /**
+   * probeVersion answers the version that `fetchSecret` would read, or undefined where we may not ask for it or it does not tell.
+   * One version never names two values, also when a secret was deleted and made anew: who has that version is not read again.
+   */
   probeVersion?(ref: SecretRef, signal: AbortSignal): Promise<string | undefined>;
   /** fetchSecrets reads several that differ in path alone; the answers are in the order of the refs. */
   fetchSecrets?(refs: readonly SecretRef[], signal: AbortSignal): Promise<readonly (ExternalSecret | ProviderError)[]>;
@@ -80,6 +83,11 @@ export interface ProviderKind<Config = never> {
    * what is no path. Two paths of one secret must give the same first name, and no path may reach another secret than its names say.
    */
   names(path: string, config: Config): readonly [string, ...string[]];
+  /**
+   * dependsOnNamespace says whether a secret may look otherwise to pods of another namespace: where consent or an identity per
+   * namespace decides. Answers are then not shared between namespaces. Defaults to never.
+   */
+  dependsOnNamespace?(ref: SecretRef, config: Config): boolean;
   /** load is called once, when the provider is first asked for a secret. */
   load(context: ProviderContext<Config>): Promise<SecretProvider>;
 }

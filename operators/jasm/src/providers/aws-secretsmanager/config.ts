@@ -1,0 +1,52 @@
+import { type Read, s } from '@bowline/runtime/resource';
+
+const globs = s.array(s.string().minLength(1).maxLength(2048)).maxItems(256).default([]);
+
+/** config is the section `aws` of the operator's configuration. Credentials are no part of it: they are found where AWS puts them. */
+export const config = s
+  .object({
+    region: s
+      .string()
+      .pattern('^[a-z]{2,}(-[a-z0-9]+)+$')
+      .optional()
+      .describe(
+        'The region to read in. Defaults to AWS_REGION, the shared configuration file, or the machine that we run on.',
+      ),
+    endpoint: s
+      .string()
+      .pattern('^https?://[^/?#]+/?$')
+      .optional()
+      .describe(
+        'The address of Secrets Manager, for private endpoints and tests. Defaults to AWS_ENDPOINT_URL, else AWS itself.',
+      ),
+    role: s
+      .string()
+      .pattern('^arn:[a-z-]+:iam::[0-9]{12}:role/.+$')
+      .optional()
+      .describe(
+        'The ARN of a role to assume before reading. Defaults to none: the credentials that were found read themselves.',
+      ),
+    externalId: s
+      .string()
+      .pattern('^[A-Za-z0-9_+=,.@:/-]{2,1224}$')
+      .optional()
+      .describe('The external id that the trust policies of roles ask for.'),
+    sessionTags: s
+      .boolean()
+      .default(false)
+      .describe(
+        'Tag the session of every role with kubernetes-namespace, so that IAM can tell namespaces apart (aws:PrincipalTag). The trust policies must allow sts:TagSession.',
+      ),
+    prefix: s
+      .string()
+      .pattern('^[A-Za-z0-9/_+=.@-]*$')
+      .maxLength(512)
+      .default('')
+      .describe('What every name begins with; pods leave it out. An ARN must name a secret that begins with it.'),
+    allowedRegions: globs.describe('Globs of the regions that an annotation may name where no policy is given.'),
+    allowedRoles: globs.describe('Globs of the role ARNs that an annotation may name where no policy is given.'),
+  })
+  .default({});
+
+/** AwsConfig is what the section says. */
+export type AwsConfig = Read<typeof config>;

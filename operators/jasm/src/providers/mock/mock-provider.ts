@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import type { ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import { refuseUnsupported } from '../unsupported-fields.ts';
+
+/** MockValue is a secret of a mock: values by key, which become a JSON object as in other stores, a text, or bytes. */
+export type MockValue = Readonly<Record<string, string>> | string | Uint8Array;
+
+/**
+ * MockProvider is a store in memory, for tests.
+ *
+ * @example
+ * const store = new MockProvider();
+ * store.addSecret('/prod/db', { password: 'correct horse' });
+ */
+export class MockProvider implements SecretProvider {
+  readonly name = 'mock';
+  readonly capabilities = { versions: true, batch: false } as const;
+  readonly #secrets = new Map<string, MockValue>();
+
+  /** addSecret puts a secret under a path, in place of what was there. */
+  addSecret(path: string, value: MockValue): void {
+    this.#secrets.set(path, value);
+  }
+
+  /** clear forgets all secrets. */
+  clear(): void {
+    this.#secrets.clear();
+  }
+
+  async fetchSecret(ref: SecretRef): Promise<ExternalSecret> {
+    return mockSecret(ref, this.#secrets.get(ref.path), 'fetchSecret');
+  }
+
+  async probeVersion(ref: SecretRef): Promise<string | undefined> {
+    return mockSecret(ref, this.#secrets.get(ref.path), 'probeVersion').version;
+  }
+}
+
+/** mockSecret is the answer of a mock that has this value at the path. A version is named after the content. */
+export function mockSecret(ref: SecretRef, value: MockValue | undefined, operation: string): ExternalSecret {
+  refuseUnsupported(ref, { provider: 'mock', supported: ['versionId'] });
+  const notFound = (message: string): ProviderError =>
+    new ProviderError(message, { kind: 'not-found', provider: 'mock', operation, code: 'NotFound' });
+  if (value === undefined) {
+    throw notFound(
+      `the mock has no secret at ${ref.path}: add it with \`bowline jasm mock set\`, or in a test with addSecret`,
+    );
+  }
+  const payload = payloadOf(value);
+  const version = createHash('sha256')
+    .update(payload.kind === 'bytes' ? payload.bytes : payload.text)
+    .digest('hex')
+    .slice(0, 16);
+  if (ref.versionId !== undefined && ref.versionId !== version) {
+    throw notFound(`the mock has no version ${ref.versionId} of ${ref.path}: it keeps the latest only`);
+  }
+  return { provider: 'mock', sourcePath: ref.path, payload, version };
+}
+
+function payloadOf(value: MockValue): Exclude<SecretPayload, { readonly kind: 'entries' }> {
+  if (value instanceof Uint8Array) return { kind: 'bytes', bytes: value };
+  return { kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
+}

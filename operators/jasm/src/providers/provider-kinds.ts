@@ -1,0 +1,43 @@
+import type { Read } from '@bowline/runtime/resource';
+import { config as aws } from './aws-secretsmanager/config.ts';
+import type { ProviderContext, ProviderKind, SecretProvider, SecretRef } from './provider.ts';
+
+/** PROVIDER_CONFIG is the providers' part of the operator's configuration: a section each. */
+export const PROVIDER_CONFIG = { aws } as const;
+
+/** ProviderConfig is what those sections say. */
+export type ProviderConfig = {
+  readonly [Section in keyof typeof PROVIDER_CONFIG]: Read<(typeof PROVIDER_CONFIG)[Section]>;
+};
+
+/** ConfiguredKind is a kind of provider together with its section. */
+export interface ConfiguredKind {
+  readonly name: string;
+  readonly pathFormat: string;
+  /** See ProviderKind. */
+  names(path: string): readonly [string, ...string[]];
+  /** See ProviderKind. */
+  dependsOnNamespace(ref: SecretRef): boolean;
+  /** See ProviderKind. */
+  load(context: Omit<ProviderContext<unknown>, 'config'>): Promise<SecretProvider>;
+}
+
+/**
+ * providerKinds are the providers that pods may name, by name. What is imported here is small: how paths look, and how the rest
+ * is loaded. A new provider is a folder, a section above and a line here.
+ */
+export function providerKinds(_config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
+  const kinds: readonly ConfiguredKind[] = [];
+  return new Map(kinds.map((kind) => [kind.name, kind]));
+}
+
+/** configured gives a kind its section. */
+export function configured<Config>(kind: ProviderKind<Config>, config: Config): ConfiguredKind {
+  return {
+    name: kind.name,
+    pathFormat: kind.pathFormat,
+    names: (path) => kind.names(path, config),
+    dependsOnNamespace: (ref) => kind.dependsOnNamespace?.(ref, config) ?? false,
+    load: (context) => kind.load({ ...context, config }),
+  };
+}

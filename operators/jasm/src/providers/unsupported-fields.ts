@@ -1,0 +1,23 @@
+import { ProviderError } from './provider-error.ts';
+import type { SecretRef } from './provider.ts';
+
+/** OptionalField is what a request may say about where a secret is read, and not every store knows. */
+export type OptionalField = 'versionStage' | 'versionId' | 'region' | 'role';
+
+const ALL: readonly OptionalField[] = ['versionStage', 'versionId', 'region', 'role'];
+
+/** refuseUnsupported throws for a request with a field that the store does not know: read without it, it would be another secret. */
+export function refuseUnsupported(
+  ref: SecretRef,
+  { provider, supported }: { readonly provider: string; readonly supported: readonly OptionalField[] },
+): void {
+  const field = ALL.find((each) => ref[each] !== undefined && !supported.includes(each));
+  if (field === undefined) return;
+  const others = supported.length === 0 ? '' : `; it knows ${supported.join(' and ')}`;
+  throw new ProviderError(`the provider ${provider} knows no ${field}: remove it from the annotation${others}`, {
+    kind: 'refused',
+    provider,
+    operation: 'read',
+    code: 'Unsupported',
+  });
+}
