@@ -25,7 +25,7 @@ export interface LaunchedControlPlane {
 
 /** launchControlPlane starts a control plane of a kind for a command. */
 export async function launchControlPlane(kind: Kind, options: LaunchOptions): Promise<LaunchedControlPlane> {
-  const { startControlPlane } = await import('@bowline/control-plane');
+  const { startControlPlane } = await import('@bowline/control-plane/start');
   const { port, dataDir, plainHttp, signal, onProgress = (line) => console.error(line) } = options;
   let crash: (error: BowlineError) => void = () => {};
   const crashed = new Promise<never>((_, reject) => {

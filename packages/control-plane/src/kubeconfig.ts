@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/machinery';
 
 /** KubeconfigDocument is a kubeconfig with one context, as kubectl reads it. */
 export interface KubeconfigDocument {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/machinery';
 import { type FileLock, tryLockFile } from './binaries/file-lock.ts';
 
 /** lockDataDir makes the data folder of a control plane, if need be, and keeps every other control plane out of it. */

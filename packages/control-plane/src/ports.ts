@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { integerBelow, type Random } from '@bowline/machinery';
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError, integerBelow, type Random } from '@bowline/machinery';
 
 /**
  * Ports are taken from below the range that systems give to outgoing connections (32768 on Linux, 49152 elsewhere): a port

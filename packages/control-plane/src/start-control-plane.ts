@@ -1,4 +1,4 @@
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/machinery';
 import type { ControlPlane } from './control-plane.ts';
 import type { EmbeddedControlPlane } from './embedded/embedded-control-plane.ts';
 import type { EmbeddedOptions } from './embedded/options.ts';

@@ -1,4 +1,4 @@
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/machinery';
 
 /** Turns lets restarts and kills of a control plane happen one after the other: two at once on one component would make no sense. */
 export class Turns {

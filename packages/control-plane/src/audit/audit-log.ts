@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/machinery';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 
 /** auditFolder is where an API server writes its audit log, below the control plane's folder. */

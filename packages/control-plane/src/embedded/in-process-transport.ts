@@ -6,7 +6,7 @@ import {
   TransportError,
   type TransportRequest,
   type TransportResponse,
-} from '@bowline/runtime';
+} from '@bowline/runtime/transport';
 import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
 import { tooLarge } from '../server/status/api-status.ts';
 

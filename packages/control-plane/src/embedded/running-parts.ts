@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { BowlineError, createClient, type Transport } from '@bowline/runtime';
-import { accountToken } from '../account-token.ts';
+import { BowlineError } from '@bowline/machinery';
+import type { Transport } from '@bowline/runtime';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
@@ -164,12 +164,16 @@ export class RunningParts {
     if (identity === 'admin') return this.#transportOf({ commonName: 'admin', organizations: [MASTERS] });
     if ('user' in identity)
       return this.#transportOf({ commonName: identity.user, organizations: identity.groups ?? [] });
+    const { accountToken } = await import('../account-token.ts');
     await using admin = await this.clientFor('admin', 'control-plane');
     return this.#transportOf({ token: await accountToken(admin, identity.serviceAccount) });
   }
 
-  readonly clientFor: ClientFor = async (identity, component) =>
-    createClient({ component, transport: await this.transport(identity) });
+  readonly clientFor: ClientFor = async (identity, component) => {
+    // Whoever asks the server by its transport alone does not wait for the rest of the runtime.
+    const { createClient } = await import('@bowline/runtime');
+    return createClient({ component, transport: await this.transport(identity) });
+  };
 
   #transportOf(caller: ClientCertificate | { readonly token: string }): Transport {
     return inProcessTransport({ handle: this.#handle, caller, wire: this.#options.server.clock });

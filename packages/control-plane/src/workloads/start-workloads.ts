@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
-import { createClient, type Log, silentLog, type Transport } from '@bowline/runtime';
+import type { Clock, Random } from '@bowline/machinery';
+import type { Log, Transport } from '@bowline/runtime';
 
 /** WorkloadsOptions describe the controllers of a control plane. */
 export interface WorkloadsOptions {
@@ -40,9 +40,7 @@ export interface Workloads extends AsyncDisposable {
  * await using workloads = startWorkloads({ transport, rootCertificate });
  */
 export function startWorkloads(options: WorkloadsOptions): Workloads {
-  const { transport, signal, wire = systemClock, random = systemRandom, log = silentLog } = options;
-  const component = 'kube-controller-manager';
-  const client = createClient({ transport, clock: wire, wire, random, log, component, fieldManager: component });
+  const { signal } = options;
   const stop = new AbortController();
   const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   setMaxListeners(0, end);
@@ -50,7 +48,7 @@ export function startWorkloads(options: WorkloadsOptions): Workloads {
     // Whoever starts them has something to ask first, and controllers are most of the code.
     const { workloadsManager } = await import('./workloads-manager.ts');
     if (end.aborted) return;
-    await workloadsManager(options, client).run(end);
+    await workloadsManager(options).run(end);
   };
   const stopped = run();
   // Whoever stops them learns of it; without anybody it must not end the process.

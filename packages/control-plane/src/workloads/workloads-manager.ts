@@ -1,14 +1,25 @@
 import { systemClock, systemRandom } from '@bowline/machinery';
-import { type Client, Manager, silentLog } from '@bowline/runtime';
+import { createClient, Manager, silentLog } from '@bowline/runtime';
 import { workloadsOperator } from './operator.ts';
 import type { WorkloadsOptions } from './start-workloads.ts';
 
 /** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
 const DRAIN_MS = 1_000;
 
+const COMPONENT = 'kube-controller-manager';
+
 /** workloadsManager is what runs the controllers of a control plane. */
-export function workloadsManager(options: WorkloadsOptions, client: Client): Manager {
+export function workloadsManager(options: WorkloadsOptions): Manager {
   const { clock = systemClock, wire = systemClock, random = systemRandom, log = silentLog } = options;
+  const client = createClient({
+    transport: options.transport,
+    clock: wire,
+    wire,
+    random,
+    log,
+    component: COMPONENT,
+    fieldManager: COMPONENT,
+  });
   return new Manager({
     operators: [
       workloadsOperator({

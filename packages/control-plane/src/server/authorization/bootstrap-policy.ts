@@ -35,7 +35,7 @@ const AGGREGATED = [
 ] as const;
 
 /** BootstrapParts is what writing the first roles needs. */
-export interface BootstrapParts {
+export interface BootstrapOptions {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly fields: FieldTracking;
@@ -43,11 +43,17 @@ export interface BootstrapParts {
   readonly random: Random;
 }
 
+interface BootstrapParts extends BootstrapOptions {
+  /** Who owns what in objects that were written already, by the fields they have: well over a hundred have one of a few shapes. */
+  readonly owned: Map<string, Draft['metadata']['managedFields']>;
+}
+
 /**
  * ensureBootstrapPolicy creates the roles and bindings that every cluster has. Those that are there get back what they lack and
  * keep what they have besides, unless their annotation says that they are somebody's own.
  */
-export function ensureBootstrapPolicy(parts: BootstrapParts): void {
+export function ensureBootstrapPolicy(options: BootstrapOptions): void {
+  const parts = { ...options, owned: new Map() };
   for (const role of clusterRoles()) ensure(parts, 'clusterroles', role);
   for (const binding of clusterRoleBindings()) ensure(parts, 'clusterrolebindings', binding);
   ensure(parts, 'roles', AUTHENTICATION_READER);
@@ -109,7 +115,7 @@ const AUTHENTICATION_READERS: RoleBinding = {
 type Policy = ClusterRole | ClusterRoleBinding | Role | RoleBinding;
 
 function ensure(parts: BootstrapParts, plural: string, policy: Policy): void {
-  const { storage, registry, fields, clock, random } = parts;
+  const { storage, registry, fields, clock, random, owned } = parts;
   const resource = registry.find(RBAC_GROUP, 'v1', plural);
   if (!resource) return;
   const { name = '', namespace } = policy.metadata ?? {};
@@ -122,9 +128,17 @@ function ensure(parts: BootstrapParts, plural: string, policy: Policy): void {
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...policy.metadata?.labels };
   const draft: Draft = { ...policy, metadata: { name, namespace, labels, annotations: { [AUTO_UPDATE]: 'true' } } };
   prepareNewMeta(draft, random, now);
-  fields.created(resource, draft, { manager: MANAGER, subresource: '', now });
-  if ('aggregationRule' in policy && policy.aggregationRule)
-    aggregateAtOnce(draft, resource, aggregatedRules(storage, keyIn(namespace, name), policy.aggregationRule));
+  const aggregationRule = 'aggregationRule' in policy ? policy.aggregationRule : undefined;
+  const shape = JSON.stringify([resource.kind, Object.keys(policy), Object.keys(labels), aggregationRule]);
+  const known = owned.get(shape);
+  if (known) draft.metadata.managedFields = known;
+  else {
+    fields.created(resource, draft, { manager: MANAGER, subresource: '', now });
+    owned.set(shape, draft.metadata.managedFields);
+  }
+  if (aggregationRule) {
+    aggregateAtOnce(draft, resource, aggregatedRules(storage, keyIn(namespace, name), aggregationRule));
+  }
   storage.create(resource.collection, keyIn(namespace, name), draft);
 }
 

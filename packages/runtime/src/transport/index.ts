@@ -1,0 +1,5 @@
+// The entry of `@bowline/runtime/transport`: for those who bring a transport of their own and need nothing else of the runtime.
+export type { Impersonation } from './connection-config.ts';
+export { impersonationHeaders } from './impersonation.ts';
+export type * from './transport.ts';
+export { TransportError, type TransportErrorCode } from './transport-error.ts';
