@@ -25,7 +25,7 @@ export { type ClientOptions, createClient } from './client/create-client.ts';
 export { controller, keyed } from './controller/builder.ts';
 export type * from './controller/builder-steps.ts';
 export type * from './controller/context.ts';
-export type { Controller, WorkOptions, WriteDeclaration } from './controller/controller.ts';
+export type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from './controller/controller.ts';
 export type { ControllerState } from './controller/controller-runner.ts';
 export type { LiveClient } from './controller/live-client.ts';
 export * from './controller/predicates.ts';
@@ -38,7 +38,7 @@ export type {
   SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
-export type { ContextWrites, NoWrites, WriteKindOptions, WriteTypes } from './controller/write-types.ts';
+export type { ContextWrites, EventAboutFor, NoWrites, WriteKindOptions, WriteTypes } from './controller/write-types.ts';
 export {
   ApiError,
   type ApiErrorInit,
@@ -182,7 +182,7 @@ export {
 } from './writing/cleanup-tiers.ts';
 export { type ConditionStatus, type ConditionUpdate, findCondition, mergeConditions } from './writing/conditions.ts';
 export { type Deletion, type DeletionMode, deletionOf } from './writing/deletion.ts';
-export type { EventMessage } from './writing/event.ts';
+export type { EventMessage, EventReport, EventSubject } from './writing/event.ts';
 export { EventRecorder, type EventRecorderOptions } from './writing/event-recorder.ts';
 export { fieldManagerOf, MANAGED_BY } from './writing/field-manager.ts';
 export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from './writing/finalizers.ts';

@@ -11,7 +11,7 @@ import type {
   SourceOf,
   SourceOptions,
 } from './sources.ts';
-import type { Applying, Ensuring, WriteKindOptions, WriteTypes } from './write-types.ts';
+import type { Applying, Ensuring, Reporting, WriteKindOptions, WriteTypes } from './write-types.ts';
 
 /** ControllerOptions configures a controller of a kind. */
 export interface ControllerOptions<T extends KubernetesObject, V extends View<T>, I extends string>
@@ -119,6 +119,12 @@ export interface KeyedReconcileStep<S, Deps, W extends WriteTypes> extends Keyed
     kind: Resource<KubernetesObject, Id>,
     options?: O,
   ): KeyedReconcileStep<S, Deps, Ensuring<W, Id, O>>;
+
+  /** reports lets `ctx.eventAbout` send events about objects of a kind. */
+  reports<Id extends string>(
+    kind: Resource<KubernetesObject, Id>,
+    options?: Pick<WriteKindOptions, 'namespaces'>,
+  ): KeyedReconcileStep<S, Deps, Reporting<W, Id>>;
 
   /** reconcile says what is done about a key. It runs also for keys that nothing maps to any more. */
   reconcile(fn: Reconcile<KeyedContext<S, Deps, W>>): Controller<Deps>;

@@ -181,6 +181,21 @@ describe('keyed', () => {
     declared.when;
     expect(declared.reconcile(() => {}).sources.map((source) => source.role)).toEqual(['watches']);
   });
+
+  it('sends events about the kinds that it declares, and about no others', () => {
+    const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'a', name: 'b', uid: 'c' } };
+    const silent = keyed('silent').watches(Secret, { map: () => ['all'] });
+    silent.reconcile(({ eventAbout }) => {
+      // @ts-expect-error no kind is declared
+      eventAbout(subject, 'Warning', 'Broken', 'it is broken');
+    });
+    const telling = silent.reports(Secret, { namespaces: ['a'] }).reconcile(({ eventAbout }) => {
+      eventAbout(subject, 'Warning', 'Broken', 'it is broken');
+      // @ts-expect-error the type is one of two
+      eventAbout(subject, 'Danger', 'Broken', 'it is broken');
+    });
+    expect(telling.reports).toEqual([{ resource: Secret, namespaces: ['a'] }]);
+  });
 });
 
 const Site = defineResource({

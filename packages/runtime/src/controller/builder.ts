@@ -5,7 +5,7 @@ import type { StatusOf } from '../resource/custom-resource.ts';
 import { isQualified } from '../writing/finalizers.ts';
 import type { ControllerOptions, ControllerStart, KeyedStart } from './builder-steps.ts';
 import type { Reconcile } from './context.ts';
-import type { Controller, WorkOptions, WriteDeclaration } from './controller.ts';
+import type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from './controller.ts';
 import { allOf, type Predicate } from './predicates.ts';
 import type { Source, SourceOf } from './sources.ts';
 import type { NoWrites, WriteKindOptions } from './write-types.ts';
@@ -38,7 +38,7 @@ export function controller<
   const { finalizer, summarize = true } = options;
   const sources = [source('primary', kind, options as unknown as AnyOptions)];
   // Which types belong together was checked where the caller named them; inside the builder they are erased.
-  return builder({ name, work: options, finalizer, summarize, sources, writes: [] }) as never;
+  return builder({ name, work: options, finalizer, summarize, sources, writes: [], reports: [] }) as never;
 }
 
 /**
@@ -51,7 +51,8 @@ export function controller<
  *   .reconcile(async ({ list, live }) => { … });
  */
 export function keyed(name: string, options: WorkOptions = {}): KeyedStart<NoWrites<never>> {
-  return builder({ name, work: options, finalizer: undefined, summarize: false, sources: [], writes: [] }) as never;
+  const draft = { name, work: options, finalizer: undefined, summarize: false, sources: [], writes: [], reports: [] };
+  return builder(draft) as never;
 }
 
 /** Draft is a declaration that is not finished. */
@@ -62,12 +63,13 @@ interface Draft {
   readonly summarize: boolean;
   readonly sources: readonly Source[];
   readonly writes: readonly WriteDeclaration[];
+  readonly reports: readonly ReportDeclaration[];
 }
 
 /** The builder itself is untyped: the steps are its types, and nothing else can be reached. */
 function builder(draft: Draft) {
   check(draft);
-  const { sources, writes } = draft;
+  const { sources, writes, reports } = draft;
   const isKeyed = sources[0]?.role !== 'primary';
   const reads = (next: Source) => builder({ ...draft, sources: [...sources, next] });
   const alsoWrites =
@@ -82,6 +84,8 @@ function builder(draft: Draft) {
     watches: (kind: Resource, options: AnyOptions) => reads(source('watches', kind, options, isKeyed)),
     applies: alsoWrites('apply'),
     ensures: alsoWrites('ensure'),
+    reports: (resource: Resource, { namespaces }: Pick<WriteKindOptions, 'namespaces'> = {}) =>
+      builder({ ...draft, reports: [...reports, { resource, namespaces }] }),
     when: (...predicates: readonly Predicate<unknown>[]) => {
       const [primary, ...others] = sources as [Source, ...Source[]];
       return builder({ ...draft, sources: [{ ...primary, when: allOf(primary.when, ...predicates) }, ...others] });
@@ -102,11 +106,12 @@ function builder(draft: Draft) {
 }
 
 function finish(draft: Draft, reconcile: Reconcile<never>): Controller {
-  const { name, work, sources, writes, summarize } = draft;
+  const { name, work, sources, writes, reports, summarize } = draft;
   return {
     name,
     sources,
     writes,
+    reports,
     reconcile,
     summarize,
     finalization: undefined,

@@ -5,7 +5,7 @@ import type { Cause } from '../queue/cause.ts';
 import type { Deletion } from '../writing/deletion.ts';
 import type { LiveClient } from './live-client.ts';
 import type { CacheReads } from './sources.ts';
-import type { ContextWrites, StatusFor, WriteTypes } from './write-types.ts';
+import type { ContextWrites, EventAboutFor, StatusFor, WriteTypes } from './write-types.ts';
 
 /** EnqueueOptions says when and how urgently. */
 export interface EnqueueOptions {
@@ -57,7 +57,13 @@ export interface CleanupContext<Obj, S, Deps, W extends WriteTypes> extends Reco
 }
 
 /** KeyedContext is what the reconcile function of a keyed controller gets. */
-export type KeyedContext<S, Deps, W extends WriteTypes> = BaseContext<S, Deps, string, W>;
+export interface KeyedContext<S, Deps, W extends WriteTypes> extends BaseContext<S, Deps, string, W> {
+  /**
+   * eventAbout tells people what happened to an object of a kind that is declared with `reports`. As `event` of other
+   * controllers: said in every run of the key in which it holds, it is sent when it begins to, and never fails the run.
+   */
+  readonly eventAbout: EventAboutFor<W['reports']>;
+}
 
 /** ReconcileResult is what a reconcile function may return: nothing, or when to look again even if nothing happens. */
 export type ReconcileResult = { readonly requeueAfterMs?: number | undefined } | undefined;

@@ -1,9 +1,11 @@
 import { ConfigMap, type KubernetesObject, keyOf, Namespace, Secret } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { project, trigger } from '../cache/view.ts';
 import { createClient } from '../client/create-client.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { type Fields, type Log, silentLog } from '../observability/log.ts';
@@ -12,6 +14,7 @@ import { controller, keyed } from './builder.ts';
 import type { Controller } from './controller.ts';
 import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
 import { generationChanged, labelsChanged, matching } from './predicates.ts';
+import { slow } from './reconcile-error.ts';
 
 const map = (
   name: string,
@@ -485,5 +488,41 @@ describe('a keyed controller', () => {
       'hello bundle of t: add of watched Secret default/t',
       'hello bundle of t: resync',
     ]);
+  });
+
+  it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    const ends: unknown[] = [];
+    const { settled } = await setUp(
+      keyed('asking')
+        .watches(Secret, { view: 'metadata', map: () => ['all'] })
+        .reports(Secret)
+        .reconcile(({ list, eventAbout }) => {
+          for (const { metadata } of list(Secret)) {
+            const { namespace, name = '', uid = '' } = metadata;
+            const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name, uid } };
+            eventAbout(subject, 'Warning', metadata.labels?.state ?? 'New', 'it is so');
+          }
+          const end = ends.shift();
+          if (end !== undefined) throw end;
+        }),
+      { server },
+    );
+    const put = async (name: string, state: string, end?: unknown): Promise<string[]> => {
+      ends.push(end);
+      const before = server.writes().length;
+      server.put(Secret, { metadata: { namespace: 'default', name, labels: { state } } });
+      await settled();
+      return server.writes().slice(before);
+    };
+    const created = 'POST /apis/events.k8s.io/v1/namespaces/default/events';
+    expect(await put('a', 'Broken')).toEqual([created]);
+    expect(await put('b', 'Broken')).toEqual([created]);
+    expect(await put('a', 'Broken')).toEqual([]);
+    expect(await put('a', 'Worse', slow('Later', 'not now'))).toEqual([created]);
+    expect(await put('b', 'Lost', new TypeError('cannot'))).toEqual([created]);
+    const conflict = new ApiError({ request: { verb: 'patch', path: '/' }, status: 409 });
+    expect(await put('a', 'Collided', conflict)).toEqual([]);
   });
 });

@@ -17,11 +17,12 @@ import { cacheReads, indexName, leftOutOf } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
+import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
 import { ObjectRuns } from './object-runs.ts';
 import { Reconciler } from './reconciler.ts';
 import type { Run } from './run.ts';
-import { RunContext, type RunShared } from './run-context.ts';
+import type { RunShared } from './run-context.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
 import { Triggers } from './triggers.ts';
 
@@ -212,7 +213,7 @@ export class ControllerRunner implements Disposable {
   }
 
   #recorder(client: Client): EventRecorder | undefined {
-    if (!this.#primary) return undefined;
+    if (!this.#primary && this.controller.reports.length === 0) return undefined;
     const { operator, instance, clock, random, log, metrics } = this.#options;
     const controller = fieldManagerOf(operator, this.controller.name);
     return new EventRecorder({ client, controller, instance, clock, random, log, metrics });
@@ -222,10 +223,9 @@ export class ControllerRunner implements Disposable {
     const { work } = this.controller;
     const { clock, log } = this.#options;
     const shared = this.#shared(options);
-    const runs =
-      this.#primary && events
-        ? new ObjectRuns({ controller: this.controller, ...this.#primary, shared, events })
-        : undefined;
+    const { controller } = this;
+    const objects = this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events });
+    const keys = new KeyedRuns({ controller, shared, events });
     const reconciler = new Reconciler({
       queue: this.#queue,
       concurrency: work.concurrency,
@@ -234,7 +234,7 @@ export class ControllerRunner implements Disposable {
       log,
       metrics: this.#metrics,
       idPrefix: this.#idPrefix,
-      begin: runs ? (run) => this.#beginWithObject(runs, run) : (run) => this.#beginWithKey(shared, run),
+      begin: objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run),
       describe: (key) => this.#describe(key),
     });
     this.#reconciler = reconciler;
@@ -259,6 +259,7 @@ export class ControllerRunner implements Disposable {
       lookup: informerLookup(this.#informers.values()),
       settled: this.#settled,
       primary: this.#primary?.resource,
+      reports: this.controller.reports.map(({ resource }) => resource),
     };
   }
 
@@ -268,12 +269,6 @@ export class ControllerRunner implements Disposable {
       return undefined;
     }
     return runs.begin(run, this.#terminating.has(run.item.key));
-  }
-
-  /** The context has every member; the function's own type names those that its builder declared. */
-  #beginWithKey(shared: RunShared, run: Run): () => unknown {
-    const context = new RunContext(shared, run, run.item.key, undefined);
-    return () => this.controller.reconcile(context as never);
   }
 
   #describe(key: string): Fields {

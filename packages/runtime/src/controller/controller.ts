@@ -27,6 +27,13 @@ export interface WriteDeclaration {
   readonly namespaces: readonly string[] | undefined;
 }
 
+/** ReportDeclaration is a kind that a keyed controller sends events about. */
+export interface ReportDeclaration {
+  readonly resource: Resource;
+  /** Undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
 /**
  * Controller is a finished declaration: what is watched and what is done about it. It runs in a Manager, as part of an
  * operator. `Deps` is what it needs of the operator's `setup`.
@@ -36,6 +43,8 @@ export interface Controller<in Deps = never> {
   /** The primary kind first, unless the controller is keyed. */
   readonly sources: readonly Source[];
   readonly writes: readonly WriteDeclaration[];
+  /** Of a keyed controller only: that of a kind reports about it. */
+  readonly reports: readonly ReportDeclaration[];
   /** Whether the runtime keeps `Ready`, `Reconciling` and `Stalled`. */
   readonly summarize: boolean;
   /** Present if and only if a cleanup is declared. */

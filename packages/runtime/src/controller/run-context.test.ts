@@ -27,6 +27,7 @@ function contextOf(deletion?: Deletion) {
     lookup: () => ({ object: undefined, isComplete: true }),
     settled: new SettledWrites(),
     primary: ConfigMap,
+    reports: [],
   };
   const run = new Run({ key: 'default/owner', priority: 0, failures: 0, causes: [], droppedCauses: 0 }, 'r-1', 0);
   const object = { metadata: { namespace: 'default', name: 'owner', uid: 'o' } };

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
+import { apiVersionOf, type KubernetesObject, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { type Clock, customShape } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts';
 import type { Cause } from '../queue/cause.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import type { Deletion } from '../writing/deletion.ts';
-import type { EventMessage } from '../writing/event.ts';
+import { type EventMessage, type EventReport, type EventSubject, referenceToSubject } from '../writing/event.ts';
 import type { SettledWrites } from '../writing/settled-writes.ts';
 import { StatusDraft } from '../writing/status-collector.ts';
 import type { Lookup } from '../writing/write-client.ts';
@@ -31,6 +31,8 @@ export interface RunShared {
   readonly settled: SettledWrites;
   /** Undefined for a keyed controller. */
   readonly primary: Resource | undefined;
+  /** The kinds that a keyed controller sends events about. */
+  readonly reports: readonly Resource[];
 }
 
 /** RunContext is the context of one run. What costs something (signal, log, live, writing) is made when it is asked for. */
@@ -48,6 +50,7 @@ export class RunContext {
   readonly #shared: RunShared;
   readonly #run: Run;
   readonly #messages: EventMessage[] = [];
+  readonly #eventReports: EventReport[] = [];
   #log: Log | undefined;
   #live: RecordingClient | undefined;
   #writer: Writer | undefined;
@@ -116,6 +119,18 @@ export class RunContext {
     this.#messages.push({ type, reason, note });
   };
 
+  /** eventAbout needs no `this`. */
+  readonly eventAbout = (subject: EventSubject, type: EventMessage['type'], reason: string, note: string): void => {
+    const { apiVersion, kind } = subject;
+    if (!this.#shared.reports.some((known) => known.kind === kind && apiVersionOf(known) === apiVersion)) {
+      throw new BowlineError(
+        'BOWLINE_EVENT_UNDECLARED',
+        `cannot send an event about a ${kind} (${apiVersion}): the controller does not declare it; add .reports(${kind})`,
+      );
+    }
+    this.#eventReports.push({ regarding: referenceToSubject(subject), message: { type, reason, note } });
+  };
+
   /** hasWritten is whether the run wrote anything, or tried to. */
   get hasWritten(): boolean {
     return this.#live?.hasWritten ?? false;
@@ -130,6 +145,11 @@ export class RunContext {
   /** messages are what was said with `event`; for whoever sends them. */
   get messages(): readonly EventMessage[] {
     return this.#messages;
+  }
+
+  /** eventReports are what was said with `eventAbout`; for whoever sends them. */
+  get eventReports(): readonly EventReport[] {
+    return this.#eventReports;
   }
 
   #writing(): Writer {

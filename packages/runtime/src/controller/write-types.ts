@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectKey, ObjectOf, Resource } from '@bowline/kubernetes';
 import type { WrittenOf } from '../resource/custom-resource.ts';
+import type { EventMessage, EventSubject } from '../writing/event.ts';
 import type { Written } from '../writing/guarded-apply.ts';
 import type { Removed } from '../writing/guarded-delete.ts';
 import type { StatusCollector } from '../writing/status-collector.ts';
@@ -10,6 +11,7 @@ export interface WriteTypes {
   readonly applies: string;
   readonly ensures: string;
   readonly removes: string;
+  readonly reports: string;
   readonly status: unknown;
 }
 
@@ -18,6 +20,7 @@ export interface NoWrites<Status> {
   readonly applies: never;
   readonly ensures: never;
   readonly removes: never;
+  readonly reports: never;
   readonly status: Status;
 }
 
@@ -36,6 +39,7 @@ export interface Applying<W extends WriteTypes, Id extends string, O> {
   readonly applies: W['applies'] | Id;
   readonly ensures: W['ensures'];
   readonly removes: Removing<W, Id, O>;
+  readonly reports: W['reports'];
   readonly status: W['status'];
 }
 
@@ -44,8 +48,23 @@ export interface Ensuring<W extends WriteTypes, Id extends string, O> {
   readonly applies: W['applies'];
   readonly ensures: W['ensures'] | Id;
   readonly removes: Removing<W, Id, O>;
+  readonly reports: W['reports'];
   readonly status: W['status'];
 }
+
+/** Reporting is `W` that also sends events about a kind. */
+export interface Reporting<W extends WriteTypes, Id extends string> {
+  readonly applies: W['applies'];
+  readonly ensures: W['ensures'];
+  readonly removes: W['removes'];
+  readonly reports: W['reports'] | Id;
+  readonly status: W['status'];
+}
+
+/** EventAboutFor sends events about the kinds that are declared with `reports`. */
+export type EventAboutFor<Reports> = [Reports] extends [never]
+  ? { readonly unavailable: 'declare the kind that events are about with .reports(Kind)' }
+  : (subject: EventSubject, type: EventMessage['type'], reason: string, message: string) => void;
 
 /** StatusFor collects the status of a kind that has one. */
 export type StatusFor<Status> = [Status] extends [never]

@@ -1,7 +1,7 @@
 import { ConfigMap, Namespace, Secret, SubjectAccessReview, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import { describe, expect, it } from 'vitest';
-import { controller } from '../controller/builder.ts';
+import { controller, keyed } from '../controller/builder.ts';
 import { cacheReads, leftOutOf } from '../controller/cache-reads.ts';
 import { permissionsOf } from '../permissions/declared-permissions.ts';
 import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
@@ -117,6 +117,19 @@ describe('withinNamespaces', () => {
         ],
       }),
       /the controller configmap writes Namespace/,
+    ],
+    [
+      'a kind that events are about',
+      defineOperator({
+        name: 'x',
+        controllers: [
+          keyed('work')
+            .watches(ConfigMap, { map: () => [] })
+            .reports(Namespace)
+            .reconcile(() => {}),
+        ],
+      }),
+      /the controller work sends events about Namespace/,
     ],
     [
       'a kind that a webhook reads',

@@ -1,4 +1,4 @@
-import type { Controller, WriteDeclaration } from '../controller/controller.ts';
+import type { Controller, ReportDeclaration, WriteDeclaration } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Permission } from '../permissions/permission.ts';
@@ -43,7 +43,10 @@ class Limit {
     return Object.freeze({
       ...controller,
       sources: controller.sources.map((source) => this.#source(source, `the controller ${controller.name} watches`)),
-      writes: controller.writes.map((write) => this.#write(write, controller.name)),
+      writes: controller.writes.map((write) => this.#written(write, `the controller ${controller.name} writes`)),
+      reports: controller.reports.map((report) =>
+        this.#written(report, `the controller ${controller.name} sends events about`),
+      ),
     });
   }
 
@@ -71,12 +74,10 @@ class Limit {
     return { ...source, namespaces: this.#namespaces };
   }
 
-  #write(write: WriteDeclaration, controller: string): WriteDeclaration {
-    if (write.namespaces !== undefined) return write;
-    if (write.resource.scope === 'Cluster') {
-      this.#refuse(`the controller ${controller} writes ${write.resource.kind}`);
-    }
-    return { ...write, namespaces: this.#namespaces };
+  #written<D extends WriteDeclaration | ReportDeclaration>(declared: D, what: string): D {
+    if (declared.namespaces !== undefined) return declared;
+    if (declared.resource.scope === 'Cluster') this.#refuse(`${what} ${declared.resource.kind}`);
+    return { ...declared, namespaces: this.#namespaces };
   }
 
   #refuse(what: string, declaration?: string): never {

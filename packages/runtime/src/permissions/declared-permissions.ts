@@ -67,19 +67,20 @@ function leasePermissions(operator: string): readonly Permission[] {
 }
 
 function controllerPermissions(controller: Controller, configurationName: string): readonly Permission[] {
-  const { sources, writes } = controller;
+  const { sources, writes, reports } = controller;
   const primary = sources.find(({ role }) => role === 'primary');
   return [
     ...sources.flatMap((source) => readPermissions(source, configurationName)),
     ...writes.map(({ resource, remove, namespaces }) =>
       permission(['get', 'create', 'patch', ...(remove ? ['delete'] : [])], resource, { namespaces }),
     ),
+    ...reports.map(({ resource, namespaces }) => eventPermission(resource, namespaces)),
     ...(primary ? primaryPermissions(controller, primary) : []),
   ];
 }
 
 function primaryPermissions(controller: Controller, { resource, namespaces }: Source): readonly Permission[] {
-  const permissions = [permission(['create', 'patch'], Event, { namespaces: eventNamespaces(resource, namespaces) })];
+  const permissions = [eventPermission(resource, namespaces)];
   if (isCustomResource(resource) && resource.hasStatus) {
     permissions.push(permission(['patch'], resource, { namespaces, subresource: 'status' }));
   }
@@ -93,6 +94,8 @@ function primaryPermissions(controller: Controller, { resource, namespaces }: So
 }
 
 /** Events about cluster-scoped objects are in `default`. */
-function eventNamespaces(resource: Resource, namespaces: Source['namespaces']): Source['namespaces'] {
-  return resource.scope === 'Cluster' ? ['default'] : namespaces;
+function eventPermission(resource: Resource, namespaces: Source['namespaces']): Permission {
+  return permission(['create', 'patch'], Event, {
+    namespaces: resource.scope === 'Cluster' ? ['default'] : namespaces,
+  });
 }

@@ -68,17 +68,19 @@ describe('permissions of an operator', () => {
     });
   });
 
-  it('put the events of cluster-scoped objects where the API server wants them, and ask none of them for keyed work', () => {
+  it('put the events of cluster-scoped objects where the API server wants them, and ask for them in keyed work only where it reports', () => {
     const nodes = controller(Node).reconcile(() => {});
     const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'nodes', controllers: [nodes] }));
     expect(cluster).toEqual([rule('', 'nodes', 'get', 'list', 'watch')]);
     expect(namespaces).toEqual({ default: [rule('events.k8s.io', 'events', 'create', 'patch')] });
-    const work = keyed('work')
-      .watches(Namespace, { view: 'metadata', map: () => ['x'] })
-      .reconcile(() => {});
-    expect(permissionsOf(defineOperator({ name: 'work', controllers: [work] })).cluster).toEqual([
-      rule('', 'namespaces', 'get', 'list', 'watch'),
-    ]);
+    const work = keyed('work').watches(Namespace, { view: 'metadata', map: () => ['x'] });
+    const silent = defineOperator({ name: 'work', controllers: [work.reconcile(() => {})] });
+    expect(permissionsOf(silent).cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);
+    const telling = work.reports(Namespace).reports(ConfigMap, { namespaces: ['a'] });
+    const rules = permissionsOf(defineOperator({ name: 'work', controllers: [telling.reconcile(() => {})] }));
+    expect(rules.cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);
+    const events = [rule('events.k8s.io', 'events', 'create', 'patch')];
+    expect(rules.namespaces).toEqual({ a: events, default: events });
   });
 
   it('are the same whatever the order of declarations, and never named twice', () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
 import { type Log, silentLog } from '../observability/log.ts';
-import type { EventMessage } from './event.ts';
+import type { EventMessage, EventReport } from './event.ts';
 import { EventRecorder, type EventRecorderOptions } from './event-recorder.ts';
 
 const object = { metadata: { namespace: 'default', name: 'a', uid: 'u' } };
@@ -62,6 +62,29 @@ describe('EventRecorder', () => {
     expect(await look([broken, ready])).toEqual(['new Ready']);
     expect(await look([], other)).toEqual([]);
     expect(await look([broken], other)).toEqual(['new Broken']);
+  });
+
+  it('compares what a look says of each object with what the same look said of it before', async () => {
+    const { recorder, sent, transport } = setUp();
+    const about = (uid: string, message: EventMessage) => ({
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: `pod-${uid}`, uid },
+      message,
+    });
+    const look = async (key: string, ...reports: EventReport[]): Promise<string[]> => {
+      recorder.reports(key, reports);
+      return sent();
+    };
+    expect(await look('a', about('1', broken), about('2', broken), about('1', broken))).toEqual([
+      'new Broken',
+      'new Broken',
+    ]);
+    expect((transport.sent(1) as Event).regarding).toMatchObject({ kind: 'Pod', name: 'pod-2', uid: '2' });
+    expect(await look('a', about('1', broken), about('2', ready))).toEqual(['new Ready']);
+    // Another key says the same of the same object: it began there too, and is counted up.
+    expect(await look('b', about('1', broken))).toEqual(['count 2']);
+    expect(await look('a')).toEqual([]);
+    expect(await look('b', about('1', broken))).toEqual([]);
+    expect(await look('a', about('1', broken))).toEqual(['count 3']);
   });
 
   it('makes a new event when the last one is long ago or no longer there', async () => {

@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts';
 import { isForbidden, isNotFound } from '../errors/api-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Metrics, noMetrics } from '../observability/metrics.ts';
-import { boundedMessage, type EventMessage, referenceTo, signatureOf } from './event.ts';
+import { boundedMessage, type EventMessage, type EventReport, referenceTo, signatureOf } from './event.ts';
 import { RecentMap } from './recent-map.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
@@ -40,10 +40,12 @@ export interface EventRecorderOptions {
 /** The objects, and the kinds of events, that are remembered. */
 const MOST_REMEMBERED = 10_000;
 
-const NOTHING: ReadonlySet<string> = new Set();
+/** Said is what one look had to say: messages by their signature, each with the uids of the objects that it was about. */
+type Said = ReadonlyMap<string, ReadonlySet<string>>;
 
-interface Pending {
-  readonly regarding: ObjectReference;
+const NOTHING: Said = new Map();
+
+interface Pending extends EventReport {
   readonly message: Required<EventMessage>;
   readonly at: number;
 }
@@ -68,7 +70,7 @@ export class EventRecorder {
   readonly #counter: Counter;
   readonly #buckets: TokenBuckets;
   readonly #series = new RecentMap<string, Series>(MOST_REMEMBERED);
-  readonly #said = new RecentMap<string, ReadonlySet<string>>(MOST_REMEMBERED);
+  readonly #said = new RecentMap<string, Said>(MOST_REMEMBERED);
   readonly #queue: Pending[] = [];
   #wake: () => void = () => undefined;
   #isRefused = false;
@@ -103,17 +105,40 @@ export class EventRecorder {
     messages: readonly EventMessage[],
     { isNews = true }: { readonly isNews?: boolean | undefined } = {},
   ): void {
-    const uid = object.metadata?.uid ?? '';
-    const before = this.#said.get(uid);
-    const now = new Map(messages.map((message) => [signatureOf(boundedMessage(message)), message]));
-    this.#said.set(uid, now.size > 0 ? new Set(now.keys()) : NOTHING);
-    if (!before && !isNews) return;
-    for (const [signature, message] of now) if (!before?.has(signature)) this.record(resource, object, message);
+    const regarding = referenceTo(resource, object);
+    const reports = messages.map((message) => ({ regarding, message }));
+    this.#look(regarding.uid ?? '', reports, isNews);
+  }
+
+  /**
+   * reports is `transitions` for a look that is about no single object: `look` says which one it was, and what it says of an
+   * object is compared with what the look before it said of the same one. Several looks may speak of one object; none
+   * takes back what another said.
+   */
+  reports(look: string, reports: readonly EventReport[]): void {
+    this.#look(look, reports, true);
+  }
+
+  #look(look: string, reports: readonly EventReport[], isNews: boolean): void {
+    const before = this.#said.get(look);
+    const now = new Map<string, Set<string>>();
+    for (const { regarding, message } of reports) {
+      const { uid = '' } = regarding;
+      const signature = signatureOf(boundedMessage(message));
+      const about = now.get(signature) ?? new Set();
+      const isSaid = about.has(uid) || (before ? before.get(signature)?.has(uid) : !isNews);
+      now.set(signature, about.add(uid));
+      if (!isSaid) this.#record(regarding, message);
+    }
+    this.#said.set(look, now.size > 0 ? now : NOTHING);
   }
 
   /** record sends one event, unless its object has had too many. */
   record(resource: Resource, object: KubernetesObject, message: EventMessage): void {
-    const regarding = referenceTo(resource, object);
+    this.#record(referenceTo(resource, object), message);
+  }
+
+  #record(regarding: ObjectReference, message: EventMessage): void {
     if (!this.#buckets.take(regarding.uid ?? '')) {
       this.#count('limited');
     } else if (this.#queue.length >= (this.#options.queueLimit ?? 1_000)) {

@@ -12,6 +12,24 @@ export interface EventMessage {
   readonly action?: string | undefined;
 }
 
+/** EventSubject is an object that something is said about, as it is known without holding it. */
+export interface EventSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    /** Undefined for cluster-scoped objects. */
+    readonly namespace?: string | undefined;
+    readonly name: string;
+    readonly uid: string;
+  };
+}
+
+/** EventReport is a message with the object that it is about. */
+export interface EventReport {
+  readonly regarding: ObjectReference;
+  readonly message: EventMessage;
+}
+
 /** The API's limits. */
 const LONGEST_NOTE = 1024;
 const LONGEST_WORD = 128;
@@ -20,6 +38,12 @@ const LONGEST_WORD = 128;
 export function referenceTo(resource: Resource, object: KubernetesObject): ObjectReference {
   const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, namespace, uid, resourceVersion };
+}
+
+/** referenceToSubject is how an event names an object that is known by reference. */
+export function referenceToSubject({ apiVersion, kind, metadata }: EventSubject): ObjectReference {
+  const { namespace, name, uid } = metadata;
+  return { apiVersion, kind, name, namespace, uid };
 }
 
 /** boundedMessage is a message that the API server accepts. */
