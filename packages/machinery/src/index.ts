@@ -19,6 +19,8 @@ export {
   forEachConcurrently,
   type ItemFailure,
 } from './concurrency/for-each-concurrently.ts';
+export { contentKeyProblem } from './content/content-key.ts';
+export { MOST_CONTENT_BYTES } from './content/content-size.ts';
 export {
   formatDuration,
   formatDurationNs,
@@ -49,6 +51,14 @@ export {
 } from './field-set/set-operations.ts';
 export { shapeProblems } from './field-set/shape-problems.ts';
 export { anyGlob, type Glob, glob } from './glob/glob.ts';
+export {
+  JsonSyntaxError,
+  MOST_JSON_DEPTH,
+  type ParsedJson,
+  type ParseJsonOptions,
+  parseJson,
+} from './json/parse-json.ts';
+export { memoByText } from './memo/memo-by-text.ts';
 export { isSameJson, type JsonObject } from './patch/json.ts';
 export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
 export { diffJsonPatch } from './patch/json-patch-diff.ts';

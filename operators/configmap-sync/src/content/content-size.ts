@@ -1,7 +1,6 @@
 import type { Content } from './content.ts';
 
-/** MOST_CONTENT_BYTES is the most that the API server stores in one ConfigMap. */
-export const MOST_CONTENT_BYTES = 1_048_576;
+export { MOST_CONTENT_BYTES } from '@bowline/machinery';
 
 /** contentSize is the size of content as the API server counts it: the values alone, binary ones decoded. */
 export function contentSize({ data, binaryData }: Content): number {

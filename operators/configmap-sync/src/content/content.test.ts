@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Content, contentFrom, contentOf, entriesOf } from './content.ts';
 import { contentHash, keyHashes } from './content-hash.ts';
-import { keyProblem } from './content-key.ts';
 import { contentSize } from './content-size.ts';
 import { filterKeys } from './key-filter.ts';
 
@@ -80,19 +79,6 @@ describe('contentSize', () => {
     ['decoded binary values', content({}, { a: 'AAEC', b: 'AA==', c: 'AAE=', d: '' }), 3 + 1 + 2],
   ])('counts %s', (_, given, size) => {
     expect(contentSize(given)).toBe(size);
-  });
-});
-
-describe('keyProblem', () => {
-  test.each(['a', 'app.yaml', '.dot', 'a..b', '-', '_', 'A-1_b.c', 'a'.repeat(253), '__proto__'])(
-    'accepts %j',
-    (key) => {
-      expect(keyProblem(key)).toBeUndefined();
-    },
-  );
-
-  test.each(['', '.', '..', '..a', 'a/b', 'a b', 'ä', 'a\n', 'a'.repeat(254)])('refuses %j', (key) => {
-    expect(keyProblem(key)).toEqual(expect.any(String));
   });
 });
 

@@ -1,9 +1,9 @@
+import { contentKeyProblem } from '@bowline/machinery';
+import { recentTemplate } from '@bowline/machinery/template';
 import type { Transform } from '../api/config-map-sync.ts';
 import type { Entry } from '../content/content.ts';
-import { keyProblem } from '../content/content-key.ts';
 import { ContentProblem } from '../content/content-problem.ts';
 import { MOST_CONTENT_BYTES } from '../content/content-size.ts';
-import { recentTemplate } from './recent-templates.ts';
 import { replaceInValues } from './replace-in-values.ts';
 
 /** Entries is content on its way through transforms. */
@@ -69,7 +69,7 @@ function withValue(entries: Entries, key: string, value: string, field: string):
 }
 
 function checkKey(key: string, field: string): void {
-  const problem = keyProblem(key);
+  const problem = contentKeyProblem(key);
   if (problem) throw new ContentProblem('InvalidSpec', field, `the key ${JSON.stringify(key)} ${problem}`);
 }
 

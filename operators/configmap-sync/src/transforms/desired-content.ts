@@ -1,7 +1,7 @@
+import { contentKeyProblem } from '@bowline/machinery';
 import type { Spec } from '../api/config-map-sync.ts';
 import type { Content } from '../content/content.ts';
 import { contentFrom, entriesOf } from '../content/content.ts';
-import { keyProblem } from '../content/content-key.ts';
 import { ContentProblem } from '../content/content-problem.ts';
 import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
 import { filterKeys } from '../content/key-filter.ts';
@@ -21,7 +21,7 @@ export function desiredContent(source: Content, spec: Pick<Spec, 'keys' | 'trans
     entries = applyTransform(entries, transform, { field: `spec.transforms[${index}]`, replaces });
   }
   for (const key of entries.keys()) {
-    const problem = keyProblem(key);
+    const problem = contentKeyProblem(key);
     if (problem)
       throw new ContentProblem('InvalidSpec', 'spec.transforms', `the key ${JSON.stringify(key)} ${problem}`);
   }

@@ -1,9 +1,7 @@
-import type { FieldProblem } from '@bowline/machinery';
+import { contentKeyProblem, type FieldProblem } from '@bowline/machinery';
 import { compileReplacement } from '@bowline/machinery/schema';
+import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
 import type { Transform } from '../api/config-map-sync.ts';
-import { keyProblem } from '../content/content-key.ts';
-import { recentTemplate } from './recent-templates.ts';
-import { parseTemplate } from './template.ts';
 
 // Compiling is work that everybody waits for, and a spec may have 64 transforms: these bound it to about half a second.
 const MOST_EXPRESSION_CHARACTERS = 16_384;
@@ -50,7 +48,7 @@ function problemsOf(
 }
 
 function badKey(field: string, key: string): readonly Problem[] {
-  const problem = keyProblem(key);
+  const problem = contentKeyProblem(key);
   return problem ? [{ field, message: `${JSON.stringify(key)}: ${problem}` }] : [];
 }
 

@@ -4,11 +4,12 @@ import {
   type FieldShape,
   isEmptySet,
   type JsonObject,
+  JsonSyntaxError,
+  parseJson,
   shapeProblems,
   subtractFields,
 } from '@bowline/machinery';
 import { canonicalJson } from '../json/canonical-json.ts';
-import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
 import { areTooLarge } from '../objects/object-meta.ts';
 import type { Draft, DraftMeta } from '../registry/api-resource.ts';
 import type { Conflict } from './apply-fields.ts';

@@ -1,5 +1,5 @@
+import { JsonSyntaxError, MOST_JSON_DEPTH, parseJson } from '@bowline/machinery';
 import type { ApiRequest } from '../http/api-request.ts';
-import { JsonSyntaxError, MOST_DEPTH, parseJson } from '../json/parse-json.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
 import { summary } from './summary.ts';
@@ -58,12 +58,12 @@ export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
     // The reader's own limit is that of the stack.
     throw problem.startsWith('Maximum call stack') ? tooDeep() : new UnreadableBody(`yaml: ${problem}`);
   }
-  if (nestsDeeper(value, MOST_DEPTH)) throw tooDeep();
+  if (nestsDeeper(value, MOST_JSON_DEPTH)) throw tooDeep();
   return { value, duplicates: [] };
 };
 
 function tooDeep(): UnreadableBody {
-  return new UnreadableBody(`yaml: exceeded max depth of ${MOST_DEPTH}`);
+  return new UnreadableBody(`yaml: exceeded max depth of ${MOST_JSON_DEPTH}`);
 }
 
 function nestsDeeper(value: unknown, depth: number): boolean {

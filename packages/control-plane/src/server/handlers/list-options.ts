@@ -1,6 +1,13 @@
 import type { FieldRequirement, LabelRequirement } from '@bowline/machinery';
-import { InputError, parseFieldSelector, parseLabelSelector, quoteText, type Selector } from '@bowline/machinery';
-import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import {
+  InputError,
+  JsonSyntaxError,
+  parseFieldSelector,
+  parseJson,
+  parseLabelSelector,
+  quoteText,
+  type Selector,
+} from '@bowline/machinery';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, expired, invalid, StatusError } from '../status/api-status.ts';
 import { objectOf, type Stored, splitKey } from '../storage/stored.ts';

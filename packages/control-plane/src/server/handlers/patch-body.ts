@@ -1,4 +1,4 @@
-import { JsonSyntaxError, parseJson } from '../json/parse-json.ts';
+import { JsonSyntaxError, parseJson } from '@bowline/machinery';
 import { badRequest, StatusError } from '../status/api-status.ts';
 import { type Body, jsonType } from './decode-body.ts';
 

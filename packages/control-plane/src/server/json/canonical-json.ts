@@ -1,4 +1,4 @@
-import { parseJson } from './parse-json.ts';
+import { parseJson } from '@bowline/machinery';
 
 /**
  * canonicalJson writes a value with the members of objects in the order of their names, as the API server does: then two

@@ -1,4 +1,4 @@
-import { MOST_DEPTH } from '../json/parse-json.ts';
+import { MOST_JSON_DEPTH } from '@bowline/machinery';
 import { type Field, isScalar, type Message, type ScalarType, type ValueType, ZEROS } from './message-fields.ts';
 import { BYTES, FIXED64, ProtobufError, VARINT, WireReader } from './wire-reader.ts';
 import { WRAPPED } from './wrapped-values.ts';
@@ -19,7 +19,8 @@ export function decodeMessage(bytes: Uint8Array, message: Message): Json {
 }
 
 function readMessage(reader: WireReader, end: number, message: Message, into: Json, depth: number): Json {
-  if (depth > MOST_DEPTH) throw new ProtobufError(`proto: ${message.name}: nests deeper than ${MOST_DEPTH} levels`);
+  if (depth > MOST_JSON_DEPTH)
+    throw new ProtobufError(`proto: ${message.name}: nests deeper than ${MOST_JSON_DEPTH} levels`);
   while (reader.isBefore(end)) {
     const field = message.fields.get(reader.tag(message.name));
     if (field) readField(reader, field, into, depth + 1);

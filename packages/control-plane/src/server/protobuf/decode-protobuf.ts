@@ -1,7 +1,7 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
+import { JsonSyntaxError } from '@bowline/machinery';
 import type { Body } from '../handlers/decode-body.ts';
 import { summary } from '../handlers/summary.ts';
-import { JsonSyntaxError } from '../json/parse-json.ts';
 import { badRequest } from '../status/api-status.ts';
 import { decodeMessage } from './decode-message.ts';
 import { messageOf } from './message-fields.ts';

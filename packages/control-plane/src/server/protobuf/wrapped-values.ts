@@ -1,5 +1,4 @@
-import { formatMicroTime, formatTime } from '@bowline/machinery';
-import { parseJson } from '../json/parse-json.ts';
+import { formatMicroTime, formatTime, parseJson } from '@bowline/machinery';
 import { type Field, type Message, messageOf, type ValueType, type WrappedType } from './message-fields.ts';
 import { ProtobufError } from './wire-reader.ts';
 

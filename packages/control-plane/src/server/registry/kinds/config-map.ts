@@ -1,10 +1,10 @@
 import type { ConfigMap } from '@bowline/kubernetes';
-import type { FieldProblem } from '@bowline/machinery';
+import { type FieldProblem, MOST_CONTENT_BYTES } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column } from './column.ts';
-import { immutableProblem, keyProblems, MOST_CONTENT_BYTES, tooLong } from './content-keys.ts';
+import { immutableProblem, keyProblems, tooLong } from './content-keys.ts';
 
 type Content = Readonly<Record<string, string>>;
 

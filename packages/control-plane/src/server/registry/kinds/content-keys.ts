@@ -1,7 +1,4 @@
-import type { FieldProblem } from '@bowline/machinery';
-
-/** MOST_CONTENT_BYTES is how much the values of a ConfigMap or Secret may hold together; keys are not counted. */
-export const MOST_CONTENT_BYTES = 1_048_576;
+import { type FieldProblem, MOST_CONTENT_BYTES } from '@bowline/machinery';
 
 const LONGEST_KEY = 253;
 const KEY_TEXT =

@@ -1,12 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret } from '@bowline/kubernetes';
-import type { FieldProblem } from '@bowline/machinery';
+import { type FieldProblem, JsonSyntaxError, MOST_CONTENT_BYTES, parseJson } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
-import { JsonSyntaxError, parseJson } from '../../json/parse-json.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column } from './column.ts';
-import { immutableProblem, keyProblems, MOST_CONTENT_BYTES, tooLong } from './content-keys.ts';
+import { immutableProblem, keyProblems, tooLong } from './content-keys.ts';
 import { IMMUTABLE, invalid, required } from './problems.ts';
 import { dropFalse } from './zero-values.ts';
 

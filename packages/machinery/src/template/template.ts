@@ -1,5 +1,5 @@
-import { BowlineError } from '@bowline/machinery';
-import { compileExpression, type Expression } from '@bowline/machinery/cel';
+import { compileExpression, type Expression } from '../cel/compile-expression.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 
 /** Template is a compiled template. */
 export interface Template {
@@ -10,7 +10,7 @@ export interface Template {
   render(data: Readonly<Record<string, string>>): string;
 }
 
-/** How many steps all holes together may take: enough to put together a whole ConfigMap, and well under a second. */
+/** How many steps all holes together may take: enough to put together a whole ConfigMap or Secret, and well under a second. */
 const MOST_STEPS = 500_000;
 
 /** The most holes of one template: so many items may the list have that they are evaluated as. */

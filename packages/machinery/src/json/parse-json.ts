@@ -1,0 +1,235 @@
+import { quoteText } from '../schema/go-text.ts';
+
+/** ParsedJson is a document and what a lenient reader would have hidden. */
+export interface ParsedJson {
+  readonly value: unknown;
+  /** Paths of members that stood more than once in their object; the last one counts. */
+  readonly duplicates: readonly string[];
+}
+
+/** ParseJsonOptions say what becomes of a document's parts. */
+export interface ParseJsonOptions {
+  /** What a number becomes; it is given the literal. Defaults to a number, or a bigint for an integer beyond 2^53. */
+  readonly number?: ((literal: string) => unknown) | undefined;
+}
+
+/** JsonSyntaxError is a text that is no JSON. Its message shows the character at fault; `position` alone shows nothing. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+  /** The index of the character at fault. */
+  readonly position: number;
+
+  constructor(message: string, position: number) {
+    super(message);
+    this.position = position;
+  }
+}
+
+/** MOST_JSON_DEPTH is how deep a document may nest. Far beyond any object, and well within the stack of everything that walks one. */
+export const MOST_JSON_DEPTH = 1_000;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** Everything in a string up to its end that needs no decoding. Control characters are not allowed in one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in strings.
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+
+/**
+ * parseJson reads JSON that must come back as it went in. Unlike `JSON.parse` it keeps integers beyond 2^53 (as bigint), or
+ * every number as it was written if asked to, it finds members that are named twice, and it bounds how deep a document nests.
+ *
+ * @example
+ * parseJson('{"id": 12345678901234567890}').value; // { id: 12345678901234567890n }
+ */
+export function parseJson(text: string, { number = numberOf }: ParseJsonOptions = {}): ParsedJson {
+  return new Parser(text, number).document();
+}
+
+function numberOf(literal: string): number | bigint {
+  const value = Number(literal);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(literal) ? BigInt(literal) : value;
+}
+
+class Parser {
+  readonly #text: string;
+  readonly #read: (literal: string) => unknown;
+  readonly #duplicates: string[] = [];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, read: (literal: string) => unknown) {
+    this.#text = text;
+    this.#read = read;
+  }
+
+  document(): ParsedJson {
+    const value = this.#value('');
+    this.#space();
+    if (this.#at < this.#text.length) throw this.#unexpected('after top-level value');
+    return { value, duplicates: this.#duplicates };
+  }
+
+  #value(path: string): unknown {
+    this.#space();
+    switch (this.#text.charCodeAt(this.#at)) {
+      case 0x7b: // {
+        return this.#object(path);
+      case 0x5b: // [
+        return this.#array(path);
+      case 0x22: // "
+        return this.#string();
+      case 0x74: // t
+        return this.#word('true', true);
+      case 0x66: // f
+        return this.#word('false', false);
+      case 0x6e: // n
+        return this.#word('null', null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(path: string): Record<string, unknown> {
+    this.#enter();
+    const object: Record<string, unknown> = {};
+    this.#at++;
+    this.#space();
+    if (this.#take('}')) return this.#leave(object);
+    for (;;) {
+      this.#space();
+      if (this.#text[this.#at] !== '"') throw this.#unexpected('looking for beginning of object key string');
+      const name = this.#string();
+      const below = path === '' ? name : `${path}.${name}`;
+      if (Object.hasOwn(object, name)) this.#duplicates.push(below);
+      this.#space();
+      if (!this.#take(':')) throw this.#unexpected('after object key');
+      const value = this.#value(below);
+      // An assignment to `__proto__` would change what the object inherits.
+      if (name === '__proto__') {
+        Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+      } else {
+        object[name] = value;
+      }
+      this.#space();
+      if (this.#take('}')) return this.#leave(object);
+      if (!this.#take(',')) throw this.#unexpected('after object key:value pair');
+    }
+  }
+
+  #array(path: string): unknown[] {
+    this.#enter();
+    const array: unknown[] = [];
+    this.#at++;
+    this.#space();
+    if (this.#take(']')) return this.#leave(array);
+    for (;;) {
+      array.push(this.#value(`${path}[${array.length}]`));
+      this.#space();
+      if (this.#take(']')) return this.#leave(array);
+      if (!this.#take(',')) throw this.#unexpected('after array element');
+    }
+  }
+
+  #string(): string {
+    const start = this.#at + 1;
+    PLAIN.lastIndex = start;
+    PLAIN.test(this.#text);
+    let end = PLAIN.lastIndex;
+    if (this.#text[end] === '"') {
+      this.#at = end + 1;
+      return this.#text.slice(start, end);
+    }
+    while (this.#text[end] === '\\') {
+      PLAIN.lastIndex = end + 2;
+      PLAIN.test(this.#text);
+      end = PLAIN.lastIndex;
+    }
+    if (this.#text[end] !== '"') {
+      this.#at = end;
+      throw this.#unexpected('in string literal');
+    }
+    this.#at = end + 1;
+    try {
+      return JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
+    } catch {
+      throw this.#noEscape(start);
+    }
+  }
+
+  #number(): unknown {
+    NUMBER.lastIndex = this.#at;
+    const [literal] = NUMBER.exec(this.#text) ?? [];
+    if (literal === undefined) throw this.#noNumber();
+    const value = this.#read(literal);
+    // Infinity is what became of a number that no 64 bits hold.
+    if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+      throw new JsonSyntaxError(`the number ${literal.slice(0, 40)} is too large`, this.#at);
+    this.#at += literal.length;
+    return value;
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#noWord(word);
+    this.#at += word.length;
+    return value;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #space(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at++;
+    }
+  }
+
+  #enter(): void {
+    if (++this.#depth > MOST_JSON_DEPTH)
+      throw new JsonSyntaxError(`the document nests deeper than ${MOST_JSON_DEPTH} levels`, this.#at);
+  }
+
+  #leave<T>(value: T): T {
+    this.#depth--;
+    return value;
+  }
+
+  #noNumber(): JsonSyntaxError {
+    if (!this.#take('-')) return this.#unexpected('looking for beginning of value');
+    return this.#unexpected('in numeric literal');
+  }
+
+  #noWord(word: string): JsonSyntaxError {
+    let length = 0;
+    while (this.#text[this.#at] === word[length]) {
+      this.#at++;
+      length++;
+    }
+    return this.#unexpected(`in literal ${word} (expecting '${word[length]}')`);
+  }
+
+  /** The first escape of a string that is none. */
+  #noEscape(start: number): JsonSyntaxError {
+    const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(u[0-9a-fA-F]{0,3})?)/g;
+    escapes.lastIndex = start;
+    for (let found = escapes.exec(this.#text); found; found = escapes.exec(this.#text)) {
+      const isGood = found[0].length > 1 && found[1] === undefined;
+      if (isGood) continue;
+      this.#at = escapes.lastIndex;
+      return this.#unexpected(found[1] === undefined ? 'in string escape code' : 'in \\u hexadecimal character escape');
+    }
+    return new JsonSyntaxError('invalid string escape code', start);
+  }
+
+  /** In the words of the API server, which are those of Go. */
+  #unexpected(where: string): JsonSyntaxError {
+    const found = this.#text.codePointAt(this.#at);
+    if (found === undefined) return new JsonSyntaxError('unexpected end of JSON input', this.#at);
+    const character = String.fromCodePoint(found);
+    const quoted = character === "'" ? "\\'" : character === '"' ? '"' : quoteText(character).slice(1, -1);
+    return new JsonSyntaxError(`invalid character '${quoted}' ${where}`, this.#at);
+  }
+}

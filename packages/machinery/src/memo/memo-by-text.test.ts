@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { memoByText } from './memo-by-text.ts';
+
+function counted(mostCharacters: number): { made: string[]; recall: (text: string) => string } {
+  const made: string[] = [];
+  const recall = memoByText((text) => {
+    made.push(text);
+    if (text === 'bad') throw new Error('no');
+    return text.toUpperCase();
+  }, mostCharacters);
+  return { made, recall };
+}
+
+describe('memoByText', () => {
+  test('makes a value once', () => {
+    const { made, recall } = counted(10);
+    expect([recall('a'), recall('b'), recall('a')]).toEqual(['A', 'B', 'A']);
+    expect(made).toEqual(['a', 'b']);
+  });
+
+  test('forgets what was not asked for longest when the texts become too long', () => {
+    const { made, recall } = counted(6);
+    for (const text of ['aa', 'bb', 'cc', 'aa', 'dd', 'aa', 'bb']) recall(text);
+    expect(made).toEqual(['aa', 'bb', 'cc', 'dd', 'bb']);
+  });
+
+  test('lets a text that is too long by itself push nothing out', () => {
+    const { made, recall } = counted(4);
+    for (const text of ['aa', 'long text', 'long text', 'aa']) recall(text);
+    expect(made).toEqual(['aa', 'long text', 'long text']);
+  });
+
+  test('does not remember what throws, and remembers that a text is empty', () => {
+    const { made, recall } = counted(4);
+    expect(() => recall('bad')).toThrow('no');
+    expect(() => recall('bad')).toThrow('no');
+    expect([recall(''), recall('')]).toEqual(['', '']);
+    expect(made).toEqual(['bad', 'bad', '']);
+  });
+});

@@ -1,0 +1,3 @@
+// The entry of `@bowline/machinery/template`: apart from the main one, because it loads the CEL and RE2 engines.
+export { recentTemplate } from './recent-templates.ts';
+export { compileTemplate, parseTemplate, type Template, type TemplateParts } from './template.ts';
