@@ -181,11 +181,16 @@ class EventQueue implements AsyncIterable<string> {
   }
 
   every(periodMs: number, line: () => string): void {
-    const again = (): void => {
-      this.push(line());
-      this.every(periodMs, line);
+    let timer: Disposable | undefined;
+    const next = (): void => {
+      timer = this.#clock.setTimer(periodMs, () => {
+        // Before the line: a watcher that reads too slowly is closed by it.
+        next();
+        this.push(line());
+      });
     };
-    if (!this.#isOver) this.#waste.push(this.#clock.setTimer(periodMs, again));
+    next();
+    this.onEnd({ [Symbol.dispose]: () => timer?.[Symbol.dispose]() });
   }
 
   onEnd(disposable: Disposable): void {
