@@ -50,6 +50,16 @@ export const SECRET_ANNOTATIONS = {
   forced: `${PREFIX}/forced`,
   /** `Delete` when every asker said so. */
   deletionPolicy: `${PREFIX}/deletion-policy`,
+  /** The workload whose request it serves: it keeps the Secret when its request changes. */
+  askedBy: `${PREFIX}/asked-by`,
+  /** The hash of the content, when workloads are to be restarted for it: it took the place of another. */
+  restartFor: `${PREFIX}/restart-for`,
   /** In a Secret that is not ours: the keys that we wrote, and with them whose removal is ours to do. */
   managedKeys: `${PREFIX}/managed-keys`,
 } as const;
+
+/**
+ * RESTARTED_FOR begins the annotation, in a workload's pod template, that restarts its pods for a content of a Secret: the name of
+ * the Secret follows.
+ */
+export const RESTARTED_FOR = `${PREFIX}/restarted-for-`;

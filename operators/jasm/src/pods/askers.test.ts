@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { askersOf } from './askers.ts';
+import { asking } from './asking.test-support.ts';
+
+describe('askersOf', () => {
+  it('takes the pods of one Deployment for one asker, whose youngest pod decides', () => {
+    const askers = askersOf([
+      asking('old', { of: 'web', at: 10, request: { path: '/a' } }),
+      asking('new', { of: 'web', at: 20, request: { path: '/b' } }),
+      asking('alone', { at: 15, request: { path: '/c' } }),
+    ]);
+    expect(askers.map(({ workload, request, since }) => [workload.id, request.path, since])).toEqual([
+      ['Deployment.apps/web', '/b', 10_000],
+      ['Pod/alone', '/c', 15_000],
+    ]);
+    expect(askers[0]?.pods.map(({ pod }) => pod.name)).toEqual(['new', 'old']);
+  });
+
+  it('lets a pod that is being deleted ask for nothing while another lives', () => {
+    const [asker] = askersOf([
+      asking('old', { of: 'web', at: 10, request: { path: '/a' } }),
+      asking('new', { of: 'web', at: 20, isTerminating: true, request: { path: '/b' } }),
+    ]);
+    expect(asker?.request.path).toBe('/a');
+    expect(asker?.isLeaving).toBe(false);
+    expect(asker?.pods).toHaveLength(1);
+  });
+
+  it('knows an asker all of whose pods are being deleted', () => {
+    const [asker] = askersOf([asking('a', { isTerminating: true, request: { path: '/a' } })]);
+    expect(asker).toMatchObject({ isLeaving: true, pods: [], request: { path: '/a' } });
+  });
+
+  it('decides alike whatever the order of pods that were made in the same second', () => {
+    const pods = ['c', 'a', 'b'].map((name) => asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }));
+    const decided = [pods, pods.toReversed()].map((each) => askersOf(each)[0]?.request.path);
+    expect(new Set(decided).size).toBe(1);
+  });
+});

@@ -1,0 +1,60 @@
+import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import type { PodView } from './pod-view.ts';
+import type { Workload } from './workload.ts';
+
+/** AskingPod is a pod, and what it asks of one Secret. */
+export interface AskingPod {
+  readonly pod: PodView;
+  readonly request: SecretSyncRequest;
+}
+
+/** Asker is a workload that asks for one Secret: all its pods that name it. */
+export interface Asker {
+  readonly workload: Workload;
+  /** What its youngest pod asks: during a rollout, the new template decides. */
+  readonly request: SecretSyncRequest;
+  /** Its pods that ask, youngest first. Those that are being deleted ask for nothing any more. */
+  readonly pods: readonly AskingPod[];
+  /** All its pods are being deleted. They may still use what they have: nothing is read for them, and nothing taken away. */
+  readonly isLeaving: boolean;
+  /** When the oldest of its pods was made. */
+  readonly since: number;
+}
+
+/** askersOf are the workloads behind some pods that ask for one Secret, the one with the oldest pod first. */
+export function askersOf(asking: readonly AskingPod[]): readonly Asker[] {
+  const byWorkload = new Map<string, AskingPod[]>();
+  for (const each of asking) {
+    const { id } = each.pod.workload;
+    const others = byWorkload.get(id);
+    if (others) others.push(each);
+    else byWorkload.set(id, [each]);
+  }
+  return [...byWorkload.values()].flatMap(askerOf).sort(byAge);
+}
+
+function askerOf(asking: readonly AskingPod[]): readonly Asker[] {
+  const all = asking.toSorted(youngestFirst);
+  const pods = all.filter(({ pod }) => !pod.isTerminating);
+  const deciding = pods[0] ?? all[0];
+  const oldest = all.at(-1);
+  if (!deciding || !oldest) return [];
+  return [
+    {
+      workload: deciding.pod.workload,
+      request: deciding.request,
+      pods,
+      isLeaving: pods.length === 0,
+      since: oldest.pod.createdAt,
+    },
+  ];
+}
+
+/** Of pods made in the same second any may count, but always the same. */
+function youngestFirst({ pod: a }: AskingPod, { pod: b }: AskingPod): number {
+  return b.createdAt - a.createdAt || (a.uid < b.uid ? -1 : 1);
+}
+
+function byAge(a: Asker, b: Asker): number {
+  return a.since - b.since || (a.workload.id < b.workload.id ? -1 : 1);
+}

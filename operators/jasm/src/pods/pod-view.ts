@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectMeta } from '@bowline/kubernetes';
+import { parseTime } from '@bowline/machinery';
+import { changed, type MetadataObject, projectMetadata } from '@bowline/runtime';
+import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
+import { type Workload, workloadOf } from './workload.ts';
+
+/** PodView is what the cache keeps of a pod that asks for secrets. Of other pods it keeps nothing. */
+export interface PodView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Milliseconds since the epoch, by the API server's clock, in whole seconds. */
+  readonly createdAt: number;
+  readonly isTerminating: boolean;
+  readonly workload: Workload;
+  /** The text of the annotation `secret-sync`. */
+  readonly annotation: string;
+  readonly forceSync: string | undefined;
+  /** The marks of restarts, by annotation: a pod has those of the template that it was made from. */
+  readonly restartedFor: Readonly<Record<string, string>>;
+}
+
+/** podView is the view of the cache; see `viewOfPod`. Status never crosses the network. */
+// What the function answers undefined for is not kept, so no read gives it.
+export const podView = projectMetadata(viewOfPod as (object: MetadataObject) => PodView);
+
+/** podChanged passes what changes a PodView: a pod's status, above all, changes often and says nothing. */
+export const podChanged = changed((before: PodView, after: PodView) => !isDeepStrictEqual(before, after));
+
+/** viewOfPod is what the cache keeps of a pod; undefined for one that does not ask. */
+export function viewOfPod({ metadata }: MetadataObject): PodView | undefined {
+  const { namespace = '', name = '', uid = '', annotations = {}, creationTimestamp, deletionTimestamp } = metadata;
+  const annotation = annotations[POD_ANNOTATIONS.secretSync];
+  if (annotation === undefined) return undefined;
+  return {
+    namespace,
+    name,
+    uid,
+    createdAt: creationTimestamp === undefined ? 0 : parseTime(creationTimestamp),
+    isTerminating: deletionTimestamp !== undefined,
+    workload: workloadOf(metadata),
+    annotation,
+    forceSync: annotations[POD_ANNOTATIONS.forceSync],
+    restartedFor: restartsOf(annotations),
+  };
+}
+
+/** Most pods have none: they share one. */
+const NO_RESTARTS: PodView['restartedFor'] = Object.freeze({});
+
+function restartsOf(annotations: NonNullable<ObjectMeta['annotations']>): PodView['restartedFor'] {
+  const marks = Object.entries(annotations).filter(([name]) => name.startsWith(RESTARTED_FOR));
+  return marks.length === 0 ? NO_RESTARTS : Object.fromEntries(marks);
+}
