@@ -1,0 +1,330 @@
+import type { ExternalSecret, ProviderContext, SecretProvider } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import type { ConfiguredKind } from '../providers/provider-kinds.ts';
+import { withRetries } from './attempts.ts';
+import { KeptValues } from './kept-values.ts';
+import { type Source, siblingsKey, sourceKey } from './source.ts';
+import {
+  answerFor,
+  type SourceAnswer,
+  type SourceCall,
+  type SourceEntry,
+  takeError,
+  takeSecret,
+  takeVersion,
+  type Waiter,
+} from './source-entry.ts';
+
+/** SourceMetrics is told what reading costs. */
+export interface SourceMetrics {
+  /** observeCall counts one call to a store; `code` is `OK` or the error's. */
+  observeCall(call: {
+    readonly provider: string;
+    readonly operation: string;
+    readonly code: string;
+    readonly ms: number;
+  }): void;
+  /** countCoalesced counts one read that was served by a call made for another one. */
+  countCoalesced(provider: string): void;
+}
+
+/** SourceReadsOptions says what is read, and with what. */
+export interface SourceReadsOptions {
+  readonly kinds: ReadonlyMap<string, ConfiguredKind>;
+  /** What providers are made with. Its signal ends every read. */
+  readonly context: Omit<ProviderContext<unknown>, 'config' | 'observe'>;
+  readonly metrics: SourceMetrics;
+}
+
+/** ReadReason says why a source is read. */
+export interface ReadReason {
+  /**
+   * The instant (`clock.monotonic()`) at which the reason arose: a pod was first seen, it was told to sync, a refresh fell due. The
+   * answer of any call that started then or later serves it; no older one does.
+   */
+  readonly since: number;
+  /** The version that is in place already: while the store still has it, no value is read. Defaults to none. */
+  readonly known?: string | undefined;
+  /** Read the value even if the version is the known one. Defaults to false. */
+  readonly force?: boolean | undefined;
+  /** Sources that will be read next for the first time: where the store can, one call reads them too. Defaults to none. */
+  readonly together?: readonly Source[] | undefined;
+}
+
+const ATTEMPT_LIMIT_MS = 30_000;
+/** Only versions are kept of them; a cluster has far fewer sources. */
+const MOST_SOURCES = 10_000;
+/** Secrets Manager answers at most so many at once, and an annotation asks for no more. */
+const MOST_TOGETHER = 20;
+/** Values wait this long for the Secrets that share them: the time to write a few thousand. */
+const KEEP_VALUES_MS = 10_000;
+const MOST_VALUES = 1_024;
+const MOST_VALUE_BYTES = 8 * 2 ** 20;
+
+/**
+ * SourceReads reads from stores what has to be read, and nothing twice. One call is under way per source; everybody whose reason
+ * is not younger than the call shares its answer, and who came later shares the next call. This is no cache: an answer never
+ * serves a reason that arose after its call had started.
+ *
+ * Where a store tells versions, the version is asked for first when everybody who waits has something to compare it with.
+ * Versions are remembered; values are dropped some seconds after their call.
+ */
+export class SourceReads {
+  readonly #options: SourceReadsOptions;
+  /** Those that were asked for last come last. */
+  readonly #entries = new Map<string, SourceEntry>();
+  readonly #providers = new Map<string, Promise<SecretProvider>>();
+  readonly #values: KeptValues;
+
+  constructor(options: SourceReadsOptions) {
+    this.#options = options;
+    const { clock, signal } = options.context;
+    this.#values = new KeptValues({ clock, keepMs: KEEP_VALUES_MS, most: MOST_VALUES, mostBytes: MOST_VALUE_BYTES });
+    signal.addEventListener('abort', () => this.#end(signal.reason), { once: true });
+  }
+
+  /** read answers with the source's state at `since` or later. Rejects with a ProviderError, or with a signal's reason. */
+  async read(source: Source, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
+    signal.throwIfAborted();
+    this.#options.context.signal.throwIfAborted();
+    const entry = this.#entryOf(source);
+    const answer = this.#remembered(entry, reason);
+    if (!answer) return await this.#wait(entry, reason, signal);
+    this.#options.metrics.countCoalesced(source.provider);
+    return answer;
+  }
+
+  #entryOf({ provider, ref }: Source): SourceEntry {
+    const kind = this.#options.kinds.get(provider);
+    if (!kind) throw unknownProvider(provider, this.#options.kinds);
+    const key = sourceKey(kind, ref);
+    const known = this.#entries.get(key);
+    const entry = known ?? { key, kind, ref, waiters: new Set(), isServed: false, call: undefined, seen: undefined };
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > MOST_SOURCES) this.#forgetOldest();
+    return entry;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.isServed || entry.call) continue;
+      this.#entries.delete(key);
+      return;
+    }
+  }
+
+  /** What earlier calls say, if they started late enough. */
+  #remembered({ key, seen }: SourceEntry, { since, known, force = false }: ReadReason): SourceAnswer | undefined {
+    const value = this.#values.get(key);
+    if (value && value.startedAt >= since) return answerFor(value.secret, force ? undefined : known);
+    if (force || !seen || seen.startedAt < since) return undefined;
+    if (seen.version === known) return { unchanged: true, version: known };
+    return value?.secret.version === seen.version ? { unchanged: false, secret: value.secret } : undefined;
+  }
+
+  #wait(entry: SourceEntry, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
+    const { since, known, force = false, together = [] } = reason;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        entry.waiters.delete(waiter);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        leave();
+        if (entry.call?.entries.every(({ waiters }) => waiters.size === 0)) entry.call.stop.abort(signal.reason);
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        // No call starts in the future: a reason from there would be read for again and again until it has come.
+        since: Math.min(since, this.#options.context.clock.monotonic()),
+        known: force ? undefined : known,
+        together,
+        // A version that was seen late enough and is not the known one: asking again tells nothing new.
+        needsValue: force || (entry.seen !== undefined && entry.seen.startedAt >= since),
+        resolve: (answer) => {
+          leave();
+          resolve(answer);
+        },
+        reject: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      entry.waiters.add(waiter);
+      this.#serve(entry);
+    });
+  }
+
+  #serve(entry: SourceEntry): void {
+    if (entry.isServed || entry.waiters.size === 0) return;
+    entry.isServed = true;
+    const serving = async (): Promise<void> => {
+      let isAlone = false;
+      while (entry.waiters.size > 0) isAlone = await this.#callFor(entry, isAlone);
+      entry.isServed = false;
+    };
+    // It tells the waiters how it went, and never rejects.
+    void serving();
+  }
+
+  /** callFor makes the next call for a source, and answers whether the one after it must be for that source alone. */
+  async #callFor(entry: SourceEntry, isAlone: boolean): Promise<boolean> {
+    const provider = await this.#provider(entry.kind).catch((error: unknown) => {
+      for (const waiter of entry.waiters) waiter.reject(error);
+    });
+    if (!provider || entry.waiters.size === 0) return isAlone;
+    if (entry.call) {
+      // That of a sibling, which brings this source along.
+      await entry.call.ended;
+      return isAlone;
+    }
+    if (this.#canCompare(entry) && provider.capabilities.versions && provider.probeVersion) {
+      await this.#probe(entry, provider.probeVersion.bind(provider));
+      return isAlone;
+    }
+    const siblings = !isAlone && provider.capabilities.batch ? this.#siblings(entry) : [];
+    if (siblings.length > 0 && provider.fetchSecrets) {
+      return await this.#fetchTogether([entry, ...siblings], provider.fetchSecrets.bind(provider));
+    }
+    const call = await this.#call([entry], (signal) => provider.fetchSecret(entry.ref, signal));
+    if (call) this.#deliver(entry, call.startedAt, call.answer, 1);
+    return false;
+  }
+
+  /** Whether a version alone may be enough for all that wait. */
+  #canCompare({ key, waiters }: SourceEntry): boolean {
+    const kept = this.#values.get(key)?.secret.version;
+    return [...waiters].every(({ needsValue, known }) => !needsValue && (known ?? kept) !== undefined);
+  }
+
+  async #probe(entry: SourceEntry, probeVersion: NonNullable<SecretProvider['probeVersion']>): Promise<void> {
+    const call = await this.#call([entry], (signal) => probeVersion(entry.ref, signal));
+    if (!call) return;
+    const settled = takeVersion(entry, call.startedAt, call.answer, this.#values.get(entry.key)?.secret);
+    this.#countCoalesced(entry, settled - 1);
+  }
+
+  /** The sources that are to be read next, can be read with this one, and are not being read. */
+  #siblings(entry: SourceEntry): readonly SourceEntry[] {
+    const found = new Set<SourceEntry>();
+    const group = siblingsKey(entry.kind, entry.ref);
+    for (const { since, together } of entry.waiters) {
+      for (const source of together) {
+        if (found.size === MOST_TOGETHER - 1) break;
+        if (source.provider !== entry.kind.name || siblingsKey(entry.kind, source.ref) !== group) continue;
+        const sibling = this.#entryOf(source);
+        const kept = this.#values.get(sibling.key);
+        if (sibling !== entry && !sibling.call && !(kept && kept.startedAt >= since)) found.add(sibling);
+      }
+    }
+    return [...found];
+  }
+
+  /** Answers whether the first of them has to be read alone now. */
+  async #fetchTogether(
+    entries: readonly [SourceEntry, ...SourceEntry[]],
+    fetchSecrets: NonNullable<SecretProvider['fetchSecrets']>,
+  ): Promise<boolean> {
+    const [first] = entries;
+    const refs = entries.map(({ ref }) => ref);
+    const call = await this.#call(entries, (signal) => fetchSecrets(refs, signal));
+    for (const [place, entry] of entries.entries()) {
+      const outcome = call?.answer[place];
+      if (call && outcome) this.#takeOutcome(entry, call.startedAt, outcome, entry === first ? 1 : 0);
+      if (entry !== first) this.#serve(entry);
+    }
+    return call !== undefined;
+  }
+
+  #takeOutcome(entry: SourceEntry, startedAt: number, outcome: ExternalSecret | ProviderError, own: 0 | 1): void {
+    if (!(outcome instanceof ProviderError)) this.#deliver(entry, startedAt, outcome, own);
+    // What may be better in a moment is tried again by itself, as often as any other call.
+    else if (outcome.kind !== 'transient') takeError(entry, startedAt, outcome);
+  }
+
+  /** Gives a secret to those whom its call may serve, `own` of whom it was made for, and keeps it for those who are late. */
+  #deliver(entry: SourceEntry, startedAt: number, secret: ExternalSecret, own: 0 | 1): void {
+    this.#values.set(entry.key, { startedAt, secret });
+    this.#countCoalesced(entry, takeSecret(entry, startedAt, secret) - own);
+  }
+
+  #countCoalesced({ kind }: SourceEntry, reads: number): void {
+    for (let count = 0; count < reads; count++) this.#options.metrics.countCoalesced(kind.name);
+  }
+
+  /** Makes a call for the waiters of all entries; when it fails, they know. */
+  async #call<T>(
+    entries: readonly [SourceEntry, ...SourceEntry[]],
+    attempt: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly startedAt: number; readonly answer: T } | undefined> {
+    const { clock, random } = this.#options.context;
+    const stop = new AbortController();
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const call: SourceCall = { entries, stop, ended, startedAt: clock.monotonic() };
+    for (const entry of entries) entry.call = call;
+    try {
+      const begin = (signal: AbortSignal): Promise<T> => {
+        call.startedAt = clock.monotonic();
+        return attempt(signal);
+      };
+      const late = (): ProviderError => tookTooLong(entries[0]);
+      const limits = { clock, random, signal: stop.signal, limitMs: ATTEMPT_LIMIT_MS, late };
+      return { answer: await withRetries(begin, limits), startedAt: call.startedAt };
+    } catch (error) {
+      // One that nobody waited for any more was stopped; who came after that needs another.
+      if (!stop.signal.aborted) for (const entry of entries) takeError(entry, call.startedAt, error);
+      return undefined;
+    } finally {
+      for (const entry of entries) entry.call = undefined;
+      end();
+    }
+  }
+
+  /** A provider is loaded when it is first asked, and again after that has failed. */
+  #provider(kind: ConfiguredKind): Promise<SecretProvider> {
+    const known = this.#providers.get(kind.name);
+    if (known) return known;
+    const { context, metrics } = this.#options;
+    const loading = kind.load({
+      ...context,
+      observe: (call) => metrics.observeCall({ provider: kind.name, ...call }),
+    });
+    this.#providers.set(kind.name, loading);
+    loading.catch(() => this.#providers.delete(kind.name));
+    return loading;
+  }
+
+  #end(reason: unknown): void {
+    for (const { waiters, call } of this.#entries.values()) {
+      for (const waiter of waiters) waiter.reject(reason);
+      call?.stop.abort(reason);
+    }
+    this.#values.clear();
+  }
+}
+
+function tookTooLong({ kind, ref }: SourceEntry): ProviderError {
+  return new ProviderError(`reading ${ref.path} from ${kind.name} took longer than ${ATTEMPT_LIMIT_MS / 1000} s`, {
+    kind: 'transient',
+    provider: kind.name,
+    operation: 'read',
+    code: 'Timeout',
+  });
+}
+
+function unknownProvider(provider: string, kinds: ReadonlyMap<string, ConfiguredKind>): ProviderError {
+  return new ProviderError(
+    `there is no provider ${JSON.stringify(provider)}; there are ${[...kinds.keys()].join(', ')}`,
+    {
+      kind: 'refused',
+      provider,
+      operation: 'load',
+      code: 'UnknownProvider',
+    },
+  );
+}
