@@ -1,5 +1,5 @@
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
-import { admit, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
+import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import type { Io } from './io.ts';
 import { runProgram } from './program.ts';
@@ -78,10 +78,11 @@ const medal = defineOperator({
   ],
 });
 
-/** sticker is a second operator, with a setting of the same name as one of badge's. */
+/** sticker is a second operator, with a setting of the same name as one of badge's, rights that follow from another, and no kinds. */
 export const sticker = defineOperator({
   name: 'sticker',
   config: s.object({ shout: s.boolean().default(false), glue: s.enum(['weak', 'strong']).default('weak') }),
+  permissions: ({ glue }) => (glue === 'strong' ? [allow(['delete'], ConfigMap)] : []),
   setup: () => undefined,
   controllers: [
     controller(ConfigMap, { name: 'stickers', labelSelector: 'cli.test.bowline.dev/sticker' }).reconcile(() => {}),

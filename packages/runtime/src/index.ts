@@ -96,6 +96,7 @@ export {
   type SetupContext,
 } from './operator/operator.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from './operator/operator-config.ts';
+export { withConfig } from './operator/with-config.ts';
 export { withinNamespaces } from './operator/within-namespaces.ts';
 export { declaredPermissions, permissionsOf, type WebhookMode } from './permissions/declared-permissions.ts';
 export { type AllowOptions, allow, OWN_NAMESPACE, type Permission, type Verb } from './permissions/permission.ts';

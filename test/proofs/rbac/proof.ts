@@ -1,5 +1,5 @@
 import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
-import { installCustomResourceDefinitions, rbacManifests } from '@bowline/runtime';
+import { installCustomResourceDefinitions, rbacManifests, withConfig } from '@bowline/runtime';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { judge } from './judge.ts';
 import { type Outcome, play } from './play.ts';
@@ -41,7 +41,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   });
   // All at once and before anything else: admission learns of new kinds every 30 s only.
   await install(controlPlane);
-  const all = casesOf(scenarios);
+  const all = (await Promise.all(scenarios.map(casesOf))).flat();
   const violations = unproved('docs/examples').map((operator) => ({
     seed: options.seed,
     message: `the operator ${operator} has no scenario: add one to test/proofs/rbac/scenarios.ts`,
@@ -90,13 +90,14 @@ async function install(controlPlane: ControlPlane): Promise<void> {
   );
 }
 
-/** Each operator's whole rights first, so that a scenario that does not work at all is found at once. */
-function casesOf(scenarios: readonly Scenario[]): readonly Case[] {
-  return scenarios.flatMap((scenario) => [
-    { scenario, taken: undefined },
-    // The names differ from place to place, the rights do not.
-    ...rightsIn(rbacManifests(scenario.operator, { namespace: 'somewhere' })).map((taken) => ({ scenario, taken })),
-  ]);
+/** An operator's whole rights first, so that a scenario that does not work at all is found at once. */
+async function casesOf(scenario: Scenario): Promise<readonly Case[]> {
+  const performance = await scenario.open();
+  const operator = await withConfig(scenario.operator, performance.config);
+  await performance[Symbol.asyncDispose]?.();
+  // The names differ from place to place, the rights do not.
+  const rights = rightsIn(rbacManifests(operator, { namespace: 'somewhere' }));
+  return [{ scenario, taken: undefined }, ...rights.map((taken) => ({ scenario, taken }))];
 }
 
 function playCase({ scenario, taken }: Case, controlPlane: ControlPlane): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import { BowlineError } from '@bowline/runtime';
 import { Command, Option } from 'commander';
 import type { CommandInput } from '../command-input.ts';
-import type { Settings } from '../config/settings.ts';
+import { type Settings, withConfigured } from '../config/settings.ts';
 import { addSettings } from '../config/settings-options.ts';
 import { installManifests, type Part } from '../manifests/install-manifests.ts';
 import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
@@ -37,8 +37,8 @@ Examples:
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 --namespaces team-a,team-b --part admin`,
     );
   const settingsOf = await addSettings(command, input);
-  return command.action((options: ManifestsOptions, parsed: Command) => {
-    const settings = securedMetrics(settingsOf(parsed));
+  return command.action(async (options: ManifestsOptions, parsed: Command) => {
+    const settings = await withConfigured(securedMetrics(settingsOf(parsed)));
     const manifests = installManifests({
       settings,
       namespace: settings.manager.namespace ?? DEFAULT_NAMESPACE,

@@ -5,7 +5,7 @@ import {
   unknownFields,
   validate,
 } from '@bowline/machinery/schema';
-import { BowlineError, type Operator } from '@bowline/runtime';
+import { BowlineError, type Operator, withConfig } from '@bowline/runtime';
 import { didYouMean } from '../did-you-mean.ts';
 import type { ConfigFile } from './config-file.ts';
 import { type FlagValue, withFlags } from './flags.ts';
@@ -52,6 +52,13 @@ export function resolveSettings({ file, flags = [], operators, known }: Settings
     sections: Object.fromEntries(sections),
     given,
   };
+}
+
+/** withConfigured are settings whose operators declare what these settings make them do: their rights may follow from them. */
+export async function withConfigured(settings: Settings): Promise<Settings> {
+  const { operators, sections } = settings;
+  const configured = await Promise.all(operators.map((operator) => withConfig(operator, sections[operator.name])));
+  return { ...settings, operators: configured };
 }
 
 /** checkFile throws BOWLINE_CONFIG_INVALID for a file that is wrong by itself. */

@@ -29,6 +29,16 @@ function find<T extends KubernetesObject>(objects: readonly KubernetesObject[], 
 }
 
 describe('bowline manifests', () => {
+  it('gives the rights that follow from the settings, and only those', async () => {
+    const verbsWith = async (...args: readonly string[]) => {
+      const objects = await manifests('--operators', 'sticker', ...args);
+      const { rules } = find<ClusterRole>(objects, 'ClusterRole', 'bowline-sticker');
+      return rules?.find(({ resources }) => resources?.includes('configmaps'))?.verbs;
+    };
+    expect(await verbsWith()).toEqual(['get', 'list', 'watch']);
+    expect(await verbsWith('--glue', 'strong')).toEqual(['get', 'list', 'watch', 'delete']);
+  });
+
   it('prints one Deployment with the rights of all operators, in an order that can be applied', async () => {
     const objects = await manifests('--operators', 'sticker,badge', '--max-things', '4');
     expect(objects.map(idOf)).toEqual([

@@ -2,6 +2,7 @@ import { type KubernetesObject, Namespace } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
 import { type Client, installCustomResourceDefinitions, type Operator, rbacManifests } from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
+import type { Settings } from '../config/settings.ts';
 import { clusterName } from '../names.ts';
 import { webhookServing } from '../webhook-serving.ts';
 import { applyObjects } from './apply-objects.ts';
@@ -27,8 +28,8 @@ export function accountOf({ name }: Pick<Operator, 'name'>): {
 /** InstallInput says what is installed where. */
 export interface InstallInput {
   readonly cluster: UpCluster;
-  readonly operators: readonly Operator[];
-  readonly manager: ManagerConfig;
+  /** Their operators declare what these settings make them do. */
+  readonly settings: Settings;
   readonly signal: AbortSignal;
 }
 
@@ -36,8 +37,9 @@ export interface InstallInput {
  * installOperators installs the operators' kinds. In a cluster of our own each operator also gets an account with exactly the
  * rights that it declares, so that what is seen here is what an install in a cluster does.
  */
-export async function installOperators({ cluster, operators, manager, signal }: InstallInput): Promise<void> {
+export async function installOperators({ cluster, settings, signal }: InstallInput): Promise<void> {
   const { admin, isOwn } = cluster;
+  const { operators, manager } = settings;
   await applyObjects(
     admin,
     [{ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: MANAGER_NAMESPACE } }],

@@ -1,7 +1,7 @@
 import { type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
 import { parseDuration, systemClock } from '@bowline/machinery';
 import { BowlineError, createLog, Manager, type Operator, preferSmallHeap } from '@bowline/runtime';
-import { resolveSettings, type Settings } from '../config/settings.ts';
+import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { managerOptions } from '../run-manager.ts';
@@ -49,9 +49,9 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
     where === 'current-context' ? 'using the cluster of the current context' : `starting the ${where} control plane`,
   );
   await using cluster = await openUpCluster({ ...options, where, signal: interruption.signal }, io);
-  const settings = resolveSettings({ operators, known: operators.map(({ name }) => name) });
+  const settings = await withConfigured(resolveSettings({ operators, known: operators.map(({ name }) => name) }));
   view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
-  await installOperators({ cluster, operators, manager: settings.manager, signal: interruption.signal });
+  await installOperators({ cluster, settings, signal: interruption.signal });
 
   const over = new AbortController();
   const signal = AbortSignal.any([interruption.signal, over.signal]);

@@ -1,5 +1,6 @@
-import { ConfigMap, Secret } from '@bowline/kubernetes';
-import { controller, defineOperator } from '@bowline/runtime';
+import { ConfigMap, keyOf, keyString, parseKey, Secret } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { allow, controller, defineOperator, keyed } from '@bowline/runtime';
 import { expect, it, vi } from 'vitest';
 import { cluster } from './cluster.ts';
 
@@ -35,6 +36,32 @@ it('takes a right from an operator, and lets a test see its calls', async () => 
     },
     { timeout: 20_000, interval: 100 },
   );
+});
+
+it('gives an operator the rights that follow from its configuration, and lets keyed work tell of objects', async () => {
+  const sweep = keyed('sweep')
+    .watches(ConfigMap, { labelSelector: 'sweep', view: 'metadata', map: (object) => [keyString(keyOf(object))] })
+    .reports(ConfigMap)
+    .reconcile(async ({ key, get, live, eventAbout }) => {
+      const found = get(ConfigMap, parseKey(key));
+      if (!found) return;
+      const { namespace, name = '', uid = '' } = found.metadata;
+      const subject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, uid } };
+      eventAbout(subject, 'Normal', 'Swept', 'it was in the way');
+      await live.delete(ConfigMap, parseKey(key));
+    });
+  const sweeper = defineOperator({
+    name: 'sweeper',
+    controllers: [sweep],
+    config: { parse: (section: unknown) => section as { readonly broom: boolean } },
+    permissions: ({ broom }) => (broom ? [allow(['delete'], ConfigMap)] : []),
+  });
+  await using c = await cluster({ operators: [sweeper], config: { sweeper: { broom: true } } });
+  const key = { namespace: c.namespace, name: 'dust' };
+  await c.admin.create(ConfigMap, { metadata: { ...key, labels: { sweep: 'x' } } });
+  await c.untilGone(ConfigMap, key);
+  const [event] = await c.untilList(Event, {}, (events) => events.length > 0);
+  expect(event).toMatchObject({ reason: 'Swept', regarding: { kind: 'ConfigMap', name: 'dust' } });
 });
 
 it('ends the start when told to', async () => {

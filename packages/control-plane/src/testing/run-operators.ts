@@ -23,6 +23,7 @@ import {
   type RbacManifest,
   rbacManifests,
   type WebhookServing,
+  withConfig,
 } from '@bowline/runtime';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
@@ -103,7 +104,8 @@ export async function runOperators(
     const name = c.uniqueName(operator.name);
     const webhooks = { configurationName, certificates: serving.certificates };
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
-    const client = await identityOf(c, rights(rbacManifests(operator, wanted)), signal);
+    const configured = await withConfig(operator, options.config?.[operator.name]);
+    const client = await identityOf(c, rights(rbacManifests(configured, wanted)), signal);
     clients.set(operator.name, withoutOthersNamespaces(through(client), ours));
   }
 

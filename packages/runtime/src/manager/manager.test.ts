@@ -338,6 +338,30 @@ describe('Manager', () => {
     expect(await m.probe('/livez')).toMatchObject({ status: 200 });
   });
 
+  it.each([
+    [true, 'deleted'],
+    [false, 'BOWLINE_UNDECLARED_PERMISSION'],
+  ])('lets an operator do what its configuration, with deletion %s, gives rights for', async (allowDeletion, end) => {
+    const outcomes: string[] = [];
+    const operator = defineOperator({
+      name: 'tidy',
+      config: { parse: (section: unknown) => section as { readonly allowDeletion: boolean } },
+      permissions: (config) => (config.allowDeletion ? [allow(['delete'], ConfigMap)] : []),
+      controllers: [
+        controller(ConfigMap).reconcile(async ({ live, key: found }) => {
+          await live.delete(ConfigMap, found).then(
+            () => outcomes.push('deleted'),
+            (error: { code?: string }) => outcomes.push(error.code ?? ''),
+          );
+        }),
+      ],
+    });
+    const m = setUp([operator], { config: { tidy: { allowDeletion } } });
+    m.server.put(ConfigMap, a);
+    await m.until(() => outcomes.length > 0);
+    expect(outcomes).toEqual([end]);
+  });
+
   it('ends with the reason when a setup or configuration fails, and stops the others', async () => {
     const m = setUp(
       [

@@ -8,6 +8,7 @@ import { EventLoopMonitor } from '../observability/event-loop-monitor.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { HealthReport } from '../operations/health.ts';
 import { type OperationsServer, startOperationsServer } from '../operations/operations-server.ts';
+import { withConfig } from '../operator/with-config.ts';
 import { withinNamespaces } from '../operator/within-namespaces.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
 import { WebhookServers } from '../webhook/webhook-servers.ts';
@@ -175,25 +176,26 @@ export class Manager {
     const identity = election?.identity ?? `${hostname()}_${suffix}`;
     const webhookServers = new WebhookServers({ wire: this.#wire, log: this.#log });
     return await Promise.all(
-      operators.map(
-        async (operator) =>
-          new OperatorRunner(operator, {
-            client: await clientFor(operator),
-            instance: identity,
-            config: config[operator.name],
-            webhooks: this.#options.webhooksFor?.(operator) ?? {},
-            webhookServers,
-            namespace,
-            namespaces: this.#options.namespaces,
-            clock: this.#clock,
-            wire: this.#wire,
-            random: this.#random,
-            log: this.#log,
-            metrics: this.#metrics,
-            drainTimeoutMs: this.#options.drainTimeoutMs ?? 30_000,
-            election: election && { ...election, identity, lag: loop },
-          }),
-      ),
+      operators.map(async (declared) => {
+        const section = config[declared.name];
+        const operator = await withConfig(declared, section);
+        return new OperatorRunner(operator, {
+          client: await clientFor(operator),
+          instance: identity,
+          config: section,
+          webhooks: this.#options.webhooksFor?.(operator) ?? {},
+          webhookServers,
+          namespace,
+          namespaces: this.#options.namespaces,
+          clock: this.#clock,
+          wire: this.#wire,
+          random: this.#random,
+          log: this.#log,
+          metrics: this.#metrics,
+          drainTimeoutMs: this.#options.drainTimeoutMs ?? 30_000,
+          election: election && { ...election, identity, lag: loop },
+        });
+      }),
     );
   }
 

@@ -50,8 +50,11 @@ export interface OperatorOptions<Deps, Config> {
   readonly services?: readonly Service<Deps>[] | undefined;
   /** Its subcommands of the CLI, agents included. Defaults to none. */
   readonly commands?: readonly Command[] | undefined;
-  /** What it does beside what its declarations imply; see `allow`. Defaults to nothing. */
-  readonly permissions?: readonly Permission[] | undefined;
+  /**
+   * What it does beside what its declarations imply; see `allow`. A function gives it for a configuration, so that what is
+   * switched off needs no rights. Defaults to nothing.
+   */
+  readonly permissions?: readonly Permission[] | ((config: Config) => readonly Permission[]) | undefined;
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
   /** Objects that show it at work; those of its own kinds must be valid. Defaults to none. */
@@ -74,7 +77,8 @@ export interface Operator {
   readonly webhooks: readonly Webhook[];
   readonly services: readonly Service[];
   readonly commands: readonly Command[];
-  readonly permissions: readonly Permission[];
+  /** A function where they follow from the configuration; `withConfig` gives the operator with a list. */
+  readonly permissions: readonly Permission[] | ((config: never) => readonly Permission[]);
   readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
   readonly samples: readonly Sample[];

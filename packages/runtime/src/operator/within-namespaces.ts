@@ -20,12 +20,16 @@ export function withinNamespaces(operator: Operator, namespaces: readonly string
       'cannot limit operators to no namespace; name at least one, or leave it out',
     );
   }
+  const { permissions } = operator;
   const limit = new Limit(operator.name, [...new Set(namespaces)].sort());
   return Object.freeze({
     ...operator,
     controllers: operator.controllers.map((controller) => limit.controller(controller)),
     webhooks: operator.webhooks.map((webhook) => limit.webhook(webhook)),
-    permissions: operator.permissions.flatMap((permission) => limit.permission(permission)),
+    permissions:
+      typeof permissions === 'function'
+        ? (config: never) => limit.permissions(permissions(config))
+        : limit.permissions(permissions),
   });
 }
 
@@ -55,7 +59,11 @@ class Limit {
     return Object.freeze({ ...webhook, sources });
   }
 
-  permission(permission: Permission): readonly Permission[] {
+  permissions(permissions: readonly Permission[]): readonly Permission[] {
+    return permissions.flatMap((permission) => this.#permission(permission));
+  }
+
+  #permission(permission: Permission): readonly Permission[] {
     const { only, scope, names, namespaces, resource, verbs } = permission;
     if (only === 'cluster-wide') return [];
     const kept = { ...permission, only: undefined };

@@ -2,6 +2,7 @@ import { Lease, type Resource } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import type { Controller } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 import type { Operator } from '../operator/operator.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import { configurationNameOf, OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
@@ -16,15 +17,26 @@ const READ = ['get', 'list', 'watch'];
 /** WebhookMode says who keeps certificates and configurations of webhooks: the rights for that differ. */
 export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurations' | 'configurationName'>;
 
-/** declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. */
+/**
+ * declaredPermissions is all that an operator may do: what its declarations imply, and what `permissions` adds. Where that follows
+ * from the configuration, give the operator that `withConfig` answers; else BOWLINE_OPERATOR_UNCONFIGURED.
+ */
 export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
   const configurationName = configurationNameOf(operator.name, webhooks.configurationName);
   return [
     ...leasePermissions(operator.name),
     ...operator.controllers.flatMap((controller) => controllerPermissions(controller, configurationName)),
     ...webhookPermissions(operator, webhooks),
-    ...operator.permissions.filter(({ only }) => only !== 'namespaces'),
+    ...permissionsIn(operator).filter(({ only }) => only !== 'namespaces'),
   ];
+}
+
+function permissionsIn({ name, permissions }: Operator): readonly Permission[] {
+  if (typeof permissions !== 'function') return permissions;
+  throw new BowlineError(
+    'BOWLINE_OPERATOR_UNCONFIGURED',
+    `cannot say what the operator ${name} may do: it follows from its configuration; give that with withConfig(operator, section)`,
+  );
 }
 
 /**

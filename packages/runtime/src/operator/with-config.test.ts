@@ -1,0 +1,54 @@
+import { ConfigMap, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { controller } from '../controller/builder.ts';
+import { permissionsOf } from '../permissions/declared-permissions.ts';
+import { allow } from '../permissions/permission.ts';
+import { defineOperator } from './operator.ts';
+import { withConfig } from './with-config.ts';
+import { withinNamespaces } from './within-namespaces.ts';
+
+const controllers = [controller(ConfigMap).reconcile(() => {})];
+
+const tidy = defineOperator({
+  name: 'tidy',
+  controllers,
+  config: s.object({ allowDeletion: s.boolean().default(false), names: s.array(s.string()).optional() }),
+  permissions: (config) => {
+    expectTypeOf(config.allowDeletion).toEqualTypeOf<boolean>();
+    return config.allowDeletion ? [allow(['delete'], Secret, { names: config.names })] : [];
+  },
+});
+
+const deletion = { apiGroups: [''], resources: ['secrets'], verbs: ['delete'] };
+
+describe('withConfig', () => {
+  it('gives the permissions that follow from a configuration, with its defaults', async () => {
+    expect(permissionsOf(await withConfig(tidy, undefined)).cluster).not.toContainEqual(deletion);
+    expect(permissionsOf(await withConfig(tidy, { allowDeletion: true })).cluster).toContainEqual(deletion);
+    const named = permissionsOf(await withConfig(tidy, { allowDeletion: true, names: ['a'] }));
+    expect(named.cluster).toContainEqual({ ...deletion, resourceNames: ['a'] });
+  });
+
+  it('limits them to namespaces, whichever comes first', async () => {
+    const section = { allowDeletion: true };
+    const limited = permissionsOf(await withConfig(withinNamespaces(tidy, ['a']), section));
+    expect(limited.namespaces.a).toContainEqual(deletion);
+    expect(limited.cluster).toEqual([]);
+    expect(permissionsOf(withinNamespaces(await withConfig(tidy, section), ['a']))).toEqual(limited);
+  });
+
+  it('refuses a configuration that is not valid', async () => {
+    const invalid = withConfig(tidy, { allowDeletion: 'yes' });
+    await expect(invalid).rejects.toMatchObject({ code: 'BOWLINE_CONFIG_INVALID' });
+  });
+
+  it('leaves an operator as it is whose permissions follow from nothing', async () => {
+    const plain = defineOperator({ name: 'plain', controllers, permissions: [allow(['get'], Secret)] });
+    expect(await withConfig(plain, { any: 'thing' })).toBe(plain);
+  });
+});
+
+it('has no permissions to tell of before it is configured', () => {
+  expect(() => permissionsOf(tidy)).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_UNCONFIGURED' }));
+});
