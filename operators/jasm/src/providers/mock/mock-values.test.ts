@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { mockSecretData, readMockValues, withMockValue } from './mock-values.ts';
+
+const secretOf = (text: string) => ({ data: { 'values.json': Buffer.from(text).toString('base64') } });
+
+describe('the values of the mock', () => {
+  it('come back from the Secret as they were put there, whatever their paths are called', () => {
+    const values = new Map([
+      ['/prod/db', { user: 'app', password: 'ä=1\n' }],
+      ['__proto__', { a: '1' }],
+      ['text', 'not JSON'],
+    ]);
+    const read = readMockValues({ data: mockSecretData(values) });
+    expect([...read].sort()).toEqual([...values].sort());
+  });
+
+  it('are none where there is no Secret, or nothing in it', () => {
+    expect(readMockValues(undefined).size + readMockValues({}).size + readMockValues({ data: {} }).size).toBe(0);
+  });
+
+  it('are replaced and taken away by path, and written alike in whatever order they came', () => {
+    const a = withMockValue(withMockValue(new Map(), 'a', { k: '1' }), 'b', { k: '2' });
+    const b = withMockValue(withMockValue(withMockValue(new Map(), 'b', { k: '2' }), 'a', { old: '0' }), 'a', {
+      k: '1',
+    });
+    expect(mockSecretData(a)).toEqual(mockSecretData(b));
+    expect([...withMockValue(a, 'a', undefined).keys()]).toEqual(['b']);
+    expect(a.size).toBe(2);
+  });
+
+  it.each([
+    ['sesame{', /it is not JSON/],
+    ['["sesame"]', /no object of secrets by path/],
+    ['{"a": {"k": 1, "l": "sesame"}}', /the secret at "a" is neither/],
+    ['{"a": null}', /the secret at "a" is neither/],
+  ])('are refused when they are %s, without a word of them', (text, message) => {
+    const read = () => readMockValues(secretOf(text));
+    expect(read).toThrow(message);
+    expect(read).toThrow(expect.objectContaining({ code: 'BOWLINE_JASM_MOCK_INVALID', cause: undefined }));
+    expect(read).not.toThrow(/sesame/);
+  });
+});

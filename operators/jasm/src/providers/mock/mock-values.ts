@@ -1,0 +1,60 @@
+import type { Secret } from '@bowline/kubernetes';
+import { BowlineError } from '@bowline/runtime';
+
+/** MOCK_SECRET is the name of the Secret, in the manager's namespace, in which the secrets of the mock are. */
+export const MOCK_SECRET = 'jasm-mock';
+
+/** The entry that holds them all: one JSON text, which people can read and write. */
+const ENTRY = 'values.json';
+
+/** MockEntries is one secret of the mock: values by key, or a text that is no JSON object. */
+export type MockEntries = Readonly<Record<string, string>> | string;
+
+/** MockValues are the secrets of the mock by path. */
+export type MockValues = ReadonlyMap<string, MockEntries>;
+
+/** readMockValues reads what the Secret holds; one that is not there, or has no entry, holds nothing. Throws BOWLINE_JASM_MOCK_INVALID. */
+export function readMockValues(secret: Secret | undefined): MockValues {
+  const text = secret?.data?.[ENTRY];
+  if (text === undefined) return new Map();
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+  } catch {
+    // The reason would quote the text.
+    throw invalid('it is not JSON');
+  }
+  if (!isRecord(value)) throw invalid('it is no object of secrets by path');
+  return new Map(Object.entries(value).map(([path, entries]) => [path, checked(path, entries)]));
+}
+
+/** withMockValue is the values with those of a path replaced; undefined takes the path away. */
+export function withMockValue(values: MockValues, path: string, entries: MockEntries | undefined): MockValues {
+  const others = [...values].filter(([other]) => other !== path);
+  return new Map(entries === undefined ? others : [...others, [path, entries]]);
+}
+
+/** mockSecretData is the data of the Secret that holds the values: the same values give the same text. */
+export function mockSecretData(values: MockValues): Readonly<Record<string, string>> {
+  const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { [ENTRY]: Buffer.from(JSON.stringify(Object.fromEntries(sorted))).toString('base64') };
+}
+
+function checked(path: string, entries: unknown): MockEntries {
+  if (typeof entries === 'string') return entries;
+  if (isRecord(entries) && Object.values(entries).every((value) => typeof value === 'string')) {
+    return entries as Readonly<Record<string, string>>;
+  }
+  throw invalid(`the secret at ${JSON.stringify(path)} is neither an object of texts by key nor a text`);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(problem: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_JASM_MOCK_INVALID',
+    `cannot read ${ENTRY} of the Secret ${MOCK_SECRET}: ${problem}; begin anew with \`bowline jasm mock clear\``,
+  );
+}
