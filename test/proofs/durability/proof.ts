@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { integerBelow, seededRandom } from '@bowline/machinery';
+import { bundleSubjects } from '../../../bench/support/bundle.ts';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import type { Endurance, EnduranceSettings } from './endurance-child.ts';
 import { Ledger } from './ledger.ts';
@@ -15,8 +16,9 @@ import { readAll, writeUntilKilled } from './write-until-killed.ts';
 const MOST_WRITES_PER_ROUND = 1_200;
 /** Every so many rounds the process is killed while it starts, too. */
 const EARLY_KILLS = 0.25;
-const LONGEST_START_MS = 1_500;
+const LONGEST_START_MS = 600;
 const UPDATES = 1_000_000;
+const SERVER = new URL('./server-child.ts', import.meta.url);
 /** The limits that the control plane promises. */
 const MOST_GROWTH = 1.2;
 const MOST_FOLDER = 4;
@@ -42,12 +44,11 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   const violations: Violation[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'bowline-durability-'));
   try {
+    const bundled = await bundleSubjects([SERVER], join(folder, 'programs'));
+    const [program = ''] = bundled('server-child').args;
+    const killed = (): ServerProcess => new ServerProcess(program, join(folder, 'killed'));
     // Half of the time for each part, where time is short.
-    const rounds = await killAgainAndAgain(
-      join(folder, 'killed'),
-      { ...options, runs, seconds: seconds / 2 },
-      violations,
-    );
+    const rounds = await killAgainAndAgain(killed, { ...options, runs, seconds: seconds / 2 }, violations);
     const updates = flags.updates === undefined ? UPDATES : Number(flags.updates);
     const settings = { folder: join(folder, 'endured'), updates, seconds: Math.min(seconds / 2, 3_600) };
     const endurance = await endure(settings);
@@ -65,7 +66,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   }
 }
 
-async function killAgainAndAgain(folder: string, options: ProofOptions, violations: Violation[]) {
+async function killAgainAndAgain(start: () => ServerProcess, options: ProofOptions, violations: Violation[]) {
   const { runs, seed: first, seconds = Number.POSITIVE_INFINITY, log } = options;
   const startedAt = performance.now();
   const ledger = new Ledger();
@@ -75,12 +76,12 @@ async function killAgainAndAgain(folder: string, options: ProofOptions, violatio
     const seed = first + kills;
     const random = seededRandom(seed);
     if (random.next() < EARLY_KILLS) {
-      const starting = new ServerProcess(folder);
+      const starting = start();
       await pause(integerBelow(random, LONGEST_START_MS));
       await starting.kill();
       early++;
     }
-    await using server = new ServerProcess(folder);
+    await using server = start();
     restartMs.push(await server.ready());
     const told = (message: string): void => void violations.push({ seed, message });
     for (const message of ledger.compare(await readAll(server))) told(message);
@@ -96,7 +97,7 @@ async function killAgainAndAgain(folder: string, options: ProofOptions, violatio
     if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, revision ${ledger.newest}`);
   }
   // What the last kill left is looked at too.
-  await using server = new ServerProcess(folder);
+  await using server = start();
   restartMs.push(await server.ready());
   for (const message of ledger.compare(await readAll(server))) violations.push({ seed: first + kills, message });
   restartMs.sort((a, b) => a - b);

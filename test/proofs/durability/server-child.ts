@@ -1,5 +1,5 @@
 // The control plane that the durability proof kills: an embedded one that keeps its data in the folder it is given.
-import { startControlPlane } from '@bowline/control-plane';
+import { startControlPlane } from '@bowline/control-plane/start';
 
 /** Access is how a control plane in another process is reached. */
 export interface Access {

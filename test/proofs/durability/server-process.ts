@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Access } from './server-child.ts';
 
 /** How long a control plane may take to come back. */
@@ -28,9 +27,9 @@ export class ServerProcess implements AsyncDisposable {
   #access: Access | undefined;
   #said = '';
 
-  constructor(folder: string) {
-    const script = fileURLToPath(new URL('./server-child.ts', import.meta.url));
-    this.#child = fork(script, [folder], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  /** The program is `server-child.ts`, bundled: it starts as soon as the product does. */
+  constructor(program: string, folder: string) {
+    this.#child = fork(program, [folder], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     this.#exited = once(this.#child, 'exit');
     this.#child.on('error', () => {});
     this.#child.stderr?.on('data', (chunk: Buffer) => {
