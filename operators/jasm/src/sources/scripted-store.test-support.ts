@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
 import type { Client, Log } from '@bowline/runtime';
 import type { ExternalSecret, SecretProvider, SecretRef } from '../providers/provider.ts';
@@ -155,6 +156,8 @@ export function sourceOf(path: string, ref: Partial<SecretRef> = {}): Source {
 
 /** NEVER is a signal that nobody aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
+// All of a test listen to it.
+setMaxListeners(0, NEVER);
 
 function errorOf(kind: ProviderErrorKind, retryAfterMs?: number): ProviderError {
   return new ProviderError(`the store answers ${kind}`, {

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { NEVER, ScriptedStore, sourceOf } from './scripted-store.test-support.ts';
+
+const A = sourceOf('a');
+
+describe('retries', () => {
+  it('tries a transient failure again, five times, with waits that double and are drawn at random', async () => {
+    // Half of the longest wait each time.
+    const store = new ScriptedStore({ random: { next: () => 0.5 } });
+    const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'transient' });
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      await (await store.next()).fail('transient');
+      if (attempt < 5) waits.push(store.clock.nextDueInMs ?? -1);
+      await store.clock.advance(store.clock.nextDueInMs ?? 0);
+    }
+    await read;
+    expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
+    expect(store.calls).toHaveLength(6);
+    expect(store.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends with the answer of the attempt that succeeds', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const read = store.reads.read(A, { since: 0 }, NEVER);
+    for (let failure = 0; failure < 3; failure++) {
+      await (await store.next()).fail('transient');
+      await store.clock.advance(store.clock.nextDueInMs ?? 0);
+    }
+    await (await store.next()).answer();
+    expect(await read).toMatchObject({ unchanged: false, secret: { sourcePath: 'a' } });
+  });
+
+  it.each(['not-found', 'denied', 'refused'] as const)('does not try %s again', async (kind) => {
+    const store = new ScriptedStore();
+    const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind });
+    await (await store.next()).fail(kind);
+    await read;
+    expect(store.calls).toHaveLength(1);
+  });
+
+  it('waits as long as the store asks, and gives up at once when that is longer than half a minute', async () => {
+    const store = new ScriptedStore({ random: { next: () => 0 } });
+    const read = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ retryAfterMs: 30_001 });
+    await (await store.next()).fail('transient', 12_000);
+    expect(store.clock.nextDueInMs).toBe(12_000);
+    await store.clock.advance(12_000);
+    await (await store.next()).fail('transient', 30_001);
+    await read;
+  });
+
+  it('lets a later attempt serve the reasons that arose before it', async () => {
+    const store = new ScriptedStore({ random: { next: () => 0.5 } });
+    store.put('a', 'one', 'v1');
+    const old = store.reads.read(A, { since: 0 }, NEVER);
+    const first = await store.next();
+    await store.clock.advance(10);
+    const young = store.reads.read(A, { since: 10 }, NEVER);
+    await first.fail('transient');
+    await store.clock.advance(250);
+    await (await store.next()).answer();
+    await Promise.all([old, young]);
+    expect(store.calls).toHaveLength(2);
+  });
+
+  it('ends an attempt after 30 s, also when the store does not listen, and tries again', async () => {
+    const store = new ScriptedStore({ random: { next: () => 0 } });
+    store.put('a', 'one', 'v1');
+    const read = store.reads.read(A, { since: 0 }, NEVER);
+    const hanging = await store.next();
+    await store.clock.advance(29_999);
+    expect(hanging.signal.aborted).toBe(false);
+    await store.clock.advance(1);
+    expect(hanging.signal.reason).toMatchObject({ kind: 'transient', code: 'Timeout' });
+    await store.clock.advance(0);
+    await store.open[1]?.answer();
+    await read;
+    expect(store.calls).toHaveLength(2);
+  });
+});
+
+describe('errors', () => {
+  it('are shared by those who waited for the call, and not remembered', async () => {
+    const store = new ScriptedStore();
+    const [one, two] = [1, 2].map(() => store.reads.read(A, { since: 0 }, NEVER));
+    const both = [expect(one).rejects.toMatchObject({ kind: 'not-found' }), expect(two).rejects.toBeDefined()];
+    await (await store.next()).answer();
+    await Promise.all(both);
+    store.put('a', 'one', 'v1');
+    const again = store.reads.read(A, { since: 0 }, NEVER);
+    await (await store.next()).answer();
+    expect(await again).toMatchObject({ unchanged: false });
+  });
+
+  it('do not reach those whose reason is younger than the call', async () => {
+    const store = new ScriptedStore();
+    const old = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'not-found' });
+    const first = await store.next();
+    await store.clock.advance(10);
+    const young = store.reads.read(A, { since: 10 }, NEVER);
+    await first.answer();
+    await old;
+    store.put('a', 'one', 'v1');
+    await (await store.next()).answer();
+    expect(await young).toMatchObject({ unchanged: false });
+  });
+
+  it('of a version question are those of the read', async () => {
+    const store = new ScriptedStore({ versions: true, immediate: false });
+    const read = expect(store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).rejects.toMatchObject({
+      kind: 'denied',
+    });
+    await (await store.next()).fail('denied');
+    await read;
+    expect(store.made).toEqual(['probe a']);
+  });
+});
+
+describe('aborting', () => {
+  it('ends the read of whoever gives up, and leaves the call to the others', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const leaving = new AbortController();
+    const left = expect(store.reads.read(A, { since: 0 }, leaving.signal)).rejects.toThrow('leaving');
+    const stays = store.reads.read(A, { since: 0 }, NEVER);
+    const call = await store.next();
+    leaving.abort(new Error('leaving'));
+    await left;
+    expect(call.signal.aborted).toBe(false);
+    await call.answer();
+    expect(await stays).toMatchObject({ unchanged: false });
+  });
+
+  it('ends the call when nobody waits for it any more, and who comes then gets another', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const leaving = new AbortController();
+    const left = expect(store.reads.read(A, { since: 0 }, leaving.signal)).rejects.toThrow('leaving');
+    const call = await store.next();
+    leaving.abort(new Error('leaving'));
+    expect(call.signal.aborted).toBe(true);
+    const comes = store.reads.read(A, { since: 0 }, NEVER);
+    await left;
+    await store.clock.advance(0);
+    await store.open[1]?.answer();
+    expect(await comes).toMatchObject({ unchanged: false });
+    expect(store.calls).toHaveLength(2);
+  });
+
+  it('keeps a list under way while somebody waits for any of it', async () => {
+    const store = new ScriptedStore({ batch: true });
+    store.put('a', 'one', 'v1');
+    store.put('b', 'two', 'v1');
+    const leaving = new AbortController();
+    const B = sourceOf('b');
+    const left = expect(store.reads.read(A, { since: 0, together: [B] }, leaving.signal)).rejects.toThrow('leaving');
+    const stays = store.reads.read(B, { since: 0 }, NEVER);
+    const call = await store.next();
+    leaving.abort(new Error('leaving'));
+    await left;
+    expect([call.operation, call.signal.aborted]).toEqual(['batch', false]);
+    await call.answer();
+    expect(await stays).toMatchObject({ secret: { sourcePath: 'b' } });
+  });
+
+  it('ends while it waits for the next attempt', async () => {
+    const store = new ScriptedStore();
+    const leaving = new AbortController();
+    const left = expect(store.reads.read(A, { since: 0 }, leaving.signal)).rejects.toThrow('leaving');
+    await (await store.next()).fail('transient');
+    leaving.abort(new Error('leaving'));
+    await left;
+    await store.clock.advance(60_000);
+    expect(store.calls).toHaveLength(1);
+    expect(store.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends everything with the operator, keeps no value and reads nothing more', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const done = store.reads.read(A, { since: 0 }, NEVER);
+    await (await store.next()).answer();
+    await done;
+    const waits = expect(store.reads.read(sourceOf('b'), { since: 0 }, NEVER)).rejects.toThrow('stopped');
+    const call = await store.next();
+    store.stop.abort(new Error('stopped'));
+    await waits;
+    expect(call.signal.aborted).toBe(true);
+    await store.clock.advance(0);
+    expect(store.clock.pendingTimers).toBe(0);
+    await expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toThrow('stopped');
+  });
+});

@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import { NEVER, ScriptedStore, sourceOf } from './scripted-store.test-support.ts';
+import type { ReadReason } from './source-reads.ts';
+
+const A = sourceOf('a');
+
+function secretText(answer: unknown): unknown {
+  return (answer as { secret?: { payload: { text: string } } }).secret?.payload.text;
+}
+
+describe('sharing', () => {
+  it('makes one call for all whose reason is not younger than it', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const reads = Array.from({ length: 50 }, () => store.reads.read(A, { since: 0 }, NEVER));
+    await (await store.next()).answer();
+    expect((await Promise.all(reads)).map(secretText)).toEqual(new Array(50).fill('one'));
+    expect(store.made).toEqual(['fetch a']);
+    expect(store.coalesced).toBe(49);
+  });
+
+  it('serves an old reason from a call that started after it, however late it is asked', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    store.put('a', 'one', 'v1');
+    await store.clock.advance(1000);
+    await store.reads.read(A, { since: 1000 }, NEVER);
+    await store.clock.advance(9_000);
+    expect(secretText(await store.reads.read(A, { since: 500 }, NEVER))).toBe('one');
+    expect(store.made).toEqual(['fetch a']);
+    expect(store.coalesced).toBe(1);
+  });
+
+  it('never serves a reason that is younger than the call: it waits for the next one, which all younger ones share', async () => {
+    const store = new ScriptedStore();
+    store.put('a', 'one', 'v1');
+    const old = store.reads.read(A, { since: 0 }, NEVER);
+    const first = await store.next();
+    await store.clock.advance(10);
+    const young = [1, 2, 3].map(() => store.reads.read(A, { since: 10 }, NEVER));
+    expect(store.open).toHaveLength(1);
+    await first.answer();
+    expect(secretText(await old)).toBe('one');
+    store.put('a', 'two', 'v2');
+    await (await store.next()).answer();
+    expect((await Promise.all(young)).map(secretText)).toEqual(['two', 'two', 'two']);
+    expect(store.made).toEqual(['fetch a', 'fetch a']);
+  });
+
+  it('does not share between sources that differ in path, version, stage, region or role', async () => {
+    const store = new ScriptedStore();
+    const others = [{}, { versionId: '1' }, { versionStage: 'OLD' }, { region: 'eu' }, { role: 'r' }];
+    const reads = [...others.map((ref) => sourceOf('a', ref)), sourceOf('b')].map((source) =>
+      store.reads.read(source, { since: 0 }, NEVER),
+    );
+    await store.clock.advance(0);
+    expect(store.open).toHaveLength(6);
+    store.stop.abort(new Error('enough'));
+    await Promise.allSettled(reads);
+  });
+
+  it.each([
+    { perNamespace: false, calls: 1 },
+    { perNamespace: true, calls: 2 },
+  ])('reads $calls times for two namespaces when the answer depends on them: $perNamespace', async (row) => {
+    const store = new ScriptedStore({ perNamespace: row.perNamespace, immediate: true });
+    store.put('a', 'one', 'v1');
+    for (const namespace of ['red', 'blue']) {
+      await store.reads.read(sourceOf('a', { namespace }), { since: 0 }, NEVER);
+    }
+    expect(store.calls).toHaveLength(row.calls);
+  });
+
+  it('reads 100 sources once for 1,000 Secrets that ask one after the other', async () => {
+    const store = new ScriptedStore({ versions: true, immediate: true });
+    for (let source = 0; source < 100; source++) store.put(`s${source}`, 'one', 'v1');
+    for (let secret = 0; secret < 1000; secret++) {
+      await store.reads.read(sourceOf(`s${secret % 100}`), { since: 0 }, NEVER);
+    }
+    expect(store.calls).toHaveLength(100);
+    expect(store.coalesced).toBe(900);
+  });
+
+  it('loads a provider once, when it is first asked, and again after that has failed', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    store.put('a', 'one', 'v1');
+    store.put('b', 'two', 'v1');
+    expect(store.loads).toBe(0);
+    store.loadError = new Error('no such module');
+    await expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toThrow('no such module');
+    store.loadError = undefined;
+    await Promise.all([A, sourceOf('b')].map((source) => store.reads.read(source, { since: 0 }, NEVER)));
+    expect(store.loads).toBe(2);
+  });
+
+  it('refuses a provider that there is not, and says which there are', async () => {
+    const store = new ScriptedStore();
+    const other = { provider: 'other', ref: A.ref };
+    await expect(store.reads.read(other, { since: 0 }, NEVER)).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'there is no provider "other"; there are scripted',
+    });
+  });
+});
+
+describe('versions', () => {
+  const versioned = (): ScriptedStore => {
+    const store = new ScriptedStore({ versions: true, immediate: true });
+    store.put('a', 'one', 'v1');
+    return store;
+  };
+
+  it('asks for the version first when there is a known one, and reads no value while it is the same', async () => {
+    const store = versioned();
+    expect(await store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).toEqual({ unchanged: true, version: 'v1' });
+    expect(store.made).toEqual(['probe a']);
+  });
+
+  it('reads the value when the version is another one', async () => {
+    const store = versioned();
+    expect(secretText(await store.reads.read(A, { since: 0, known: 'v0' }, NEVER))).toBe('one');
+    expect(store.made).toEqual(['probe a', 'fetch a']);
+  });
+
+  it('reads the value at once when there is nothing to compare with', async () => {
+    const store = versioned();
+    await store.reads.read(A, { since: 0 }, NEVER);
+    expect(store.made).toEqual(['fetch a']);
+  });
+
+  it('reads the value when the store does not tell us the version, and compares with that', async () => {
+    const store = versioned();
+    store.tellsVersions = false;
+    expect(await store.reads.read(A, { since: 0, known: 'v1' }, NEVER)).toEqual({ unchanged: true, version: 'v1' });
+    expect(store.made).toEqual(['probe a', 'fetch a']);
+  });
+
+  it('reads the value by force, and says that it did', async () => {
+    const store = versioned();
+    await store.clock.advance(10);
+    const forced: ReadReason = { since: 10, known: 'v1', force: true };
+    expect(secretText(await store.reads.read(A, forced, NEVER))).toBe('one');
+    expect(store.made).toEqual(['fetch a']);
+    expect(secretText(await store.reads.read(A, forced, NEVER))).toBe('one');
+    expect(store.made).toEqual(['fetch a']);
+  });
+
+  it('does not take a version for a forced read', async () => {
+    const store = versioned();
+    await store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
+    expect(secretText(await store.reads.read(A, { since: 0, known: 'v1', force: true }, NEVER))).toBe('one');
+    expect(store.made).toEqual(['probe a', 'fetch a']);
+  });
+
+  it('remembers a version long after its value: a restart with 1,000 Secrets costs one question per source', async () => {
+    const store = versioned();
+    await store.clock.advance(5);
+    for (let secret = 0; secret < 1000; secret++) {
+      await store.clock.advance(60_000);
+      const answer = await store.reads.read(A, { since: 5, known: 'v1' }, NEVER);
+      expect(answer).toEqual({ unchanged: true, version: 'v1' });
+    }
+    expect(store.made).toEqual(['probe a']);
+  });
+
+  it('does not ask again for a version that it has seen since the reason arose and that is not the known one', async () => {
+    const store = versioned();
+    await store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
+    expect(secretText(await store.reads.read(A, { since: 0, known: 'v0' }, NEVER))).toBe('one');
+    expect(store.made).toEqual(['probe a', 'fetch a']);
+  });
+
+  it('gives a value that is still kept to a younger reason when the store says that its version is the same', async () => {
+    const store = versioned();
+    await store.reads.read(A, { since: 0 }, NEVER);
+    await store.clock.advance(100);
+    expect(secretText(await store.reads.read(A, { since: 100 }, NEVER))).toBe('one');
+    expect(secretText(await store.reads.read(A, { since: 100, known: 'v0' }, NEVER))).toBe('one');
+    expect(store.made).toEqual(['fetch a', 'probe a']);
+  });
+
+  it('reads one value for all when only some of those who wait have something to compare with', async () => {
+    const store = new ScriptedStore({ versions: true });
+    store.put('a', 'one', 'v1');
+    const has = store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
+    const hasNot = store.reads.read(A, { since: 0 }, NEVER);
+    await (await store.next()).answer();
+    expect(await has).toEqual({ unchanged: true, version: 'v1' });
+    expect(secretText(await hasNot)).toBe('one');
+    expect(store.made).toEqual(['fetch a']);
+  });
+});
+
+describe('what is kept', () => {
+  it('drops values 10 s after their call, without being asked', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    store.put('a', 'one', 'v1');
+    await store.reads.read(A, { since: 0 }, NEVER);
+    expect(store.clock.pendingTimers).toBe(1);
+    await store.clock.advance(9_999);
+    await store.reads.read(A, { since: 0 }, NEVER);
+    expect(store.made).toHaveLength(1);
+    await store.clock.advance(1);
+    expect(store.clock.pendingTimers).toBe(0);
+    await store.reads.read(A, { since: 0 }, NEVER);
+    expect(store.made).toHaveLength(2);
+  });
+
+  it('keeps no more than 8 MiB of values', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    for (const path of ['a', 'b', 'c']) store.put(path, 'x'.repeat(2 ** 21), 'v1');
+    for (const path of ['a', 'b', 'c', 'b', 'c', 'a']) await store.reads.read(sourceOf(path), { since: 0 }, NEVER);
+    expect(store.made).toEqual(['fetch a', 'fetch b', 'fetch c', 'fetch a']);
+  });
+
+  it('forgets the versions of sources that nobody has asked for longest', async () => {
+    const store = new ScriptedStore({ versions: true, immediate: true });
+    const ask = async (path: string): Promise<void> => {
+      store.put(path, 'one', 'v1');
+      await store.reads.read(sourceOf(path), { since: 0, known: 'v1' }, NEVER);
+    };
+    await ask('first');
+    await ask('second');
+    await ask('first');
+    for (let source = 0; source < 9_999; source++) await ask(`s${source}`);
+    store.calls.length = 0;
+    await ask('first');
+    await ask('second');
+    expect(store.made).toEqual(['probe second']);
+  });
+});
+
+describe('lists', () => {
+  const list = (): ScriptedStore => {
+    const store = new ScriptedStore({ batch: true });
+    for (const path of ['a', 'b', 'c']) store.put(path, `value of ${path}`, 'v1');
+    return store;
+  };
+  const [B, C] = [sourceOf('b'), sourceOf('c')];
+
+  it('reads with one call what is read together, and serves the others from it', async () => {
+    const store = list();
+    const read = store.reads.read(A, { since: 0, together: [A, B, C] }, NEVER);
+    await (await store.next()).answer();
+    expect(secretText(await read)).toBe('value of a');
+    expect(secretText(await store.reads.read(B, { since: 0, together: [A, B, C] }, NEVER))).toBe('value of b');
+    expect(secretText(await store.reads.read(C, { since: 0 }, NEVER))).toBe('value of c');
+    expect(store.made).toEqual(['batch a b c']);
+  });
+
+  it('makes one call when all of a list are read at the same time', async () => {
+    const store = list();
+    const reads = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    await (await store.next()).answer();
+    expect((await Promise.all(reads)).map(secretText)).toEqual(['value of a', 'value of b', 'value of c']);
+    expect(store.made).toEqual(['batch a b c']);
+    expect(store.coalesced).toBe(2);
+  });
+
+  it('leaves out of it what is being read, is there already, or differs in more than the path', async () => {
+    const store = list();
+    const other = store.reads.read(C, { since: 0 }, NEVER);
+    const first = await store.next();
+    const together = [A, B, C, sourceOf('d', { region: 'eu' })];
+    const read = store.reads.read(A, { since: 0, together }, NEVER);
+    await first.answer();
+    await other;
+    await (await store.next()).answer();
+    await read;
+    expect(store.made).toEqual(['fetch c', 'batch a b']);
+  });
+
+  it('gives an item that fails only to those who wait for that item', async () => {
+    const store = list();
+    store.itemErrors.set('b', 'denied');
+    const [a, b, c] = [A, B, C].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    const denied = expect(b).rejects.toMatchObject({ kind: 'denied' });
+    await (await store.next()).answer();
+    await denied;
+    expect(secretText(await a)).toBe('value of a');
+    expect(secretText(await c)).toBe('value of c');
+    expect(store.made).toEqual(['batch a b c']);
+  });
+
+  it.each(['a', 'b'])('reads %s alone when it failed for a moment in the list', async (path) => {
+    const store = list();
+    store.itemErrors.set(path, 'transient');
+    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B] }, NEVER));
+    await (await store.next()).answer();
+    await (await store.next()).answer();
+    expect((await Promise.all(reads)).map(secretText)).toEqual(['value of a', 'value of b']);
+    expect(store.made).toEqual(['batch a b', `fetch ${path}`]);
+  });
+
+  it('gives a failure of the whole list to all who wait for it, and to nobody else', async () => {
+    const store = list();
+    const reads = [A, B].map((source) => store.reads.read(source, { since: 0, together: [A, B, C] }, NEVER));
+    const failed = Promise.allSettled(reads);
+    await (await store.next()).fail('refused');
+    expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const later = store.reads.read(C, { since: 0 }, NEVER);
+    await (await store.next()).answer();
+    expect(secretText(await later)).toBe('value of c');
+  });
+
+  it('asks for at most twenty at once', async () => {
+    const store = list();
+    const together = Array.from({ length: 30 }, (_, place) => sourceOf(`s${place}`));
+    const read = store.reads.read(A, { since: 0, together }, NEVER).catch(() => undefined);
+    expect((await store.next()).paths).toHaveLength(20);
+    store.stop.abort(new Error('enough'));
+    await read;
+  });
+});
