@@ -146,6 +146,21 @@ describe('Manager', () => {
     expect(m.server.writes()).toEqual([]);
   });
 
+  it('gives setup the time and the chance that everything else has', async () => {
+    let given: unknown[] = [];
+    const m = setUp([
+      defineOperator({
+        name: 'chancy',
+        setup: ({ clock, random }) => {
+          given = [clock.now(), random.next()];
+        },
+        services: [{ name: 'idle', run: async () => {} }],
+      }),
+    ]);
+    await m.until(() => given.length > 0);
+    expect(given).toEqual([expect.any(Number), 0.5]);
+  });
+
   it('works at once without leader election', async () => {
     const seen: string[] = [];
     const m = setUp([writer('one', seen)], { leaderElection: false });

@@ -234,7 +234,7 @@ export class OperatorRunner {
   }
 
   async #setUp(signal: AbortSignal): Promise<unknown> {
-    const { clock, log, metrics, namespace, namespaces } = this.#options;
+    const { clock, random, log, metrics, namespace, namespaces } = this.#options;
     const { setup, config, name } = this.operator;
     try {
       const parsed = await readConfig(name, config, this.#options.config);
@@ -245,6 +245,7 @@ export class OperatorRunner {
         namespace,
         namespaces,
         clock,
+        random,
         log,
         metrics,
         signal,

@@ -1,4 +1,4 @@
-import type { Clock } from '@bowline/machinery';
+import type { Clock, Random } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { Log } from '../observability/log.ts';
@@ -23,6 +23,7 @@ export interface SetupContext<Config> {
   /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Aborted when the operator has stopped: close here what setup opened. */
