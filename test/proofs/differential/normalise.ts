@@ -32,6 +32,12 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const VERSIONS =
   /(resource version: |current: |resourceVersion=|ResourceVersion in (?:precondition|object meta): |\()\d+/g;
 
+/**
+ * What cannot be applied: the real server stops at the first undeclared field of an object, and which one that is, and what it has
+ * found below others by then, is the order of a Go map.
+ */
+const UNTYPED = /^failed to create typed patch object \(.* field not declared in schema$/s;
+
 /** Times of samples are of other days. */
 const TODAY = new Date().toISOString().slice(0, 10);
 
@@ -56,6 +62,7 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
     if (typeof value === 'string') {
       if (DRAWN.has(name) && value !== '') return 'DRAWN';
       if (name === 'message' && hasCauses(parent)) return here(value.slice(0, value.indexOf(': ')));
+      if (name === 'message' && UNTYPED.test(value)) return here(value.slice(0, value.indexOf('): ')));
       if (name === 'name' && isGenerated(parent)) return 'GENERATED';
       if (name === 'description' && isColumn(parent)) return '';
       return here(value);
