@@ -1,0 +1,159 @@
+import {
+  contentKeyProblem,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  parseDuration,
+  quoteText,
+} from '@bowline/machinery';
+import { missingForType, TOKEN_TYPE } from '../content/secret-type.ts';
+import type { Entry } from './entry-schema.ts';
+import type { KeySelection } from './secret-sync-request.ts';
+
+/** EntryProblem is what is wrong with one field of an entry. */
+export interface EntryProblem {
+  /** Below the entry: `keys.DB`. Empty for the entry itself. */
+  readonly field: string;
+  readonly message: string;
+}
+
+const LEAST_REFRESH_MS = 60_000;
+// A year: what is longer is meant to be never.
+const MOST_REFRESH_MS = 365 * 24 * 3_600_000;
+
+/** entryRules are what the fields of an entry must fulfil beyond its schema, so that nothing is refused later that can be known now. */
+export function entryRules(entry: Entry, keys: readonly KeySelection[] | undefined): readonly EntryProblem[] {
+  return [...ofTexts(entry), ...ofNames(entry), ...ofKeys(entry, keys), ...ofPolicies(entry), ...ofType(entry, keys)];
+}
+
+/** refreshIntervalMs is a refresh interval in milliseconds, or undefined for one that is none. */
+export function refreshIntervalMs(text: string): number | undefined {
+  try {
+    const ms = parseDuration(text);
+    if (ms === 0) return 0;
+    return ms >= LEAST_REFRESH_MS && ms <= MOST_REFRESH_MS ? ms : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// They end up in requests, annotations and messages, where no store has them in a name.
+const UNWRITABLE = /[\p{Cc}\p{Surrogate}\u2028\u2029]/u;
+
+function ofTexts(entry: Entry): readonly EntryProblem[] {
+  return (['path', 'versionStage', 'versionId', 'role'] as const).flatMap((field) =>
+    UNWRITABLE.test(entry[field] ?? '') ? [invalid(field, entry[field], 'must not contain control characters')] : [],
+  );
+}
+
+function ofNames({
+  secretName,
+  region,
+  type,
+  refreshInterval,
+  versionStage,
+  versionId,
+}: Entry): readonly EntryProblem[] {
+  const problems = [
+    ...dnsSubdomainProblems(secretName).map((rule) => invalid('secretName', secretName, rule)),
+    ...(region === undefined ? [] : dnsLabelProblems(region).map((rule) => invalid('region', region, rule))),
+    ...labelKeyProblems(type).map((rule) => invalid('type', type, rule)),
+  ];
+  if (refreshIntervalMs(refreshInterval) === undefined)
+    problems.push(
+      invalid(
+        'refreshInterval',
+        refreshInterval,
+        'must be a duration such as 10m or 1h30m, from 1m to 8760h, or 0 for never',
+      ),
+    );
+  if (versionStage !== undefined && versionId !== undefined)
+    problems.push(forbidden('versionId', 'versionStage names a version already; leave one of them'));
+  return problems;
+}
+
+function ofKeys(
+  { key, format, keys: given, optionalKeys = [], template = {} }: Entry,
+  keys: readonly KeySelection[] | undefined,
+): readonly EntryProblem[] {
+  const problems: EntryProblem[] = [];
+  const isKey = (field: string, name: string): void => {
+    const problem = contentKeyProblem(name);
+    if (problem) problems.push(invalid(field, name, `a key of a Secret ${problem}`));
+  };
+  for (const [index, { target }] of (keys ?? []).entries())
+    isKey(Array.isArray(given) ? `keys[${index}]` : `keys.${target}`, target);
+  for (const name of Object.keys(template)) isKey(`template.${name}`, name);
+  if (format === 'json') {
+    if (key !== undefined)
+      problems.push(
+        forbidden('key', 'a JSON object has keys of its own; set format to raw or binary, or choose with keys'),
+      );
+    const sources = keys && new Set(keys.map(({ source }) => source));
+    for (const [index, source] of optionalKeys.entries())
+      if (sources && !sources.has(source))
+        problems.push(invalid(`optionalKeys[${index}]`, source, 'is not in keys; add it there, or leave it out here'));
+    return problems;
+  }
+  if (key === undefined)
+    problems.push({ field: 'key', message: `Required value: format ${format} needs the key that the value gets` });
+  else isKey('key', key);
+  for (const [field, value] of [
+    ['keys', given],
+    ['optionalKeys', optionalKeys[0]],
+  ] as const)
+    if (value !== undefined)
+      problems.push(
+        forbidden(field, `a ${format} secret has no keys to choose from; remove ${field}, or set format to json`),
+      );
+  return problems;
+}
+
+function ofPolicies({ creationPolicy, deletionPolicy, immutable, refreshInterval }: Entry): readonly EntryProblem[] {
+  const problems: EntryProblem[] = [];
+  if (immutable && creationPolicy !== 'Create')
+    problems.push(
+      forbidden(
+        'immutable',
+        `creationPolicy ${creationPolicy} writes into a Secret that others change too; use Create`,
+      ),
+    );
+  if (immutable && (refreshIntervalMs(refreshInterval) ?? 0) > 0)
+    problems.push(forbidden('refreshInterval', 'an immutable Secret never changes; leave one of them'));
+  if (deletionPolicy === 'Delete' && creationPolicy === 'Merge')
+    problems.push(forbidden('deletionPolicy', 'a Secret that is merged into is not ours to delete; use Retain'));
+  return problems;
+}
+
+function ofType(
+  { type, format, key, template, creationPolicy }: Entry,
+  keys: readonly KeySelection[] | undefined,
+): readonly EntryProblem[] {
+  if (type === TOKEN_TYPE)
+    return [invalid('type', type, 'the cluster itself fills Secrets of this type; use another, such as Opaque')];
+  if (creationPolicy === 'Merge') return [];
+  const known = template
+    ? Object.keys(template)
+    : format === 'json'
+      ? keys?.map(({ target }) => target)
+      : key === undefined
+        ? undefined
+        : [key];
+  const missing = known && missingForType(type, (name) => known.includes(name));
+  if (missing === undefined) return [];
+  return [
+    invalid(
+      'type',
+      type,
+      `a Secret of this type needs ${missing}; add ${missing.startsWith('the keys') ? 'them' : 'it'}, or use Opaque`,
+    ),
+  ];
+}
+
+function invalid(field: string, value: unknown, rule: string): EntryProblem {
+  return { field, message: `Invalid value: ${quoteText(String(value))}: ${rule}` };
+}
+
+function forbidden(field: string, why: string): EntryProblem {
+  return { field, message: `Forbidden: ${why}` };
+}

@@ -1,0 +1,63 @@
+import { type Read, s } from '@bowline/machinery/schema';
+
+const text = (most: number) => s.string().minLength(1).maxLength(most);
+
+/** entrySchema is one secret that a pod asks for, as its annotation says it. What one field means for another is checked apart. */
+export const entrySchema = s.object({
+  provider: s.string().describe('The store, for instance aws-secretsmanager.'),
+  path: text(2_048).describe("The secret in the store, in the store's own format."),
+  secretName: text(253).describe('The name of the Secret to write.'),
+  // A list or a map: see keyListSchema and keyMapSchema.
+  keys: s
+    .unknown()
+    .describe('Which keys the Secret gets: a list, or a map from its keys to those of the source.')
+    .optional(),
+  optionalKeys: s
+    .array(text(2_048))
+    .minItems(1)
+    .listType('set')
+    .describe('Keys of the source that may be missing.')
+    .optional(),
+  missingKeyPolicy: s.enum(['Fail', 'Ignore']).default('Fail').describe('What happens when a key is missing or null.'),
+  versionStage: text(256).describe('The stage of the version to read. Defaults to the current one.').optional(),
+  versionId: text(256).describe('The version to read.').optional(),
+  type: text(317).default('Opaque').describe('The type of the Secret.'),
+  format: s
+    .enum(['json', 'raw', 'binary'])
+    .default('json')
+    .describe('What the secret is: a JSON object, text, or bytes.'),
+  key: text(253).describe('The key that gets a raw or binary secret.').optional(),
+  decode: s
+    .enum(['None', 'Base64', 'Base64URL', 'Auto'])
+    .default('None')
+    .describe('How values are encoded in the store.'),
+  template: s
+    .map(s.string())
+    .minProperties(1)
+    .describe('Values made of others by key, with CEL in {{ }} over data. The Secret then has these keys alone.')
+    .optional(),
+  creationPolicy: s
+    .enum(['Create', 'Merge', 'CreateOrMerge'])
+    .default('Create')
+    .describe('Whether the Secret is ours, or our keys go into one that allows it.'),
+  deletionPolicy: s
+    .enum(['Retain', 'Delete'])
+    .default('Retain')
+    .describe('What happens to the Secret when nobody asks for it any more.'),
+  refreshInterval: text(64)
+    .default('0')
+    .describe('How often the source is looked at again: at least 1m, or 0 for never.'),
+  immutable: s.boolean().default(false).describe('Whether the Secret never changes again.'),
+  region: text(63).describe("The region of the store. Defaults to the operator's.").optional(),
+  role: text(2_048).describe("The role to read with. Defaults to the operator's.").optional(),
+  restart: s.boolean().describe('Whether the workload is restarted when the content changes.').optional(),
+});
+
+/** Entry is an entry that fits the schema, with defaults. */
+export type Entry = Read<typeof entrySchema>;
+
+/** keyListSchema is `keys` as a list: those of the source that the Secret gets under the same name. */
+export const keyListSchema = s.array(text(253)).minItems(1).listType('set');
+
+/** keyMapSchema is `keys` as a map: keys of the Secret, and what they are called in the source. */
+export const keyMapSchema = s.map(text(2_048)).minProperties(1);

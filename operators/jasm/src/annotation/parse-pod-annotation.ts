@@ -1,0 +1,137 @@
+import { quoteText } from '@bowline/machinery';
+import type { EntryProblem } from './entry-rules.ts';
+import { ENTRY_FIELDS, readEntry } from './read-entry.ts';
+import { readYaml, YamlProblem, type YamlText } from './read-yaml.ts';
+import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from './secret-sync-request.ts';
+import { TemplateBudget } from './template-budget.ts';
+
+/** MOST_SECRETS is how many secrets one pod may ask for. */
+export const MOST_SECRETS = 20;
+
+/**
+ * parsePodAnnotation reads the annotation by which a pod asks for secrets: one at the top level, or a list under `secrets`.
+ * `known` are the names of the providers. It never throws; what is wrong is in the answer, and an entry that is right counts
+ * whatever stands beside it.
+ */
+export function parsePodAnnotation(text: string, known: readonly string[]): PodAnnotation {
+  try {
+    return readEntries(readYaml(text), known);
+  } catch (error) {
+    if (error instanceof YamlProblem) return refused(error.message);
+    throw error;
+  }
+}
+
+function readEntries(yaml: YamlText, known: readonly string[]): PodAnnotation {
+  const { value } = yaml;
+  const example = 'provider, path and secretName, or a list of them under secrets';
+  if (value === null) return refused(`the annotation is empty; give ${example}`);
+  if (typeof value !== 'object' || Array.isArray(value)) return refused(`the annotation must be a map with ${example}`);
+  if (!Object.hasOwn(value, 'secrets')) return answerOf([{ field: '', value }], yaml, known);
+  const { secrets, ...beside } = value as Readonly<Record<string, unknown>>;
+  const extra = Object.keys(beside);
+  if (extra.length > 0) {
+    const fields = extra.every((field) => ENTRY_FIELDS.includes(field))
+      ? extra.join(', ')
+      : extra.map(quoteText).join(', ');
+    return refused(`${at('secrets', yaml)}: Forbidden: stands beside ${fields}; move these into an entry of the list`);
+  }
+  if (!Array.isArray(secrets) || secrets.length === 0)
+    return refused(
+      `${at('secrets', yaml)}: Invalid value: must be a list of entries with provider, path and secretName`,
+    );
+  if (secrets.length > MOST_SECRETS)
+    return refused(`${at('secrets', yaml)}: Too many: ${secrets.length}: must have at most ${MOST_SECRETS} items`);
+  return answerOf(
+    secrets.map((entry: unknown, index) => ({ field: `secrets[${index}]`, value: entry })),
+    yaml,
+    known,
+  );
+}
+
+interface Place {
+  readonly field: string;
+  readonly value: unknown;
+}
+
+function answerOf(places: readonly Place[], yaml: YamlText, known: readonly string[]): PodAnnotation {
+  const requests: SecretSyncRequest[] = [];
+  const problems: AnnotationProblem[] = [];
+  const templates = new TemplateBudget();
+  const names = new Map<unknown, string>();
+  for (const { field, value } of places) {
+    const { request, problems: wrong = [] } = readEntry(value, field, templates);
+    const invalid = [...wrong, ...duplicates(value, field, names)];
+    const unsupported = unsupportedProvider(value, known);
+    if (invalid.length > 0) problems.push(problemOf('AnnotationInvalid', invalid, field, yaml));
+    if (unsupported.length > 0) problems.push(problemOf('ProviderUnsupported', unsupported, field, yaml));
+    if (request && invalid.length + unsupported.length === 0) requests.push(request);
+  }
+  return { requests, problems };
+}
+
+/** Two entries for one Secret would write it in turns. The first counts, whether it is right or not: it is not for us to choose. */
+function duplicates(value: unknown, field: string, names: Map<unknown, string>): readonly EntryProblem[] {
+  const name = memberOf(value, 'secretName');
+  if (typeof name !== 'string') return [];
+  const other = names.get(name);
+  if (other === undefined) {
+    names.set(name, field);
+    return [];
+  }
+  return [
+    {
+      field: 'secretName',
+      message: `Duplicate value: ${quoteText(name)}: ${other} asks for it already; choose another name`,
+    },
+  ];
+}
+
+function unsupportedProvider(value: unknown, known: readonly string[]): readonly EntryProblem[] {
+  const provider = memberOf(value, 'provider');
+  if (typeof provider !== 'string' || known.includes(provider)) return [];
+  const supported = known.map(quoteText).join(', ');
+  return [{ field: 'provider', message: `Unsupported value: ${quoteText(provider)}: supported values: ${supported}` }];
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function problemOf(
+  reason: AnnotationProblem['reason'],
+  problems: readonly EntryProblem[],
+  entry: string,
+  yaml: YamlText,
+): AnnotationProblem {
+  const said = problems.map(({ field, message }) => {
+    const path = [entry, field].filter((part) => part !== '').join('.');
+    return path === '' ? shortened(message) : `${at(path, yaml)}: ${shortened(message)}`;
+  });
+  return { reason, message: said.join('; ') };
+}
+
+/** at is a field and its line, or that of the nearest one around it which is there. */
+function at(field: string, { lineOf }: YamlText): string {
+  for (let around = field; around !== ''; around = around.replace(/(^|[.[])[^.[]*$/, '')) {
+    const line = lineOf(around);
+    if (line !== undefined) return `${shortened(field)} (line ${line})`;
+  }
+  return shortened(field);
+}
+
+function refused(message: string): PodAnnotation {
+  return { requests: [], problems: [{ reason: 'AnnotationInvalid', message: shortened(message) }] };
+}
+
+// What is at fault stands at the beginning, what would be right at the end, and a value that may be long between them.
+const MOST_CHARACTERS = 500;
+
+function shortened(text: string): string {
+  const readable = text.replaceAll(/[\p{Cc}\p{Surrogate}\u2028\u2029]+/gu, ' ');
+  if (readable.length <= MOST_CHARACTERS) return readable;
+  const half = MOST_CHARACTERS / 2;
+  return `${readable.slice(0, half)}…${readable.slice(-half)}`.replaceAll(/\p{Surrogate}/gu, '');
+}

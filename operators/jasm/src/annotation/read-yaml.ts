@@ -1,0 +1,130 @@
+import { quoteText } from '@bowline/machinery';
+import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
+
+/** YamlText is a YAML document as plain JSON, and where its parts stand. */
+export interface YamlText {
+  readonly value: unknown;
+  /** The line of a field: `secrets[1].path`. */
+  readonly lineOf: (field: string) => number | undefined;
+}
+
+/** YamlProblem says why a text is not read; the message names the line where there is one. */
+export class YamlProblem extends Error {
+  override readonly name = 'YamlProblem';
+}
+
+/** MOST_TEXT_BYTES is how long an annotation may be. */
+export const MOST_TEXT_BYTES = 65_536;
+
+// The library takes tens of microseconds for each token, and everybody waits. A list of 20 secrets with all fields has 2,000.
+const MOST_TOKENS = 16_384;
+
+// `secrets`, an entry, its `keys`, a key. What nests deeper is no request, and the library's reader is recursive: at the end
+// of the stack it can take the whole process down.
+const MOST_DEPTH = 8;
+
+/**
+ * readYaml reads the part of YAML that people write by hand and that means the same to everybody: maps with text as keys,
+ * lists and plain values, in one document. JSON is such a text. It throws a YamlProblem for anything else.
+ */
+export function readYaml(text: string): YamlText {
+  if (Buffer.byteLength(text) > MOST_TEXT_BYTES)
+    throw new YamlProblem(`the text has ${Buffer.byteLength(text)} bytes, and at most ${MOST_TEXT_BYTES} are read`);
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const { contents } = onlyDocument(composed(text, lines), lineAt);
+  const found = new Map<string, number>();
+  return { value: plainOf(contents, '', { lineAt, found }), lineOf: (field) => found.get(field) };
+}
+
+function composed(text: string, lines: LineCounter): readonly Document[] {
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) {
+    if (++tokens > MOST_TOKENS)
+      throw new YamlProblem('the text has too many parts to be a list of secrets; shorten it');
+  }
+  const parsed = [...new Parser(lines.addNewLine).parse(text)];
+  if (parsed.some((token) => nestsDeeper(token, MOST_DEPTH)))
+    throw new YamlProblem(`the text nests deeper than ${MOST_DEPTH} levels; a request needs 4`);
+  // Keys that stand twice are looked for below: the library compares each with all others.
+  const composer = new Composer({
+    prettyErrors: false,
+    uniqueKeys: false,
+    merge: false,
+    version: '1.2',
+    logLevel: 'silent',
+  });
+  return [...composer.compose(parsed)];
+}
+
+function nestsDeeper(token: CST.Token | null | undefined, depth: number): boolean {
+  if (!token) return false;
+  if (token.type === 'document') return nestsDeeper(token.value, depth);
+  if (!('items' in token)) return false;
+  return (
+    depth === 0 || token.items.some(({ key, value }) => nestsDeeper(key, depth - 1) || nestsDeeper(value, depth - 1))
+  );
+}
+
+function onlyDocument(documents: readonly Document[], lineAt: (offset: number) => number): Pick<Document, 'contents'> {
+  const [document, second] = documents;
+  const [error] = document?.errors ?? [];
+  if (error) throw new YamlProblem(`line ${lineAt(error.pos[0])}: ${lowerFirst(error.message)}; correct the YAML`);
+  if (second) throw new YamlProblem(`line ${lineAt(second.range?.[0] ?? 0)}: a second YAML document begins; leave one`);
+  if (document?.directives?.yaml.explicit === true)
+    throw new YamlProblem('line 1: directives such as %YAML are not read; remove them');
+  return document ?? { contents: null };
+}
+
+interface Place {
+  readonly lineAt: (offset: number) => number;
+  /** Lines by field, filled in on the way. */
+  readonly found: Map<string, number>;
+}
+
+function plainOf(node: unknown, field: string, place: Place): unknown {
+  if (node === null || node === undefined) return null;
+  const line = lineOf(node, place);
+  if (isAlias(node)) throw refused(line, `the alias *${node.source} is not read; write the value out`);
+  if (!isMap(node) && !isSeq(node) && !isScalar(node))
+    throw refused(line, 'this is no value; write text, a list or a map');
+  if (node.anchor !== undefined)
+    throw refused(line, `the anchor &${node.anchor} is not read; write values out where they are needed`);
+  if (node.tag !== undefined) throw refused(line, `the tag ${node.tag} is not read; write the value alone`);
+  if (isScalar(node)) return node.value;
+  if (isSeq(node)) return node.items.map((item, index) => noted(item, `${field}[${index}]`, line, place));
+  const members = new Map<string, unknown>();
+  for (const { key, value } of node.items) {
+    const keyLine = lineOf(key, place) ?? line;
+    const name = plainOf(key, field, place);
+    if (typeof name !== 'string') throw refused(keyLine, 'a key is no text; put it in quotes');
+    if (name === '<<') throw refused(keyLine, 'the merge key << is not read; write the fields out');
+    if (members.has(name))
+      throw refused(keyLine, `the key ${quoteText(name)} stands here a second time; remove one of them`);
+    members.set(name, noted(value, field === '' ? name : `${field}.${name}`, keyLine, place));
+  }
+  // `__proto__` is a key like any other.
+  return Object.fromEntries(members);
+}
+
+/** The line of a member is its key's: a block begins on the next one. */
+function noted(node: unknown, field: string, line: number | undefined, place: Place): unknown {
+  const at = lineOf(node, place) ?? line;
+  const isItem = field.endsWith(']');
+  const noticed = isItem ? at : line;
+  if (noticed !== undefined) place.found.set(field, noticed);
+  return plainOf(node, field, place);
+}
+
+function lineOf(node: unknown, { lineAt }: Place): number | undefined {
+  const range = isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range : undefined;
+  return range ? lineAt(range[0]) : undefined;
+}
+
+function refused(line: number | undefined, problem: string): YamlProblem {
+  return new YamlProblem(line === undefined ? problem : `line ${line}: ${problem}`);
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/\.$/, '');
+}

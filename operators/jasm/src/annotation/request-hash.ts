@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import type { SecretSyncRequest } from './secret-sync-request.ts';
+
+/** DEFAULTS are left out of the hash: a field that a later release adds then changes no hash of a request without it. */
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  missingKeyPolicy: 'Fail',
+  type: 'Opaque',
+  format: 'json',
+  decode: 'None',
+  immutable: false,
+};
+
+/**
+ * requestHash is the hex SHA-256 over everything that decides what is in the Secret, in one form however it was written. It
+ * stands on Secrets in clusters: another hash of the same request would make every one of them be read again.
+ */
+export function requestHash(request: Omit<SecretSyncRequest, 'hash'>): string {
+  const {
+    provider,
+    path,
+    versionStage,
+    versionId,
+    region,
+    role,
+    missingKeyPolicy,
+    type,
+    format,
+    key,
+    decode,
+    immutable,
+  } = request;
+  const deciding: Readonly<Record<string, unknown>> = {
+    provider,
+    path,
+    versionStage,
+    versionId,
+    region,
+    role,
+    keys: request.keys?.map(({ target, source }) => [target, source] as const).sort(byName),
+    optionalKeys: request.optionalKeys.length === 0 ? undefined : [...request.optionalKeys].sort(),
+    missingKeyPolicy,
+    type,
+    format,
+    key,
+    decode,
+    template: request.template && Object.entries(request.template).sort(byName),
+    immutable,
+  };
+  const said = Object.entries(deciding).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
+  return hash('sha256', JSON.stringify(said.sort(byName)), 'hex');
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

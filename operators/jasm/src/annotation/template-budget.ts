@@ -1,0 +1,37 @@
+import { BowlineError } from '@bowline/machinery';
+import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
+import type { EntryProblem } from './entry-rules.ts';
+
+// Compiling is work that everybody waits for. These bound what one annotation can ask for to a few tenths of a second.
+const MOST_HOLES = 200;
+const MOST_EXPRESSION_CHARACTERS = 8_192;
+
+/** TemplateBudget compiles the templates of one annotation, of all its entries together only so much. */
+export class TemplateBudget {
+  #holes = 0;
+  #characters = 0;
+
+  /** problems are what is wrong with the templates of one entry. */
+  problems(template: Readonly<Record<string, string>> | undefined): readonly EntryProblem[] {
+    return Object.entries(template ?? {}).flatMap(([key, text]) => {
+      const problem = this.#problemOf(text);
+      return problem === undefined ? [] : [{ field: `template.${key}`, message: `Invalid value: ${problem}` }];
+    });
+  }
+
+  #problemOf(text: string): string | undefined {
+    try {
+      const { holes } = parseTemplate(text);
+      this.#holes += holes.length;
+      for (const hole of holes) this.#characters += hole.length;
+      if (this.#holes > MOST_HOLES) return `the templates have more than ${MOST_HOLES} holes, all together`;
+      if (this.#characters > MOST_EXPRESSION_CHARACTERS)
+        return `the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`;
+      recentTemplate(text);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof BowlineError)) throw error;
+      return error.message;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** SecretTypeRule is what the API server demands of the content of Secrets of one type. */
+interface SecretTypeRule {
+  /** Keys that must all be there. */
+  readonly all?: readonly string[];
+  /** Keys of which one must be there. */
+  readonly any?: readonly string[];
+}
+
+const RULES: ReadonlyMap<string, SecretTypeRule> = new Map([
+  ['kubernetes.io/basic-auth', { any: ['username', 'password'] }],
+  ['kubernetes.io/dockercfg', { all: ['.dockercfg'] }],
+  ['kubernetes.io/dockerconfigjson', { all: ['.dockerconfigjson'] }],
+  ['kubernetes.io/ssh-auth', { all: ['ssh-privatekey'] }],
+  ['kubernetes.io/tls', { all: ['tls.crt', 'tls.key'] }],
+]);
+
+/** TOKEN_TYPE is the type of Secrets that the cluster itself fills with a ServiceAccount's token. */
+export const TOKEN_TYPE = 'kubernetes.io/service-account-token';
+
+/** missingForType says which keys a Secret of a type lacks: `the keys "tls.crt" and "tls.key"`. Undefined: none. */
+export function missingForType(type: string, has: (key: string) => boolean): string | undefined {
+  const { all = [], any = [] } = RULES.get(type) ?? {};
+  const missing = all.filter((key) => !has(key)).map((key) => JSON.stringify(key));
+  if (missing.length > 0) return `the key${missing.length > 1 ? 's' : ''} ${missing.join(' and ')}`;
+  if (any.length === 0 || any.some(has)) return undefined;
+  return `one of the keys ${any.map((key) => JSON.stringify(key)).join(' and ')}`;
+}
+
+/** registryKey is the key of a type whose value must be a JSON object with the credentials of registries. */
+export function registryKey(type: string): string | undefined {
+  const isRegistry = type === 'kubernetes.io/dockercfg' || type === 'kubernetes.io/dockerconfigjson';
+  return isRegistry ? RULES.get(type)?.all?.[0] : undefined;
+}
