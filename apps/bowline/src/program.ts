@@ -65,7 +65,7 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
   const operator = word === undefined || !Object.hasOwn(registry, word) ? undefined : registry[word];
   if (operator) {
     const { operatorCommands } = await import('./commands/operator-commands.ts');
-    program.addCommand(operatorCommands(await operator.load(), operator.summary));
+    program.addCommand(operatorCommands(await operator.load(), operator.summary, io));
   }
   program
     .addCommand(controlPlaneCommand())

@@ -64,6 +64,28 @@ export const badge = defineOperator({
         for (let i = 0; i < options.times; i += 1) log.info('badge', { text: options.text });
       },
     }),
+    command({
+      name: 'text set',
+      summary: 'Puts words into a ConfigMap',
+      args: {
+        name: { summary: 'the ConfigMap' },
+        words: { summary: 'what to put there', variadic: true },
+      },
+      options: s.object({ loud: s.boolean().default(false) }),
+      cluster: true,
+      run: async ({ args, options, cluster: { client, namespace }, print, signal }) => {
+        const text = args.words.join(' ');
+        const data = { text: options.loud ? text.toUpperCase() : text };
+        await client.create(ConfigMap, { metadata: { namespace, name: args.name }, data }, { signal });
+        print(`${namespace}/${args.name} has ${args.words.length} words`);
+      },
+    }),
+    command({
+      name: 'text show',
+      summary: 'Shows how words are told apart',
+      args: { word: { summary: 'the first' }, other: { summary: 'the second', optional: true } },
+      run: async ({ args, cluster, print }) => print(JSON.stringify({ ...args, cluster })),
+    }),
   ],
 });
 

@@ -86,7 +86,16 @@ export {
   startOperationsServer,
 } from './operations/operations-server.ts';
 export { preferSmallHeap } from './operations/small-heap.ts';
-export { type Command, type CommandContext, command, type Sample } from './operator/command.ts';
+export {
+  type ArgumentValues,
+  type Command,
+  type CommandArgument,
+  type CommandArguments,
+  type CommandCluster,
+  type CommandContext,
+  command,
+  type Sample,
+} from './operator/command.ts';
 export {
   defineOperator,
   type Operator,

@@ -18,6 +18,13 @@ Example:
     )
     .action(async ({ operators, output }: { operators?: string; output: ObjectFormat }) => {
       const names = operators?.split(',').map((name) => name.trim()) ?? Object.keys(registry);
-      io.out(printObjects(crdObjects(await loadOperators(registry, names)), output));
+      const selected = await loadOperators(registry, names);
+      const objects = crdObjects(selected);
+      io.out(printObjects(objects, output));
+      // Whoever pipes this to kubectl learns there only that it got nothing.
+      if (objects.length === 0)
+        io.err(
+          `there is nothing to install: ${selected.map(({ name }) => name).join(', ')} needs no kinds of its own\n`,
+        );
     });
 }

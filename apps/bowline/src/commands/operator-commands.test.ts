@@ -16,7 +16,23 @@ it('shows operators and the flags of their commands in the help', async () => {
   expect((await bowline(['badge', 'print', '--help'])).out).toMatch(/--times <number> +\(default: 1\)/);
 });
 
+it('has commands in groups, with words that need no flag', async () => {
+  expect(await bowline(['badge', 'text', 'show', 'a'])).toEqual({ code: 0, out: '{"word":"a"}\n', err: '' });
+  expect((await bowline(['badge', 'text', 'show', 'a', 'b c'])).out).toBe('{"word":"a","other":"b c"}\n');
+  expect((await bowline(['badge', '--help'])).out).toMatch(/ text\n/);
+  expect((await bowline(['badge', 'text', '--help'])).out).toMatch(/set \[options\] <name> <words\.\.\.> +Puts words/);
+  const { out } = await bowline(['badge', 'text', 'set', '--help']);
+  expect(out).toMatch(/Arguments:\n {2}name +the ConfigMap\n/);
+  for (const flag of ['--kubeconfig <file>', '--context <name>', '--namespace <name>', '--loud']) {
+    expect(out).toContain(flag);
+  }
+  expect(out).toContain('Example:\n  bowline badge text set NAME WORDS… --loud …');
+});
+
 it.each<[readonly string[], RegExp]>([
+  [['badge', 'text'], /Usage: bowline badge text/],
+  [['badge', 'text', 'show'], /missing required argument 'word'/],
+  [['badge', 'text', 'show', 'a', 'b', 'c'], /too many arguments/],
   [['badge', 'print'], /cannot run bowline badge print: --text: Required value; --help shows what is possible/],
   [['badge', 'print', '--text', 'x', '--times', '9'], /'--times <number>' argument '9' is invalid/],
   [['badge', 'sing'], /unknown command 'sing'/],
@@ -26,4 +42,10 @@ it.each<[readonly string[], RegExp]>([
   const { code, err } = await bowline(args);
   expect(err).toMatch(message);
   expect(code).toBe(2);
+});
+
+it('says which kubeconfig it could not use', async () => {
+  const { code, err } = await bowline(['badge', 'text', 'set', 'a', 'b', '--kubeconfig', '/nowhere/kubeconfig']);
+  expect(err).toContain('/nowhere/kubeconfig');
+  expect(code).toBe(1);
 });

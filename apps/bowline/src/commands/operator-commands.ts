@@ -1,27 +1,38 @@
 import { applyDefaults, validate } from '@bowline/machinery/schema';
 import {
   BowlineError,
+  type CommandCluster,
   type CommandContext,
+  connect,
+  createClient,
   createLog,
   LOG_LEVELS,
+  type Log,
   type LogLevel,
   type Operator,
   type Command as OperatorCommand,
   runUntilSignal,
 } from '@bowline/runtime';
-import { Command, Option } from 'commander';
-import { flagsOf, givenFlags, optionOf, withFlags } from '../config/flags.ts';
+import { Argument, Command, Option } from 'commander';
+import { type Flag, flagsOf, givenFlags, optionOf, withFlags } from '../config/flags.ts';
+import { addClusterOptions, type ClusterOptions, findCluster } from '../connect-cluster.ts';
+import type { Io } from '../io.ts';
+import { DEFAULT_NAMESPACE } from '../names.ts';
 
 interface LogOptions {
   readonly logLevel: LogLevel;
   readonly logFormat: 'json' | 'text';
 }
 
+interface PlaceOptions extends ClusterOptions {
+  readonly namespace?: string | undefined;
+}
+
 /** operatorCommands is `bowline <operator>`: the commands that an operator brings, agents included. */
-export function operatorCommands(operator: Operator, summary: string): Command {
+export function operatorCommands(operator: Operator, summary: string, io: Io): Command {
   const { name, commands } = operator;
   const command = new Command(name).description(summary);
-  for (const each of commands) command.addCommand(commandOf(operator, each));
+  for (const each of commands) groupOf(command, each.name).addCommand(commandOf(operator, each, io));
   if (commands.length > 0) {
     return command.addHelpText('after', `\nExample:\n  bowline ${name} ${commands[0]?.name} --help`);
   }
@@ -33,38 +44,103 @@ export function operatorCommands(operator: Operator, summary: string): Command {
   });
 }
 
-function commandOf(operator: Operator, { name, summary, options: schema, run }: OperatorCommand): Command {
+/** groupOf is the command that the words before the last one of a name stand for, made if need be. */
+function groupOf(command: Command, name: string): Command {
+  let group = command;
+  for (const word of name.split(' ').slice(0, -1)) {
+    let next = group.commands.find((each) => each.name() === word);
+    if (!next) {
+      next = new Command(word);
+      group.addCommand(next);
+    }
+    group = next;
+  }
+  return group;
+}
+
+function commandOf(operator: Operator, declared: OperatorCommand, io: Io): Command {
+  const { name, summary, args, options: schema, cluster } = declared;
   const flags = flagsOf(schema?.json ?? {});
-  const command = new Command(name)
+  const command = new Command(name.split(' ').at(-1))
     .description(summary)
     .addOption(new Option('--log-level <level>', 'the least important lines').choices(LOG_LEVELS).default('info'))
     .addOption(new Option('--log-format <format>', 'how lines are written').choices(['json', 'text']).default('json'));
+  for (const argument of argumentsOf(declared)) command.addArgument(argument);
   for (const flag of flags) command.addOption(optionOf(flag));
-  const example = flags.map((flag) => ` --${flag.name} …`).join('');
+  if (cluster) {
+    addClusterOptions(command).option(
+      '--namespace <name>',
+      `the manager's namespace (default: the pod's own, else ${DEFAULT_NAMESPACE})`,
+    );
+  }
+  const words = argumentsOf(declared).map(
+    (argument) => ` ${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`,
+  );
+  const example = [...words, ...flags.map((flag) => ` --${flag.name} …`)].join('');
   return command
     .addHelpText('after', `\nExample:\n  bowline ${operator.name} ${name}${example}`)
-    .action(async ({ logLevel, logFormat }: LogOptions, parsed: Command) => {
-      const given = withFlags({}, givenFlags(parsed, flags));
-      const options = schema ? applyDefaults(given, schema.json) : {};
-      const [problem] = schema ? validate(options, schema.json) : [];
-      if (problem) {
-        const flag = flags.find(({ path }) => path[0] === problem.field.split(/[.[]/)[0]);
-        const where = flag ? `--${flag.name}` : problem.field;
-        throw new BowlineError(
-          'BOWLINE_CONFIG_INVALID',
-          `cannot run bowline ${operator.name} ${name}: ${where}: ${problem.message}; --help shows what is possible`,
-        );
-      }
+    .action(async (...given: readonly unknown[]) => {
+      const values = Object.fromEntries(Object.keys(args).map((argument, at) => [argument, given[at]]));
+      const parsed = given.at(-1) as Command;
+      const { logLevel, logFormat, ...place } = parsed.opts<LogOptions & PlaceOptions>();
+      const options = optionsOf(operator, declared, parsed, flags);
       const log = createLog({ level: logLevel, format: logFormat }).with({ operator: operator.name, command: name });
-      await runUntilSignal(async (signal) => {
-        // What the schema read is what `command` checked the function against; the types were erased there.
-        const context = { options, log, signal } as CommandContext<unknown> as CommandContext<never>;
-        try {
-          await run(context);
-        } catch (error) {
-          // Told to stop, it stopped.
-          if (error !== signal.reason || !signal.aborted) throw error;
-        }
-      });
+      const context = { options, args: values, log, print: (line: string) => io.out(`${line}\n`) };
+      if (!cluster) return await run(declared, { ...context, cluster: undefined });
+      await using connected = await connectCluster(place, io, log);
+      await run(declared, { ...context, cluster: connected });
     });
+}
+
+function argumentsOf({ args }: OperatorCommand): readonly Argument[] {
+  return Object.entries(args).map(([name, { summary, optional, variadic }]) => {
+    const shown = `${name}${variadic ? '...' : ''}`;
+    return new Argument(optional ? `[${shown}]` : `<${shown}>`, summary);
+  });
+}
+
+function optionsOf(
+  operator: Operator,
+  { name, options: schema }: OperatorCommand,
+  parsed: Command,
+  flags: readonly Flag[],
+): unknown {
+  if (!schema) return {};
+  const options = applyDefaults(withFlags({}, givenFlags(parsed, flags)), schema.json);
+  const [problem] = validate(options, schema.json);
+  if (!problem) return options;
+  const flag = flags.find(({ path }) => path[0] === problem.field.split(/[.[]/)[0]);
+  const where = flag ? `--${flag.name}` : problem.field;
+  throw new BowlineError(
+    'BOWLINE_CONFIG_INVALID',
+    `cannot run bowline ${operator.name} ${name}: ${where}: ${problem.message}; --help shows what is possible`,
+  );
+}
+
+async function connectCluster(place: PlaceOptions, { env }: Io, log: Log): Promise<CommandCluster & AsyncDisposable> {
+  const { config, isPod } = await findCluster(place, env, log);
+  const client = createClient({ transport: connect(config, { log }), log });
+  return {
+    client,
+    namespace: place.namespace ?? (isPod ? config.namespace : undefined) ?? DEFAULT_NAMESPACE,
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+type Given = Omit<CommandContext<unknown, unknown, CommandCluster | undefined>, 'signal'>;
+
+async function run({ run: start }: OperatorCommand, given: Given): Promise<void> {
+  await runUntilSignal(async (signal) => {
+    try {
+      // What was read is what `command` checked the function against; the types were erased there.
+      await start({ ...given, signal } as CommandContext<unknown, unknown, unknown> as CommandContext<
+        never,
+        never,
+        never
+      >);
+    } catch (error) {
+      // Told to stop, it stopped.
+      if (error !== signal.reason || !signal.aborted) throw error;
+    }
+  });
 }

@@ -3,6 +3,7 @@ import { describeProblems } from '@bowline/machinery';
 import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
+import type { Command } from './command.ts';
 import type { Operator } from './operator.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as it is declared. */
@@ -21,7 +22,8 @@ export function checkOperator(operator: Operator): void {
     ...twice('service', services),
     ...twice('command', commands),
     ...labels('service', services),
-    ...labels('command', commands),
+    ...commands.flatMap(checkCommand),
+    ...groupProblems(commands),
     ...twice(
       'kind',
       resources.map(({ id }) => ({ name: id })),
@@ -41,6 +43,33 @@ function labels(what: string, named: readonly { readonly name: string }[]): stri
   return named
     .filter(({ name }) => !isLabel(name))
     .map(({ name }) => `the ${what} name "${name}" must be a DNS label (lower-case letters, digits and dashes)`);
+}
+
+function checkCommand({ name, args }: Command): string[] {
+  const given = Object.entries(args);
+  const last = given.length - 1;
+  const late = given.find(([, { optional }], at) => !optional && given.slice(0, at).some(([, each]) => each.optional));
+  const greedy = given.find(([, { variadic }], at) => variadic && at < last);
+  return [
+    ...(name.split(' ').every((word) => isLabel(word))
+      ? []
+      : [
+          `the command name "${name}" must be DNS labels (lower-case letters, digits and dashes), with a blank between two`,
+        ]),
+    ...given
+      .filter(([argument]) => !isLabel(argument))
+      .map(([argument]) => `the argument "${argument}" of the command "${name}" must be a DNS label`),
+    ...(late ? [`the argument "${late[0]}" of the command "${name}" is needed after one that may be left out`] : []),
+    ...(greedy ? [`the argument "${greedy[0]}" of the command "${name}" takes all words, and is not the last`] : []),
+  ];
+}
+
+/** A word that is a command cannot be a group of commands too: what follows it would be either. */
+function groupProblems(commands: readonly Command[]): string[] {
+  return commands.flatMap(({ name }) => {
+    const inside = commands.find((other) => other.name.startsWith(`${name} `));
+    return inside ? [`the command name "${name}" is also that of the group of "${inside.name}"; rename one`] : [];
+  });
 }
 
 function twice(what: string, named: readonly { readonly name: string }[]): string[] {

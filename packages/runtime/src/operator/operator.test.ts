@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { controller } from '../controller/builder.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
-import { command } from './command.ts';
+import { type CommandArguments, type CommandCluster, command } from './command.ts';
 import { defineOperator } from './operator.ts';
 import { readConfig } from './operator-config.ts';
 
@@ -54,6 +54,28 @@ describe('defineOperator', () => {
       samples: [sample],
     });
     expect(operator).toMatchObject({ samples: [sample], commands: [{ name: 'agent' }] });
+  });
+
+  it('gives commands what they declare: options, arguments and a cluster', () => {
+    command({
+      name: 'mock set',
+      summary: 'Puts a value',
+      args: { path: { summary: 'where' }, why: { summary: 'what for', optional: true } },
+      cluster: true,
+      run: async ({ args, cluster }) => {
+        expectTypeOf(args).toEqualTypeOf<{ readonly path: string; readonly why: string | undefined }>();
+        expectTypeOf(cluster).toEqualTypeOf<CommandCluster>();
+      },
+    });
+    command({
+      name: 'all',
+      summary: 'Takes any number of words',
+      args: { words: { summary: 'words', variadic: true } },
+      run: async ({ args, cluster }) => {
+        expectTypeOf(args.words).toEqualTypeOf<readonly string[]>();
+        expectTypeOf(cluster).toEqualTypeOf<undefined>();
+      },
+    });
   });
 
   it.each([
@@ -125,11 +147,34 @@ describe('defineOperator', () => {
     [{ name: 'service', services: [{ name: 'My Service', run: async () => {} }] }, /service name "My Service" must be/],
     [
       { name: 'command', controllers: [plain], commands: [command({ name: '--x', summary: '', run: async () => {} })] },
-      /command name "--x" must be a DNS label/,
+      /command name "--x" must be DNS labels/,
     ],
     [{ name: 'twice', controllers: [plain, plain] }, /controller name "configmap" is used twice/],
   ])('refuses %j', (options, text) => {
     expect(() => defineOperator(options)).toThrow(text);
     expect(() => defineOperator(options)).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_INVALID' }));
+  });
+
+  it.each<[readonly [string, CommandArguments][], RegExp]>([
+    [[['mock  set', {}]], /command name "mock {2}set" must be DNS labels/],
+    [
+      [
+        ['a', {}],
+        ['a b', {}],
+      ],
+      /command name "a" is also that of the group of "a b"/,
+    ],
+    [[['a', { 'The Path': { summary: '' } }]], /argument "The Path" of the command "a" must be a DNS label/],
+    [
+      [['a', { x: { summary: '', optional: true }, y: { summary: '' } }]],
+      /argument "y" of the command "a" is needed after one that may be left out/,
+    ],
+    [
+      [['a', { x: { summary: '', variadic: true }, y: { summary: '' } }]],
+      /argument "x" of the command "a" takes all words, and is not the last/,
+    ],
+  ])('refuses the commands %j', (given, text) => {
+    const commands = given.map(([name, args]) => command({ name, summary: '', args, run: async () => {} }));
+    expect(() => defineOperator({ name: 'commands', controllers: [plain], commands })).toThrow(text);
   });
 });

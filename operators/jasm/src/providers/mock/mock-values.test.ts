@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { mockSecretData, readMockValues, withMockValue } from './mock-values.ts';
+import { type MockEntries, mockSecretData, readMockValues, withMockValue } from './mock-values.ts';
 
 const secretOf = (text: string) => ({ data: { 'values.json': Buffer.from(text).toString('base64') } });
 
 describe('the values of the mock', () => {
   it('come back from the Secret as they were put there, whatever their paths are called', () => {
-    const values = new Map([
+    const values = new Map<string, MockEntries>([
       ['/prod/db', { user: 'app', password: 'ä=1\n' }],
       ['__proto__', { a: '1' }],
       ['text', 'not JSON'],
