@@ -10,10 +10,10 @@ export const MOST_SECRETS = 20;
 
 /**
  * parsePodAnnotation reads the annotation by which a pod asks for secrets: one at the top level, or a list under `secrets`.
- * `known` are the names of the providers. It never throws; what is wrong is in the answer, and an entry that is right counts
+ * `known` are the names of the providers; undefined: any name counts. It never throws; what is wrong is in the answer, and an entry that is right counts
  * whatever stands beside it.
  */
-export function parsePodAnnotation(text: string, known: readonly string[]): PodAnnotation {
+export function parsePodAnnotation(text: string, known: readonly string[] | undefined): PodAnnotation {
   try {
     return readEntries(readYaml(text), known);
   } catch (error) {
@@ -22,7 +22,7 @@ export function parsePodAnnotation(text: string, known: readonly string[]): PodA
   }
 }
 
-function readEntries(yaml: YamlText, known: readonly string[]): PodAnnotation {
+function readEntries(yaml: YamlText, known: readonly string[] | undefined): PodAnnotation {
   const { value } = yaml;
   const example = 'provider, path and secretName, or a list of them under secrets';
   if (value === null) return refused(`the annotation is empty; give ${example}`);
@@ -54,7 +54,7 @@ interface Place {
   readonly value: unknown;
 }
 
-function answerOf(places: readonly Place[], yaml: YamlText, known: readonly string[]): PodAnnotation {
+function answerOf(places: readonly Place[], yaml: YamlText, known: readonly string[] | undefined): PodAnnotation {
   const requests: SecretSyncRequest[] = [];
   const problems: AnnotationProblem[] = [];
   const templates = new TemplateBudget();
@@ -87,9 +87,9 @@ function duplicates(value: unknown, field: string, names: Map<unknown, string>):
   ];
 }
 
-function unsupportedProvider(value: unknown, known: readonly string[]): readonly EntryProblem[] {
+function unsupportedProvider(value: unknown, known: readonly string[] | undefined): readonly EntryProblem[] {
   const provider = memberOf(value, 'provider');
-  if (typeof provider !== 'string' || known.includes(provider)) return [];
+  if (typeof provider !== 'string' || !known || known.includes(provider)) return [];
   const supported = known.map(quoteText).join(', ');
   return [{ field: 'provider', message: `Unsupported value: ${quoteText(provider)}: supported values: ${supported}` }];
 }

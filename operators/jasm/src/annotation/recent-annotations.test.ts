@@ -9,4 +9,5 @@ test('pods with the same annotation share what was read of it', () => {
   expect(recentAnnotations(['vault'])(text).problems).toEqual([
     expect.objectContaining({ reason: 'ProviderUnsupported' }),
   ]);
+  expect(recentAnnotations(undefined)(text).problems).toEqual([]);
 });

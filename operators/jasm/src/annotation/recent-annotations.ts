@@ -6,6 +6,6 @@ import type { PodAnnotation } from './secret-sync-request.ts';
 const MOST_CHARACTERS = 1_048_576;
 
 /** recentAnnotations is `parsePodAnnotation` with a memory: the pods of a workload share one text, and each is seen many times. */
-export function recentAnnotations(known: readonly string[]): (text: string) => PodAnnotation {
+export function recentAnnotations(known: readonly string[] | undefined): (text: string) => PodAnnotation {
   return memoByText((text) => parsePodAnnotation(text, known), MOST_CHARACTERS);
 }

@@ -1,0 +1,40 @@
+import { memoByText } from '@bowline/machinery';
+import { parsePodAnnotation } from '../annotation/parse-pod-annotation.ts';
+import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import { PathInvalid } from '../providers/provider-error.ts';
+import type { ConfiguredKind } from '../providers/provider-kinds.ts';
+
+/** A thousand different annotations, as people write them, and more. */
+const MOST_CHARACTERS = 1_048_576;
+
+/**
+ * annotationReader reads what pods ask, in terms of the providers that there are: an entry with a path that its provider cannot have
+ * is as wrong as one that names no provider at all.
+ */
+export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (text: string) => PodAnnotation {
+  const known = [...kinds.keys()];
+  return memoByText((text) => {
+    const { requests, problems } = parsePodAnnotation(text, known);
+    const wrong = requests.flatMap((request) => pathProblem(request, kinds));
+    if (wrong.length === 0) return { requests, problems };
+    return {
+      requests: requests.filter((request) => pathProblem(request, kinds).length === 0),
+      problems: [...problems, ...wrong],
+    };
+  }, MOST_CHARACTERS);
+}
+
+function pathProblem(
+  request: SecretSyncRequest,
+  kinds: ReadonlyMap<string, ConfiguredKind>,
+): readonly AnnotationProblem[] {
+  const { provider, path, field } = request;
+  try {
+    kinds.get(provider)?.names(path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PathInvalid)) throw error;
+    const where = field === '' ? 'path' : `${field}.path`;
+    return [{ reason: 'AnnotationInvalid', message: `${where}: Invalid value: ${error.message}` }];
+  }
+}
