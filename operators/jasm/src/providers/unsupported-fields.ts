@@ -1,5 +1,5 @@
-import { ProviderError } from './provider-error.ts';
 import type { SecretRef } from './provider.ts';
+import { ProviderError } from './provider-error.ts';
 
 /** OptionalField is what a request may say about where a secret is read, and not every store knows. */
 export type OptionalField = 'versionStage' | 'versionId' | 'region' | 'role';

@@ -8,7 +8,7 @@ const pathFormat = 'namespace/name of a Secret that is shared with the own names
 export const kubernetes: ProviderKind<unknown> = {
   name: 'kubernetes',
   pathFormat,
-  perNamespace: () => true,
+  dependsOnNamespace: () => true,
   names(path) {
     const [namespace = '', name = '', ...more] = pathSegments(path, pathFormat);
     const [problem] = [...dnsLabelProblems(namespace), ...dnsSubdomainProblems(name)];

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { configOf } from '../../testing/config-of.test-support.ts';
+import { azureNames } from './azure-path.ts';
+import { config } from './config.ts';
+
+const vaults = {
+  vaults: {
+    prod: 'https://prod-eu.vault.azure.net/',
+    production: 'https://PROD-eu.vault.azure.net',
+    test: 'https://test.vault.azure.net',
+  },
+  defaultVault: 'production',
+};
+
+describe('the names of a secret of Key Vault', () => {
+  it.each([
+    ['test/db', ['test/db']],
+    ['TEST/Db', ['test/db', 'test/Db']],
+    ['prod/db', ['prod/db', 'db']],
+    ['production/db', ['prod/db', 'db']],
+    ['Db', ['prod/db', 'prod/Db', 'db', 'Db']],
+  ])('of %s begin with the same one, however the path is written', (path, names) => {
+    expect(azureNames(path, vaults)).toEqual(names);
+  });
+
+  it.each([
+    '',
+    '/db',
+    'test/',
+    'test/db/version',
+    'test/..',
+    'test/db?x',
+    'test/db%2f',
+    'test/a_b',
+    'test/a.b',
+    `test/${'a'.repeat(128)}`,
+    'other/db',
+    'constructor/db',
+    'https://evil.example.com/db',
+  ])('are not those of %j, which is refused', (path) => {
+    expect(() => azureNames(path, vaults)).toThrow(/a path is vault\/secret/);
+  });
+
+  it('need a vault where there is no default', () => {
+    expect(() => azureNames('db', { vaults: vaults.vaults, defaultVault: undefined })).toThrow('no default vault');
+  });
+});
+
+describe('the configuration of Key Vault', () => {
+  it.each([
+    [{ vaults: { Prod: 'https://a.vault.azure.net' } }, /small letters/],
+    [{ vaults: { prod: 'https://a.vault.azure.net/path' } }, /vaults/],
+    [{ defaultVault: 'prod' }, /defaultVault must be one of vaults/],
+  ])('%j is refused', (section, problem) => {
+    expect(() => configOf(config, section)).toThrow(problem);
+  });
+});

@@ -1,0 +1,103 @@
+import { statusKind } from '../http/http-problem.ts';
+import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import { said } from '../http/said.ts';
+import { Sessions } from '../http/sessions.ts';
+import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
+import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
+import { refuseUnsupported } from '../unsupported-fields.ts';
+import { azureSecret } from './azure-path.ts';
+import { azureToken, isSafe } from './azure-token.ts';
+import type { AzureConfig } from './config.ts';
+
+const PROVIDER = 'azure-keyvault';
+const OPERATION = 'GetSecret';
+/** Served by every cloud since 2023. */
+const API_VERSION = '7.4';
+
+/** AzureProvider reads secrets of Azure Key Vault. Key Vault cannot tell a version without its value, so there is no probe. */
+export class AzureProvider implements SecretProvider {
+  readonly name = PROVIDER;
+  readonly capabilities = { versions: false, batch: false } as const;
+  readonly #config: AzureConfig;
+  readonly #http: JsonHttp;
+  readonly #sessions: Sessions;
+
+  constructor(context: Pick<ProviderContext<AzureConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>) {
+    const { config, env, clock, observe, signal } = context;
+    this.#config = config;
+    const http = new JsonHttp({ provider: PROVIDER, caFile: config.caFile, env, clock, observe, signal });
+    this.#http = http;
+    const begin = (role: string, limit: AbortSignal) => azureToken({ http, config, env, role, signal: limit });
+    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin, signal });
+  }
+
+  async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
+    const url = this.#urlOf(ref);
+    const session = { role: ref.role ?? '', refusal: 401, signal };
+    const answer = await this.#sessions.use(session, (token) =>
+      this.#http.call({ operation: OPERATION, url, headers: { authorization: `Bearer ${token}` }, signal }),
+    );
+    if (answer.status !== 200) throw problemOf(answer, ref);
+    const { value, id } = (answer.json ?? {}) as { readonly value?: unknown; readonly id?: unknown };
+    if (typeof value !== 'string' || typeof id !== 'string') {
+      throw failure('refused', 'Answer', `what ${url.origin} answered is not what Key Vault answers: check its URL`);
+    }
+    const version = id.split('/').at(-1);
+    return { provider: PROVIDER, sourcePath: ref.path, payload: { kind: 'text', text: value }, version };
+  }
+
+  #urlOf(ref: SecretRef): URL {
+    const isShared = this.#config.auth.method === 'client-secret';
+    refuseUnsupported(ref, { provider: PROVIDER, supported: isShared ? ['versionId'] : ['versionId', 'role'] });
+    const { url, name, vault } = azureSecret(ref.path, this.#config);
+    if (!isSafe(url.href))
+      throw failure('refused', 'Address', `the vault ${vault} is not at https: correct azure.vaults`);
+    if (ref.versionId !== undefined && !/^[0-9a-f]{32}$/i.test(ref.versionId)) {
+      throw failure(
+        'refused',
+        'Unsupported',
+        'versionId is the id of a version of Key Vault, which has 32 hexadecimal digits',
+      );
+    }
+    const secret = new URL(`/secrets/${name}${ref.versionId === undefined ? '' : `/${ref.versionId}`}`, url);
+    secret.searchParams.set('api-version', API_VERSION);
+    return secret;
+  }
+}
+
+function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): ProviderError {
+  const { error } = (answer.json ?? {}) as { readonly error?: KeyVaultError };
+  const inner = wordOf(error?.innererror?.code);
+  const code = inner ?? wordOf(error?.code) ?? String(answer.status);
+  const retryAfterMs = answer.retryAfterMs;
+  const what = versionId === undefined ? path : `version ${versionId} of ${path}`;
+  if (inner === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
+  switch (statusKind(answer.status)) {
+    case 'denied':
+      return failure(
+        'denied',
+        code,
+        `Key Vault does not let us read ${what} (${code}): give our identity the role Key Vault Secrets User or the permission Get, and let the vault's firewall pass us`,
+      );
+    case 'not-found':
+      return failure('not-found', code, `Key Vault has no secret ${what}: create or recover it, or correct the path`);
+    case 'transient':
+      return failure('transient', code, `Key Vault cannot read ${what} now (${code}); it is tried again`, retryAfterMs);
+    default:
+      return failure('refused', code, `Key Vault refuses to read ${what}: ${said(String(error?.message ?? code))}`);
+  }
+}
+
+interface KeyVaultError {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly innererror?: { readonly code?: unknown };
+}
+
+function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
+}
+
+function failure(kind: ProviderErrorKind, code: string, message: string, retryAfterMs?: number): ProviderError {
+  return new ProviderError(message, { kind, provider: PROVIDER, operation: OPERATION, code, retryAfterMs });
+}

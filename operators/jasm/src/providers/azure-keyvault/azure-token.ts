@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+import { statusKind } from '../http/http-problem.ts';
+import type { HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import type { Session } from '../http/sessions.ts';
+import type { ProviderContext } from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import type { AzureConfig } from './config.ts';
+
+/** TokenOptions is what getting a token needs. */
+export interface TokenOptions extends Pick<ProviderContext<AzureConfig>, 'config' | 'env'> {
+  readonly http: JsonHttp;
+  /** The client id that a policy or an annotation names, or empty. */
+  readonly role: string;
+  readonly signal: AbortSignal;
+}
+
+const OPERATION = 'GetToken';
+const PUBLIC_AUTHORITY = 'https://login.microsoftonline.com';
+const GUID = /^[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i;
+
+/** azureToken gets a token for Key Vault from Entra ID, or from the metadata service of the machine. */
+export async function azureToken(options: TokenOptions): Promise<Session> {
+  const answer =
+    options.config.auth.method === 'managed-identity' ? await askMetadata(options) : await askEntra(options);
+  const { access_token: token, expires_in: seconds } = (answer.json ?? {}) as TokenAnswer;
+  if (answer.status === 200 && typeof token === 'string' && token !== '') {
+    // The metadata service writes the number as a text.
+    return { token, lifetimeMs: Number(seconds) > 0 ? Number(seconds) * 1000 : 0 };
+  }
+  throw tokenProblem(answer);
+}
+
+interface TokenAnswer {
+  readonly access_token?: unknown;
+  readonly expires_in?: unknown;
+  readonly error?: unknown;
+  readonly error_description?: unknown;
+}
+
+async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
+  const { config, env, http, signal } = options;
+  const { auth, resource } = config;
+  const tenantId = required(auth.tenantId ?? env.AZURE_TENANT_ID, 'tenant', 'azure.auth.tenantId or AZURE_TENANT_ID');
+  const authority = (auth.authorityHost ?? env.AZURE_AUTHORITY_HOST ?? PUBLIC_AUTHORITY).replace(/\/+$/, '');
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: required(clientId(options), 'client', 'azure.auth.clientId or AZURE_CLIENT_ID'),
+    scope: `${resource.replace(/\/+$/, '')}/.default`,
+    ...(auth.method === 'client-secret' ? secretProof(env) : await federatedProof(options)),
+  };
+  if (!GUID.test(tenantId) || !isSafe(authority)) {
+    throw denied(
+      'the tenant is no id, or the authority is not at https: correct azure.auth, AZURE_TENANT_ID or AZURE_AUTHORITY_HOST',
+    );
+  }
+  const url = new URL(`${authority}/${tenantId}/oauth2/v2.0/token`);
+  return http.call({ operation: OPERATION, url, body: { form }, signal });
+}
+
+function secretProof(env: TokenOptions['env']): Readonly<Record<string, string>> {
+  return { client_secret: required(env.AZURE_CLIENT_SECRET, 'client secret', 'AZURE_CLIENT_SECRET') };
+}
+
+async function federatedProof({ config, env }: TokenOptions): Promise<Readonly<Record<string, string>>> {
+  const ways = 'azure.auth.tokenFile or AZURE_FEDERATED_TOKEN_FILE';
+  const file = required(
+    config.auth.tokenFile ?? env.AZURE_FEDERATED_TOKEN_FILE,
+    'file of a ServiceAccount token',
+    ways,
+  );
+  const assertion = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (assertion === '') throw denied(`there is no token in ${file}: mount a projected token, or correct ${ways}`);
+  return {
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: assertion,
+  };
+}
+
+function askMetadata(options: TokenOptions): Promise<HttpAnswer> {
+  const { config, http, signal } = options;
+  const url = new URL(`${config.auth.metadataHost.replace(/\/+$/, '')}/metadata/identity/oauth2/token`);
+  url.searchParams.set('api-version', '2018-02-01');
+  url.searchParams.set('resource', config.resource);
+  const client = clientId(options);
+  if (client !== undefined) url.searchParams.set('client_id', client);
+  return http.call({ operation: OPERATION, url, headers: { metadata: 'true' }, direct: true, signal });
+}
+
+function clientId({ config, env, role }: TokenOptions): string | undefined {
+  if (role !== '' && !GUID.test(role))
+    throw denied('the role for Key Vault is the client id of an identity: correct it');
+  return role || config.auth.clientId || env.AZURE_CLIENT_ID || undefined;
+}
+
+function required(value: string | undefined, what: string, ways: string): string {
+  if (!value) throw denied(`no ${what} to get a token for Key Vault with: set ${ways}`);
+  return value;
+}
+
+/** isSafe says whether credentials may go to an address: with TLS, or to this machine. */
+export function isSafe(address: string): boolean {
+  return (
+    URL.canParse(address) && (address.startsWith('https://') || /^http:\/\/127\.0\.0\.1(?::\d+)?(?:\/|$)/.test(address))
+  );
+}
+
+function tokenProblem(answer: HttpAnswer): ProviderError {
+  const kind = statusKind(answer.status);
+  if (kind === 'transient') {
+    return new ProviderError(`no token for Key Vault now (status ${answer.status}); it is tried again`, {
+      kind,
+      provider: 'azure-keyvault',
+      operation: OPERATION,
+      code: String(answer.status),
+      retryAfterMs: answer.retryAfterMs,
+    });
+  }
+  const { error, error_description: description } = (answer.json ?? {}) as TokenAnswer;
+  // The description repeats ids and times; its code is what the documentation of Entra ID is sorted by.
+  const code = /\bAADSTS\d+\b/.exec(String(description))?.[0];
+  const word = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : `status ${answer.status}`;
+  const told = code === undefined ? word : `${word}, ${code}`;
+  return denied(
+    `no token for Key Vault: ${told}; correct azure.auth, or the federated credential of the identity`,
+    code ?? word,
+  );
+}
+
+function denied(message: string, code = 'NoCredential'): ProviderError {
+  return new ProviderError(message, { kind: 'denied', provider: 'azure-keyvault', operation: OPERATION, code });
+}

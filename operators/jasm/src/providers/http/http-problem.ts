@@ -1,0 +1,63 @@
+import type { Clock } from '@bowline/machinery';
+import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
+
+/** FailedCall says which call failed. */
+export interface FailedCall {
+  readonly provider: string;
+  readonly operation: string;
+  readonly url: URL;
+}
+
+/** What OpenSSL says of a certificate that is not trusted. Others begin with CERT_ or ERR_TLS_. */
+const TRUST = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** networkProblem is a call without an answer as a ProviderError, and whether a certificate was not trusted. */
+export function networkProblem(
+  error: unknown,
+  { provider, operation, url }: FailedCall,
+): { readonly problem: ProviderError; readonly isTrust: boolean } {
+  const code = codeOf(error);
+  const isTrust = TRUST.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_)/.test(code);
+  const problem = isTrust
+    ? `its certificate is not accepted (${code}): name its authority in caFile, or correct the address`
+    : `${code}; it is tried again`;
+  return {
+    isTrust,
+    problem: new ProviderError(`cannot reach ${url.origin}: ${problem}`, {
+      kind: isTrust ? 'refused' : 'transient',
+      provider,
+      operation,
+      code,
+    }),
+  };
+}
+
+/** statusKind is what an HTTP status means where a store gives it no meaning of its own. */
+export function statusKind(status: number): ProviderErrorKind {
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 404) return 'not-found';
+  return status === 408 || status === 425 || status === 429 || status >= 500 ? 'transient' : 'refused';
+}
+
+/** retryAfterMs reads the header Retry-After: seconds, or a date. */
+export function retryAfterMs(header: string | readonly string[] | undefined, clock: Clock): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{1,6}$/.test(header)) return Number(header) * 1000;
+  const until = Date.parse(header);
+  return Number.isNaN(until) ? undefined : Math.max(0, until - clock.now());
+}
+
+/** The code of an error or of what caused it: undici wraps those of sockets, and several addresses give several. */
+function codeOf(error: unknown): string {
+  for (let each = error, depth = 0; each instanceof Error && depth < 5; depth++) {
+    if ('code' in each && typeof each.code === 'string' && each.code !== 'UND_ERR') return each.code;
+    each = each instanceof AggregateError ? each.errors[0] : each.cause;
+  }
+  return 'NoAnswer';
+}

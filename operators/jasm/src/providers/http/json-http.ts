@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '@bowline/machinery';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import type { ProviderContext } from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import { networkProblem, retryAfterMs } from './http-problem.ts';
+
+/** HttpAnswer is what a store answered, whatever its status. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** The body as it came: numbers keep their digits. Never log it. */
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  readonly json: unknown;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** HttpCall is one request to a store. */
+export interface HttpCall {
+  /** The store's name of it, for metrics and messages. */
+  readonly operation: string;
+  readonly url: URL;
+  /** Defaults to GET, and to POST with a body. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: { readonly json: unknown } | { readonly form: Readonly<Record<string, string>> } | undefined;
+  /** Go past proxies: the other end is this machine or its host. Defaults to false. */
+  readonly direct?: boolean | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** JsonHttpOptions says for whom the calls are made. */
+export interface JsonHttpOptions {
+  readonly provider: string;
+  /** A file with the authorities to trust in place of the system's. Read anew after a certificate was not trusted. */
+  readonly caFile?: string | undefined;
+  /** Where proxies come from: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, also in small letters. */
+  readonly env: ProviderContext<unknown>['env'];
+  readonly clock: Clock;
+  readonly observe: ProviderContext<unknown>['observe'];
+  /** Ends all calls and closes the connections. */
+  readonly signal: AbortSignal;
+}
+
+/** The largest answer that is read. A Secret holds 1 MiB; JSON with escapes of it is larger. */
+const LARGEST_BODY = 2 * 2 ** 20;
+
+/** So many connections per store at the same time; further calls wait. */
+const MOST_CONNECTIONS = 16;
+
+/**
+ * JsonHttp makes calls to a store that speaks JSON over HTTP. An answer of any status is an answer; what is none is a ProviderError.
+ * Redirects are not followed, so that credentials go nowhere but to the configured address.
+ */
+export class JsonHttp {
+  readonly #options: JsonHttpOptions;
+  #agents: { readonly direct: Dispatcher; readonly proxied: Dispatcher } | undefined;
+
+  constructor(options: JsonHttpOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#dropAgents(), { once: true });
+  }
+
+  async call(call: HttpCall): Promise<HttpAnswer> {
+    const { clock, observe } = this.#options;
+    const begun = clock.monotonic();
+    const observed = (code: string): void =>
+      observe({ operation: call.operation, code, ms: clock.monotonic() - begun });
+    try {
+      const answer = await this.#send(call);
+      observed(answer.status < 300 ? 'OK' : String(answer.status));
+      return answer;
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const problem = error instanceof ProviderError ? error : this.#problemOf(error, call);
+      observed(problem.code);
+      throw problem;
+    }
+  }
+
+  async #send(call: HttpCall): Promise<HttpAnswer> {
+    const { direct, proxied } = await this.#reachable(call);
+    const { body, type } = encoded(call.body);
+    const answer = await request(call.url, {
+      dispatcher: call.direct ? direct : proxied,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { accept: 'application/json', ...(type === undefined ? {} : { 'content-type': type }), ...call.headers },
+      body: body ?? null,
+      signal: AbortSignal.any([call.signal, this.#options.signal]),
+    });
+    if (answer.statusCode >= 300 && answer.statusCode < 400) {
+      await answer.body.dump();
+      throw this.#refusal(
+        call,
+        String(answer.statusCode),
+        `${call.url.origin} sends us elsewhere, and credentials go only to the configured address: configure the address that answers`,
+      );
+    }
+    const text = await this.#textOf(answer.body, call);
+    return {
+      status: answer.statusCode,
+      text,
+      json: parsed(text),
+      retryAfterMs: retryAfterMs(answer.headers['retry-after'], this.#options.clock),
+    };
+  }
+
+  async #textOf(body: Dispatcher.ResponseData['body'], call: HttpCall): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      // Leaving the loop ends the request.
+      if (size > LARGEST_BODY) {
+        throw this.#refusal(call, 'TooLarge', `${call.url.origin} answered more than ${LARGEST_BODY} bytes`);
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  #refusal({ operation }: HttpCall, code: string, message: string): ProviderError {
+    return new ProviderError(message, { kind: 'refused', provider: this.#options.provider, operation, code });
+  }
+
+  #problemOf(error: unknown, { operation, url }: HttpCall): ProviderError {
+    const { problem, isTrust } = networkProblem(error, { provider: this.#options.provider, operation, url });
+    // The file with the authorities may have been replaced since it was read.
+    if (isTrust) this.#dropAgents();
+    return problem;
+  }
+
+  async #reachable(call: HttpCall): Promise<{ readonly direct: Dispatcher; readonly proxied: Dispatcher }> {
+    if (this.#agents) return this.#agents;
+    const { caFile, env, signal } = this.#options;
+    const ca = caFile === undefined ? undefined : await this.#readAuthorities(caFile, call);
+    signal.throwIfAborted();
+    if (this.#agents) return this.#agents;
+    // The caller's signal is the time limit of a call; undici's own would count on another clock.
+    const options = { connections: MOST_CONNECTIONS, connect: { ca, timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 };
+    const proxied = new EnvHttpProxyAgent({
+      ...options,
+      requestTls: { ca },
+      httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
+      httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
+      noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    });
+    this.#agents = { direct: new Agent(options), proxied };
+    return this.#agents;
+  }
+
+  async #readAuthorities(caFile: string, call: HttpCall): Promise<string> {
+    try {
+      return await readFile(caFile, 'utf8');
+    } catch {
+      throw this.#refusal(
+        call,
+        'NoAuthorities',
+        `cannot read the authorities in ${caFile}: mount the file, or correct caFile`,
+      );
+    }
+  }
+
+  #dropAgents(): void {
+    const agents = this.#agents;
+    this.#agents = undefined;
+    // Calls that are under way on them end as they end.
+    const close = this.#options.signal.aborted ? 'destroy' : 'close';
+    for (const agent of agents ? [agents.direct, agents.proxied] : []) agent[close]().catch(() => {});
+  }
+}
+
+function encoded(body: HttpCall['body']): { readonly body?: string; readonly type?: string } {
+  if (body === undefined) return {};
+  if ('json' in body) return { body: JSON.stringify(body.json), type: 'application/json' };
+  return { body: new URLSearchParams(body.form).toString(), type: 'application/x-www-form-urlencoded' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { ApiError, BowlineError } from '@bowline/runtime';
+import type { ProviderContext } from '../provider.ts';
+import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
+
+/** ClusterCall is one call to the API server that counts as one to a store. */
+export interface ClusterCall<T> extends Pick<ProviderContext<unknown>, 'clock' | 'observe'> {
+  readonly provider: string;
+  /** The verb. */
+  readonly operation: string;
+  readonly namespace: string;
+  /** The name of the Secret. */
+  readonly name: string;
+  readonly call: (signal: AbortSignal) => Promise<T>;
+  readonly signal: AbortSignal;
+}
+
+/** clusterCall makes the call; what fails becomes a ProviderError. */
+export async function clusterCall<T>(call: ClusterCall<T>): Promise<T> {
+  const { operation, clock, observe, signal } = call;
+  const begun = clock.monotonic();
+  const observed = (code: string): void => observe({ operation, code, ms: clock.monotonic() - begun });
+  try {
+    const answer = await call.call(signal);
+    observed('OK');
+    return answer;
+  } catch (error) {
+    signal.throwIfAborted();
+    const problem = problemOf(error, call);
+    observed(problem.code);
+    throw problem;
+  }
+}
+
+function problemOf(error: unknown, { provider, operation, namespace, name }: ClusterCall<unknown>): ProviderError {
+  const make = (kind: ProviderErrorKind, code: string, problem: string): ProviderError =>
+    new ProviderError(`cannot read the Secret ${namespace}/${name}: ${problem}`, {
+      kind,
+      provider,
+      operation,
+      code,
+      retryAfterMs: error instanceof ApiError ? error.retryAfterMs : undefined,
+    });
+  const isUndeclared = error instanceof BowlineError && error.code === 'BOWLINE_UNDECLARED_PERMISSION';
+  if (isUndeclared || (error instanceof ApiError && [401, 403].includes(error.status))) {
+    return make(
+      'denied',
+      'Forbidden',
+      `the operator may not ${operation} secrets in the namespace ${namespace}; allow it, or work in the whole cluster`,
+    );
+  }
+  if (error instanceof ApiError) {
+    return error.retryable
+      ? make('transient', error.reason, 'the API server cannot answer now; it is tried again')
+      : make('refused', error.reason, `the API server says ${error.reason}`);
+  }
+  if (error instanceof BowlineError) {
+    return error.retryable
+      ? make('transient', error.code, 'the API server cannot be reached; it is tried again')
+      : make('refused', error.code, `the call failed with ${error.code}`);
+  }
+  return make('transient', 'Unknown', 'the call failed; it is tried again');
+}

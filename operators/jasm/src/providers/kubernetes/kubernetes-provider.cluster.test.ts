@@ -1,0 +1,79 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { Secret } from '@bowline/kubernetes';
+import { systemClock } from '@bowline/machinery';
+import { BowlineError, type Client } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import type { SecretRef } from '../provider.ts';
+import { KubernetesProvider } from './kubernetes-provider.ts';
+
+const never = new AbortController().signal;
+
+function provider(client: Client): KubernetesProvider {
+  return new KubernetesProvider({ client, clock: systemClock, observe: () => {} });
+}
+
+/** source makes a Secret that is shared with the namespaces that the globs cover. */
+async function source(c: Cluster, name: string, sharedWith?: string): Promise<SecretRef> {
+  const annotations = sharedWith === undefined ? undefined : { 'jasm.codnod.io/shared-with': sharedWith };
+  const data = { 'tls.key': Buffer.from([0, 255, 10]).toString('base64'), __proto__x: '' };
+  await c.admin.create(Secret, {
+    metadata: { namespace: c.namespace, name, annotations },
+    data,
+  });
+  return { path: `${c.namespace}/${name}`, namespace: 'team-a' };
+}
+
+describe('a Secret of another namespace', () => {
+  it('is read byte by byte for a namespace that it is shared with, and probed by its metadata', async () => {
+    await using c = await cluster();
+    const store = provider(c.admin);
+    const ref = await source(c, 'shared', 'other, team-*');
+    const secret = await store.fetchSecret(ref, never);
+    expect(secret).toMatchObject({ provider: 'kubernetes', sourcePath: ref.path });
+    expect(secret.payload).toEqual({
+      kind: 'entries',
+      entries: { 'tls.key': Buffer.from([0, 255, 10]), __proto__x: Buffer.alloc(0) },
+    });
+    expect(await store.probeVersion(ref, never)).toBe(secret.version);
+    const data = { more: Buffer.from('x').toString('base64') };
+    await c.admin.patch(Secret, { namespace: c.namespace, name: 'shared' }, { type: 'merge', body: { data } });
+    expect(await store.probeVersion(ref, never)).not.toBe(secret.version);
+  });
+
+  it('is to all others as if it were not there', async () => {
+    await using c = await cluster();
+    const store = provider(c.admin);
+    const refs = [
+      await source(c, 'private'),
+      await source(c, 'empty', ''),
+      await source(c, 'for-others', 'team,team-b, team-a-*'),
+      { path: `${c.namespace}/missing`, namespace: 'team-a' },
+      { path: 'no-such-namespace/missing', namespace: 'team-a' },
+    ];
+    for (const ref of refs) {
+      const expected = {
+        kind: 'not-found',
+        code: 'NotFound',
+        message:
+          `there is no Secret ${ref.path} that is shared with the namespace team-a: create it, or let its owner share it with the ` +
+          'annotation jasm.codnod.io/shared-with: team-a',
+      };
+      await expect(store.fetchSecret(ref, never)).rejects.toMatchObject(expected);
+      await expect(store.probeVersion(ref, never)).rejects.toMatchObject(expected);
+    }
+  });
+
+  it('is denied, with what to allow, where the operator has no rights', async () => {
+    await using c = await cluster();
+    const ref = await source(c, 'shared', '*');
+    const { client } = await c.serviceAccount({ rules: [] });
+    await expect(provider(client).fetchSecret(ref, never)).rejects.toMatchObject({
+      kind: 'denied',
+      message: expect.stringContaining(`may not get secrets in the namespace ${c.namespace}`) as string,
+    });
+    const undeclared = c.admin.checked(() => {
+      throw new BowlineError('BOWLINE_UNDECLARED_PERMISSION', 'not declared');
+    });
+    await expect(provider(undeclared).probeVersion(ref, never)).rejects.toMatchObject({ kind: 'denied' });
+  });
+});

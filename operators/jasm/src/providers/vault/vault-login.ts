@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import type { Session } from '../http/sessions.ts';
+import type { ProviderContext } from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import type { VaultConfig } from './config.ts';
+import type { VaultApi } from './vault-api.ts';
+import { answerProblem, loginProblem } from './vault-problem.ts';
+
+/** LoginOptions is what a login needs. */
+export interface LoginOptions extends Pick<ProviderContext<VaultConfig>, 'config' | 'env'> {
+  readonly api: VaultApi;
+  /** The role that a policy or an annotation names, or empty. */
+  readonly role: string;
+  readonly signal: AbortSignal;
+}
+
+const OPERATION = 'Login';
+
+/** Where Kubernetes puts the token of a pod's ServiceAccount. */
+const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+/** logIn gets a token from Vault, or from whoever keeps one for us. */
+export async function logIn(options: LoginOptions): Promise<Session> {
+  const { auth } = options.config;
+  if (auth.method === 'token') return givenToken(options);
+  const proof = auth.method === 'kubernetes' ? await serviceAccountProof(options) : await appRoleProof(options);
+  const path = `auth/${auth.mount ?? auth.method}/login`;
+  const { api, signal } = options;
+  const answer = await api.call({ operation: OPERATION, path, body: { json: proof.body }, signal });
+  const login = { operation: OPERATION, path, inNamespace: api.inNamespace, credentials: [proof.secret] };
+  if (answer.status !== 200) throw loginProblem(answer, login);
+  const given = (answer.json as LoginAnswer | undefined)?.auth;
+  if (typeof given?.client_token !== 'string' || given.client_token === '') throw answerProblem(answer, login);
+  const seconds = given.lease_duration;
+  // 0 is a token without end.
+  return {
+    token: given.client_token,
+    lifetimeMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined,
+  };
+}
+
+interface LoginAnswer {
+  readonly auth?: { readonly client_token?: unknown; readonly lease_duration?: unknown } | null;
+}
+
+async function givenToken({ config, env }: LoginOptions): Promise<Session> {
+  const { tokenFile } = config.auth;
+  // Whoever keeps the file renews what is in it, so it is read for each call.
+  if (tokenFile !== undefined) return { token: await credentialIn(tokenFile, 'vault.auth.tokenFile'), lifetimeMs: 0 };
+  const token = env.VAULT_TOKEN;
+  if (!token) throw noCredential('there is no Vault token: set vault.auth.tokenFile, or VAULT_TOKEN');
+  return { token, lifetimeMs: undefined };
+}
+
+/** Proof is what a login sends, and what of it is secret. */
+interface Proof {
+  readonly body: object;
+  readonly secret: string;
+}
+
+async function serviceAccountProof({ config, role }: LoginOptions): Promise<Proof> {
+  const { tokenFile = SERVICE_ACCOUNT_TOKEN, role: usual } = config.auth;
+  const wanted = role || usual;
+  if (!wanted) throw noCredential('no role of Vault to log in as: set vault.auth.role, or a role in the policy');
+  const jwt = await credentialIn(tokenFile, 'vault.auth.tokenFile');
+  return { body: { role: wanted, jwt }, secret: jwt };
+}
+
+async function appRoleProof({ config, env }: LoginOptions): Promise<Proof> {
+  const { roleId, secretIdFile } = config.auth;
+  if (!roleId) throw noCredential('no role id to log in to Vault with: set vault.auth.roleId');
+  const secretId =
+    secretIdFile === undefined ? env.VAULT_SECRET_ID : await credentialIn(secretIdFile, 'vault.auth.secretIdFile');
+  if (!secretId)
+    throw noCredential('no secret id to log in to Vault with: set vault.auth.secretIdFile, or VAULT_SECRET_ID');
+  return { body: { role_id: roleId, secret_id: secretId }, secret: secretId };
+}
+
+async function credentialIn(file: string, setting: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (text.trim() === '')
+    throw noCredential(`there is no credential in ${file}: mount the file, or correct ${setting}`);
+  return text.trim();
+}
+
+function noCredential(message: string): ProviderError {
+  return new ProviderError(message, { kind: 'denied', provider: 'vault', operation: OPERATION, code: 'NoCredential' });
+}

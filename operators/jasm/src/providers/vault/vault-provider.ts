@@ -1,0 +1,165 @@
+import type { Clock } from '@bowline/machinery';
+import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
+import { Sessions } from '../http/sessions.ts';
+import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import { refuseUnsupported } from '../unsupported-fields.ts';
+import type { VaultConfig } from './config.ts';
+import { rawMember } from './raw-member.ts';
+import { VaultApi } from './vault-api.ts';
+import { logIn } from './vault-login.ts';
+import { apiPath, type VaultSecret, vaultSecret } from './vault-path.ts';
+import { answerProblem, type FailedRead, readProblem } from './vault-problem.ts';
+
+const PROVIDER = 'vault';
+
+/** Policies change: after so long we ask again whether we may read the metadata of a mount. */
+const DENIAL_REMEMBERED_MS = 600_000;
+const MOST_DENIALS = 256;
+
+/** VersionMetadata is what Vault says of one version of a secret of KV version 2. */
+interface VersionMetadata {
+  readonly created_time?: unknown;
+  readonly deletion_time?: unknown;
+  readonly destroyed?: unknown;
+  readonly version?: unknown;
+}
+
+/** VaultProvider reads the KV engines of Vault and OpenBao. */
+export class VaultProvider implements SecretProvider {
+  readonly name = PROVIDER;
+  readonly capabilities = { versions: true, batch: false } as const;
+  readonly #config: VaultConfig;
+  readonly #clock: Clock;
+  readonly #api: VaultApi;
+  readonly #sessions: Sessions;
+  /** Until when we do not ask for metadata, by role and mount. */
+  readonly #denials = new Map<string, number>();
+
+  constructor(context: Pick<ProviderContext<VaultConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>) {
+    const { config, env, clock, observe, signal } = context;
+    this.#config = config;
+    this.#clock = clock;
+    const caFile = config.caFile ?? env.VAULT_CACERT;
+    const http = new JsonHttp({ provider: PROVIDER, caFile, env, clock, observe, signal });
+    const api = new VaultApi({ http, config, env });
+    this.#api = api;
+    const begin = (role: string, limit: AbortSignal) => logIn({ api, config, env, role, signal: limit });
+    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin, signal });
+  }
+
+  async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
+    const secret = this.#secretOf(ref);
+    const read = { operation: 'ReadSecret', path: apiPath(secret), version: ref.versionId };
+    const { answer, problem } = await this.#get(read, ref, signal);
+    const body = answer.json as { readonly data?: { readonly metadata?: VersionMetadata } | null } | undefined;
+    const metadata = secret.version === 2 ? body?.data?.metadata : undefined;
+    // Vault answers 404 with the metadata of a version that has been deleted.
+    if (answer.status === 404 && metadata) throw gone(metadata, ref, read.operation);
+    if (answer.status !== 200) throw readProblem(answer, problem);
+    const text = contentOf(answer, secret);
+    if (text === undefined) throw answerProblem(answer, problem);
+    return {
+      provider: PROVIDER,
+      sourcePath: ref.path,
+      payload: { kind: 'text', text },
+      version: metadata && versionOf(metadata, metadata.version),
+    };
+  }
+
+  /** probeVersion reads the metadata of KV version 2, which a policy allows apart from the secrets. Version 1 has none. */
+  async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
+    const secret = this.#secretOf(ref);
+    const mount = `${ref.role ?? ''}\n${secret.mount}`;
+    if (secret.version === 1 || this.#isDenied(mount)) return undefined;
+    const read = { operation: 'ReadMetadata', path: `${secret.mount}/metadata/${secret.name}` };
+    const { answer, problem } = await this.#get(read, ref, signal);
+    if (answer.status === 403) {
+      this.#rememberDenial(mount);
+      return undefined;
+    }
+    if (answer.status !== 200) throw readProblem(answer, problem);
+    const { data } = (answer.json ?? {}) as { readonly data?: MetadataAnswer | null };
+    const number = ref.versionId ?? String(data?.current_version);
+    const metadata = data?.versions?.[number];
+    // Why a version cannot be read is told by reading it.
+    if (!metadata || metadata.destroyed === true || isPast(metadata.deletion_time, this.#clock)) return undefined;
+    return versionOf(metadata, number);
+  }
+
+  #secretOf(ref: SecretRef): VaultSecret {
+    const { method } = this.#config.auth;
+    refuseUnsupported(ref, {
+      provider: PROVIDER,
+      supported: method === 'kubernetes' ? ['versionId', 'role'] : ['versionId'],
+    });
+    const secret = vaultSecret(ref.path, this.#config);
+    if (ref.versionId !== undefined && (secret.version === 1 || !/^[1-9]\d{0,14}$/.test(ref.versionId))) {
+      throw new ProviderError('versionId selects a version of KV version 2 by its number, for instance "3"', {
+        kind: 'refused',
+        provider: PROVIDER,
+        operation: 'ReadSecret',
+        code: 'Unsupported',
+      });
+    }
+    return secret;
+  }
+
+  async #get(
+    {
+      operation,
+      path,
+      version,
+    }: { readonly operation: string; readonly path: string; readonly version?: string | undefined },
+    { role = '' }: SecretRef,
+    signal: AbortSignal,
+  ): Promise<{ readonly answer: HttpAnswer; readonly problem: FailedRead }> {
+    const answer = await this.#sessions.use({ role, refusal: 403, signal }, (token) =>
+      this.#api.call({ operation, path, version, token, signal }),
+    );
+    return { answer, problem: { operation, path, inNamespace: this.#api.inNamespace } };
+  }
+
+  #isDenied(mount: string): boolean {
+    const until = this.#denials.get(mount);
+    return until !== undefined && this.#clock.monotonic() < until;
+  }
+
+  #rememberDenial(mount: string): void {
+    if (this.#denials.size >= MOST_DENIALS) this.#denials.clear();
+    this.#denials.set(mount, this.#clock.monotonic() + DENIAL_REMEMBERED_MS);
+  }
+}
+
+interface MetadataAnswer {
+  readonly current_version?: unknown;
+  readonly versions?: Readonly<Record<string, VersionMetadata>>;
+}
+
+/** The JSON text of a secret's values, as Vault wrote it. */
+function contentOf(answer: HttpAnswer, secret: VaultSecret): string | undefined {
+  if (answer.json === undefined) return undefined;
+  const data = rawMember(answer.text, 'data');
+  const content = secret.version === 2 && data?.startsWith('{') ? rawMember(data, 'data') : data;
+  return content?.startsWith('{') ? content : undefined;
+}
+
+/** A number alone would name two values: a secret that was removed and made anew begins at 1 again. */
+function versionOf({ created_time }: VersionMetadata, number: unknown): string {
+  return `${String(number)}@${String(created_time)}`;
+}
+
+function gone({ version, destroyed }: VersionMetadata, { path }: SecretRef, operation: string): ProviderError {
+  const problem = destroyed === true ? 'is destroyed: write a new one' : 'is deleted: undelete it, or write a new one';
+  return new ProviderError(`version ${String(version)} of ${path} in Vault ${problem}`, {
+    kind: 'not-found',
+    provider: PROVIDER,
+    operation,
+    code: '404',
+  });
+}
+
+/** Vault may have been told to delete a version at a later time. */
+function isPast(time: unknown, clock: Clock): boolean {
+  return typeof time === 'string' && time !== '' && Date.parse(time) <= clock.now();
+}

@@ -1,0 +1,20 @@
+import {
+  applyDefaults,
+  describeProblems,
+  type StructuralSchema,
+  unknownFields,
+  validate,
+} from '@bowline/machinery/schema';
+
+/** configOf is a section of the configuration as the operator reads it: checked, and with defaults. */
+export function configOf<Config>(
+  schema: { readonly '~read': Config; readonly json: StructuralSchema },
+  section: unknown = {},
+): Config {
+  const value = applyDefaults(section, schema.json);
+  const problems = validate(value, schema.json);
+  if (problems.length > 0) throw new Error(describeProblems(problems));
+  const [unknown] = unknownFields(value, schema.json);
+  if (unknown !== undefined) throw new Error(`there is no setting ${unknown}`);
+  return value as Config;
+}
