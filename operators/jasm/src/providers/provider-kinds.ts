@@ -1,9 +1,16 @@
 import type { Read } from '@bowline/runtime/resource';
 import { config as aws } from './aws-secretsmanager/config.ts';
+import { config as azure } from './azure-keyvault/config.ts';
+import { azureKeyVault } from './azure-keyvault/kind.ts';
+import { kubernetes } from './kubernetes/kind.ts';
+import { config as mockSection } from './mock/config.ts';
+import { mock } from './mock/kind.ts';
 import type { ProviderContext, ProviderKind, SecretProvider, SecretRef } from './provider.ts';
+import { config as vaultSection } from './vault/config.ts';
+import { vault } from './vault/kind.ts';
 
 /** PROVIDER_CONFIG is the providers' part of the operator's configuration: a section each. */
-export const PROVIDER_CONFIG = { aws } as const;
+export const PROVIDER_CONFIG = { aws, vault: vaultSection, azure, mock: mockSection } as const;
 
 /** ProviderConfig is what those sections say. */
 export type ProviderConfig = {
@@ -26,8 +33,13 @@ export interface ConfiguredKind {
  * providerKinds are the providers that pods may name, by name. What is imported here is small: how paths look, and how the rest
  * is loaded. A new provider is a folder, a section above and a line here.
  */
-export function providerKinds(_config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
-  const kinds: readonly ConfiguredKind[] = [];
+export function providerKinds(config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
+  const kinds: readonly ConfiguredKind[] = [
+    configured(vault, config.vault),
+    configured(azureKeyVault, config.azure),
+    configured(kubernetes, undefined),
+    ...(config.mock.enabled ? [configured(mock, undefined)] : []),
+  ];
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }
 
