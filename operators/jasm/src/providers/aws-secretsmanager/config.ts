@@ -9,22 +9,20 @@ export const config = s
       .string()
       .pattern('^[a-z]{2,}(-[a-z0-9]+)+$')
       .optional()
-      .describe(
-        'The region to read in. Defaults to AWS_REGION, the shared configuration file, or the machine that we run on.',
-      ),
+      .describe('The region to read in. Defaults to AWS_REGION, then to that of the shared configuration file.'),
     endpoint: s
       .string()
       .pattern('^https?://[^/?#]+/?$')
       .optional()
       .describe(
-        'The address of Secrets Manager, for private endpoints and tests. Defaults to AWS_ENDPOINT_URL, else AWS itself.',
+        'The address of Secrets Manager, for private endpoints and tests. Defaults to AWS_ENDPOINT_URL_SECRETS_MANAGER, AWS_ENDPOINT_URL, then to that of the region.',
       ),
     role: s
       .string()
       .pattern('^arn:[a-z-]+:iam::[0-9]{12}:role/.+$')
       .optional()
       .describe(
-        'The ARN of a role to assume before reading. Defaults to none: the credentials that were found read themselves.',
+        'The ARN of a role to assume before reading. Defaults to none: the identity that the credentials are of reads itself.',
       ),
     externalId: s
       .string()
@@ -35,16 +33,18 @@ export const config = s
       .boolean()
       .default(false)
       .describe(
-        'Tag the session of every role with kubernetes-namespace, so that IAM can tell namespaces apart (aws:PrincipalTag). The trust policies must allow sts:TagSession.',
+        'Tag the session of every role that is assumed with the namespace of the pods that ask, as jasm-namespace, so that policies of IAM can tell them apart. The trust policies must allow sts:TagSession.',
       ),
     prefix: s
       .string()
       .pattern('^[A-Za-z0-9/_+=.@-]*$')
       .maxLength(512)
       .default('')
-      .describe('What every name begins with; pods leave it out. An ARN must name a secret that begins with it.'),
+      .describe(
+        'What the name of every secret begins with. Pods leave it out; an ARN must be of a secret that begins with it.',
+      ),
     allowedRegions: globs.describe('Globs of the regions that an annotation may name where no policy is given.'),
-    allowedRoles: globs.describe('Globs of the role ARNs that an annotation may name where no policy is given.'),
+    allowedRoles: globs.describe('Globs of the ARNs of roles that an annotation may name where no policy is given.'),
   })
   .default({});
 

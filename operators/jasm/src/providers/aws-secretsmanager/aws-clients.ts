@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers';
+import type { ProviderContext, SecretRef } from '../provider.ts';
+import { CredentialsError } from './aws-errors.ts';
+import type { AwsConfig } from './config.ts';
+import { observed } from './observed.ts';
+
+/** Identity is as whom and where a secret is read. */
+export interface Identity {
+  readonly region: string | undefined;
+  readonly role: string | undefined;
+  /** The namespace that the session is tagged with. */
+  readonly namespace: string | undefined;
+}
+
+type CredentialProvider = ReturnType<typeof fromNodeProviderChain>;
+
+/** Clients hold credentials; they are made again at the price of one call to STS. */
+const MOST_CLIENTS = 256;
+/** Calls wait for a free socket: far fewer are under way than reconciles run. */
+const MOST_SOCKETS = 32;
+const CONNECT_LIMIT_MS = 10_000;
+const SESSION_NAME_LENGTH = 64;
+
+/** SILENT keeps the SDK from writing to the console; what goes wrong is thrown. */
+const SILENT = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** AwsClients makes and keeps a client for each identity. They share their connections. */
+export class AwsClients {
+  readonly #context: ProviderContext<AwsConfig>;
+  readonly #agents: { readonly httpAgent: HttpAgent; readonly httpsAgent: HttpsAgent };
+  readonly #ownCredentials: CredentialProvider;
+  /** The one that was used last comes last. */
+  readonly #clients = new Map<string, SecretsManagerClient>();
+
+  constructor(context: ProviderContext<AwsConfig>) {
+    // The SDK prints a warning on Node 20, once and to the console. What it says is in decision 018, and nobody who runs an
+    // operator can act on it. There is no other switch.
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+    this.#context = context;
+    const caFile = context.env.AWS_CA_BUNDLE;
+    const sockets = { keepAlive: true, maxSockets: MOST_SOCKETS, maxTotalSockets: MOST_SOCKETS };
+    this.#agents = {
+      httpAgent: new HttpAgent(sockets),
+      httpsAgent: new HttpsAgent({ ...sockets, ...(caFile ? { ca: readFileSync(caFile) } : {}) }),
+    };
+    this.#ownCredentials = told(undefined, fromNodeProviderChain({ logger: SILENT }));
+    context.signal.addEventListener('abort', () => this.#close(), { once: true });
+  }
+
+  /** identityOf is as whom and where a secret is read. */
+  identityOf(ref: SecretRef): Identity {
+    const { config } = this.#context;
+    const role = ref.role ?? config.role;
+    return {
+      region: ref.region ?? config.region,
+      role,
+      namespace: role !== undefined && config.sessionTags ? ref.namespace : undefined,
+    };
+  }
+
+  /** clientFor is the client of an identity. */
+  clientFor(identity: Identity): SecretsManagerClient {
+    const key = JSON.stringify(identity);
+    const client = this.#clients.get(key) ?? this.#newClient(identity);
+    this.#clients.delete(key);
+    this.#clients.set(key, client);
+    // Not destroyed: that would close the connections of all.
+    for (const oldest of this.#clients.keys()) {
+      if (this.#clients.size <= MOST_CLIENTS) break;
+      this.#clients.delete(oldest);
+    }
+    return client;
+  }
+
+  #newClient({ region, role, namespace }: Identity): SecretsManagerClient {
+    const { endpoint } = this.#context.config;
+    return new SecretsManagerClient({
+      ...(region === undefined ? {} : { region }),
+      ...(endpoint === undefined ? {} : { endpoint }),
+      credentials: role === undefined ? this.#ownCredentials : this.#credentialsOf(role, region, namespace),
+      // Who calls us tries again, and knows when to stop.
+      maxAttempts: 1,
+      logger: SILENT,
+      requestHandler: { ...this.#agents, connectionTimeout: CONNECT_LIMIT_MS, logger: SILENT },
+    });
+  }
+
+  #credentialsOf(role: string, region: string | undefined, namespace: string | undefined): CredentialProvider {
+    const { externalId } = this.#context.config;
+    const sessionName = namespace === undefined ? 'bowline-jasm' : `jasm-${namespace}`;
+    const assume = fromTemporaryCredentials({
+      masterCredentials: this.#ownCredentials,
+      logger: SILENT,
+      params: {
+        RoleArn: role,
+        RoleSessionName: sessionName.slice(0, SESSION_NAME_LENGTH),
+        ...(externalId === undefined ? {} : { ExternalId: externalId }),
+        ...(namespace === undefined ? {} : { Tags: [{ Key: 'jasm-namespace', Value: namespace }] }),
+      },
+      clientConfig: { maxAttempts: 1, ...(region === undefined ? {} : { region }) },
+    });
+    return told(role, (properties) => observed(this.#context, 'AssumeRole', () => assume(properties)));
+  }
+
+  #close(): void {
+    this.#clients.clear();
+    this.#agents.httpAgent.destroy();
+    this.#agents.httpsAgent.destroy();
+  }
+}
+
+/** told tells a failure to get credentials from one of the store. */
+function told(role: string | undefined, provider: CredentialProvider): CredentialProvider {
+  return async (properties) => {
+    try {
+      return await provider(properties);
+    } catch (error) {
+      // Those of the operator itself may be what a role is missing.
+      throw error instanceof CredentialsError ? error : new CredentialsError(role, error);
+    }
+  };
+}

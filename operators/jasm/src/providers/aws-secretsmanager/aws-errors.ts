@@ -1,0 +1,210 @@
+import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
+
+/** AwsCall says what was attempted. */
+export interface AwsCall {
+  readonly operation: 'GetSecretValue' | 'DescribeSecret' | 'BatchGetSecretValue';
+  /** What was asked for, as a message says it. */
+  readonly secret: string;
+}
+
+/** CredentialsError is a failure to find out who we are, before Secrets Manager was asked. */
+export class CredentialsError extends Error {
+  override readonly name = 'CredentialsError';
+  /** The role that was to be assumed; undefined: the credentials of the operator itself. */
+  readonly role: string | undefined;
+
+  constructor(role: string | undefined, cause: unknown) {
+    super('no credentials', { cause });
+    this.role = role;
+  }
+}
+
+/** PROVIDER is the provider's name. */
+export const PROVIDER = 'aws-secretsmanager';
+
+/**
+ * By name, because the status tells little: AWS answers 400 to a secret that is not there, to a missing right and to too many
+ * requests alike, and calls InternalServiceError 400 in one place and 500 in another.
+ */
+const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
+  ...named('transient', [
+    'InternalServiceError',
+    'InternalServiceErrorException',
+    'InternalFailure',
+    'InternalServerError',
+    'InternalServerException',
+    'ServiceUnavailable',
+    'ServiceUnavailableException',
+    'Throttling',
+    'ThrottlingException',
+    'ThrottledException',
+    'RequestThrottled',
+    'RequestThrottledException',
+    'RequestLimitExceeded',
+    'BandwidthLimitExceeded',
+    'TooManyRequestsException',
+    'LimitExceededException',
+    'SlowDown',
+    'PriorRequestNotComplete',
+    'RequestTimeout',
+    'RequestTimeoutException',
+    'TimeoutError',
+    'IDPCommunicationError',
+    // The SDK has learnt the time from this answer; the next request is signed with it.
+    'RequestExpired',
+    'RequestInTheFuture',
+    'RequestTimeTooSkewed',
+  ]),
+  ...named('not-found', ['ResourceNotFoundException']),
+  ...named('denied', [
+    'AccessDenied',
+    'AccessDeniedException',
+    'UnauthorizedOperation',
+    'UnrecognizedClientException',
+    'InvalidClientTokenId',
+    'InvalidSignatureException',
+    'SignatureDoesNotMatch',
+    'IncompleteSignature',
+    'IncompleteSignatureException',
+    'MissingAuthenticationToken',
+    'MissingAuthenticationTokenException',
+    'ExpiredToken',
+    'ExpiredTokenException',
+    'InvalidIdentityToken',
+    'InvalidIdentityTokenException',
+    'IDPRejectedClaim',
+    'OptInRequired',
+    'NotAuthorized',
+    'CredentialsProviderError',
+    'TokenProviderError',
+  ]),
+  ...named('refused', [
+    'InvalidRequestException',
+    'InvalidParameterException',
+    'InvalidParameter',
+    'ValidationException',
+    'ValidationError',
+    'DecryptionFailure',
+    'DecryptionFailureException',
+  ]),
+};
+
+/** What went wrong, as far as it can be told. */
+interface Failure {
+  readonly kind: ProviderErrorKind;
+  readonly code: string;
+  /** AWS's own words, without what changes from one time to the next. */
+  readonly words: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** awsError is a failed call as a ProviderError. */
+export function awsError(error: unknown, call: AwsCall): ProviderError {
+  if (error instanceof CredentialsError) return credentialsError(error, call);
+  const failure = failureOf(error);
+  return providerError(messageFor(failure, call), failure, call.operation);
+}
+
+/** isDenied says whether the call itself was denied, as opposed to who makes it. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AccessDeniedException' || error.name === 'AccessDenied');
+}
+
+function messageFor({ kind, code, words }: Failure, { operation, secret }: AwsCall): string {
+  const what = `${operation} of ${secret}`;
+  switch (kind) {
+    case 'not-found':
+      return /staging label|VersionId/.test(words)
+        ? `${what}: the secret has no such version, or no value yet; put a value, or name another version`
+        : `${what}: there is no such secret in this account and region; create it, or correct the path`;
+    case 'denied':
+      return /kms/i.test(words)
+        ? `${what}: access denied to the key that encrypts the secret; allow kms:Decrypt on it`
+        : `${what}: access denied (${code}); the operator's identity needs secretsmanager:${operation}${operation === 'BatchGetSecretValue' ? ' and secretsmanager:GetSecretValue' : ''} on it`;
+    case 'transient':
+      return `${what}: Secrets Manager cannot answer now (${code})`;
+    case 'refused':
+      if (code === 'InvalidRequestException' && /delet/.test(words)) {
+        return `${what}: the secret is scheduled for deletion; restore it, or name another one`;
+      }
+      return `${what}: Secrets Manager refuses it (${code}${words === '' ? '' : `: ${words}`})`;
+  }
+}
+
+function credentialsError({ role, cause }: CredentialsError, { secret }: AwsCall): ProviderError {
+  const failure = failureOf(cause);
+  // Without a status nobody was asked: there are no credentials to ask with, or what holds them cannot be read.
+  const kind = failure.kind === 'transient' ? 'transient' : 'denied';
+  const operation = role === undefined ? 'GetCredentials' : 'AssumeRole';
+  const said =
+    role === undefined
+      ? `cannot read ${secret}: found no AWS credentials that work (${failure.code}); give the operator's ServiceAccount a role (IRSA or EKS Pod Identity), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
+      : `cannot read ${secret}: may not assume the role ${role} (${failure.code}); its trust policy must allow the operator's identity sts:AssumeRole, with the external id and session tags that are configured`;
+  const later = `cannot read ${secret}: AWS cannot give credentials now (${failure.code})`;
+  return providerError(kind === 'transient' ? later : said, { ...failure, kind }, operation);
+}
+
+function providerError(message: string, { kind, code, retryAfterMs }: Failure, operation: string): ProviderError {
+  return new ProviderError(message, { kind, provider: PROVIDER, operation, code, retryAfterMs });
+}
+
+/** failureOf reads what the SDK throws; it shows up in many shapes. */
+export function failureOf(error: unknown): Failure {
+  const { name = '', message = '', code, $metadata, $response, $retryable } = (error ?? {}) as SdkError;
+  const status = $metadata?.httpStatusCode;
+  const byName = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  const words = clean(message);
+  const seconds = Number($response?.headers?.['retry-after']);
+  const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+  if (byName) return { kind: byName, code: name, words, retryAfterMs };
+  if ($retryable?.throttling) return { kind: 'transient', code: name, words, retryAfterMs };
+  // A 200 that cannot be read is an answer that was cut, or of something that is no Secrets Manager.
+  if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), words, retryAfterMs };
+  if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, words: '', retryAfterMs };
+  if (/region is missing/i.test(message)) {
+    return { kind: 'refused', code: 'NoRegion', words: 'set aws.region or AWS_REGION', retryAfterMs };
+  }
+  return { kind: 'refused', code: name === '' ? 'Unknown' : name, words, retryAfterMs };
+}
+
+interface SdkError {
+  readonly name?: string;
+  readonly message?: string;
+  /** Of Node, for the network and TLS. */
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+  readonly $retryable?: { readonly throttling?: boolean };
+}
+
+function kindOfStatus(status: number): ProviderErrorKind {
+  if (status === 429 || status >= 500 || status < 300) return 'transient';
+  if (status === 404) return 'not-found';
+  return status === 401 || status === 403 ? 'denied' : 'refused';
+}
+
+function codeOf(name: string, status: number): string {
+  return /^[A-Za-z]{1,64}$/.test(name) && !['Error', 'UnknownError', 'SyntaxError', 'Unknown'].includes(name)
+    ? name
+    : String(status);
+}
+
+/** A certificate that is not trusted stays so; whatever else happens on the way may be over in a moment. */
+function kindOfNetworkError(code: string): ProviderErrorKind {
+  return /CERT|^ERR_TLS|^ERR_SSL|SELF_SIGNED|^ERR_INVALID/.test(code) ? 'refused' : 'transient';
+}
+
+/** clean takes out what is never twice the same, and what nobody may see: ids, keys, who asked. */
+function clean(message: string): string {
+  return message
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '…')
+    .replace(/\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}\b/g, '…')
+    .replace(/[A-Za-z0-9+/=_-]{40,}/g, '…')
+    .replace(/\s+/g, ' ')
+    .slice(0, 200)
+    .trim();
+}
+
+function named(kind: ProviderErrorKind, names: readonly string[]): Record<string, ProviderErrorKind> {
+  return Object.fromEntries(names.map((name) => [name, kind]));
+}

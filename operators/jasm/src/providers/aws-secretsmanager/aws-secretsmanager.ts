@@ -1,0 +1,179 @@
+import {
+  BatchGetSecretValueCommand,
+  type BatchGetSecretValueResponse,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  type SecretsManagerClient,
+  type SecretValueEntry,
+} from '@aws-sdk/client-secrets-manager';
+import type {
+  Capabilities,
+  ExternalSecret,
+  ProviderContext,
+  SecretPayload,
+  SecretProvider,
+  SecretRef,
+} from '../provider.ts';
+import { ProviderError } from '../provider-error.ts';
+import { AwsClients } from './aws-clients.ts';
+import { type AwsCall, awsError, isDenied, PROVIDER } from './aws-errors.ts';
+import type { AwsConfig } from './config.ts';
+import { DeniedCalls } from './denied-calls.ts';
+import { observed } from './observed.ts';
+import { regionOf } from './secret-id.ts';
+
+/** The version that is read unless the annotation names one. */
+const CURRENT = 'AWSCURRENT';
+
+/**
+ * AwsSecretsManager reads from AWS Secrets Manager. Credentials come from where the SDK finds them: the environment, a web
+ * identity (IRSA), EKS Pod Identity and containers, instances, profiles; roles are assumed with those.
+ */
+export class AwsSecretsManager implements SecretProvider {
+  readonly name: string = PROVIDER;
+  readonly capabilities: Capabilities = { versions: true, batch: true };
+  readonly #context: ProviderContext<AwsConfig>;
+  readonly #clients: AwsClients;
+  readonly #denied: DeniedCalls;
+
+  constructor(context: ProviderContext<AwsConfig>) {
+    this.#context = context;
+    this.#clients = new AwsClients(context);
+    this.#denied = new DeniedCalls(context.clock);
+  }
+
+  async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
+    const call: AwsCall = { operation: 'GetSecretValue', secret: nameOf(ref) };
+    const { path: SecretId, versionId: VersionId, versionStage: VersionStage } = ref;
+    const command = new GetSecretValueCommand({ SecretId, VersionId, VersionStage });
+    try {
+      const client = await this.#clientFor(ref);
+      const value = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
+      const secret = secretFrom(ref, value);
+      if (secret) return secret;
+    } catch (error) {
+      throw failure(error, call, signal);
+    }
+    throw awsError({ name: 'ResourceNotFoundException', message: 'no value for the staging label' }, call);
+  }
+
+  async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
+    const call: AwsCall = { operation: 'DescribeSecret', secret: nameOf(ref) };
+    const source = JSON.stringify([call.operation, this.#clients.identityOf(ref), ref.path]);
+    if (this.#denied.has(source)) return undefined;
+    const command = new DescribeSecretCommand({ SecretId: ref.path });
+    try {
+      const client = await this.#clientFor(ref);
+      const secret = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
+      // It also tells of secrets that will be deleted, which cannot be read any more.
+      return secret.DeletedDate ? undefined : versionIn(secret.VersionIdsToStages ?? {}, ref);
+    } catch (error) {
+      if (!isDenied(error)) throw failure(error, call, signal);
+      this.#denied.add(source);
+      return undefined;
+    }
+  }
+
+  async fetchSecrets(
+    refs: readonly SecretRef[],
+    signal: AbortSignal,
+  ): Promise<readonly (ExternalSecret | ProviderError)[]> {
+    const [first] = refs;
+    if (!first) return [];
+    const call: AwsCall = { operation: 'BatchGetSecretValue', secret: `${refs.length} secrets` };
+    const source = JSON.stringify([call.operation, this.#clients.identityOf(first)]);
+    // A batch cannot name versions.
+    const isCurrent = first.versionId === undefined && (first.versionStage ?? CURRENT) === CURRENT;
+    if (!isCurrent || this.#denied.has(source)) return await this.#fetchEach(refs, signal);
+    try {
+      const client = this.#clients.clientFor(this.#clients.identityOf(first));
+      const region = await client.config.region();
+      // An ARN of another region is refused below, without spoiling the others.
+      const paths = refs.map(({ path }) => path).filter((path) => (regionOf(path) ?? region) === region);
+      if (paths.length < 2) return await this.#fetchEach(refs, signal);
+      const command = new BatchGetSecretValueCommand({ SecretIdList: paths });
+      const batch = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
+      return await Promise.all(
+        refs.map((ref) => secretIn(batch, ref) ?? errorIn(batch, ref) ?? this.#fetchOne(ref, signal)),
+      );
+    } catch (error) {
+      if (!isDenied(error)) throw failure(error, call, signal);
+      this.#denied.add(source);
+      return await this.#fetchEach(refs, signal);
+    }
+  }
+
+  #fetchEach(refs: readonly SecretRef[], signal: AbortSignal): Promise<readonly (ExternalSecret | ProviderError)[]> {
+    return Promise.all(refs.map((ref) => this.#fetchOne(ref, signal)));
+  }
+
+  async #fetchOne(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret | ProviderError> {
+    try {
+      return await this.fetchSecret(ref, signal);
+    } catch (error) {
+      if (error instanceof ProviderError) return error;
+      throw error;
+    }
+  }
+
+  /** An ARN is of one region, and no way into one that nobody has permitted. */
+  async #clientFor(ref: SecretRef): Promise<SecretsManagerClient> {
+    const client = this.#clients.clientFor(this.#clients.identityOf(ref));
+    const [own, region] = [regionOf(ref.path), await client.config.region()];
+    if (own !== undefined && own !== region) throw otherRegion(ref, own, region);
+    return client;
+  }
+
+  async #send<T>({ operation }: AwsCall, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    return await observed(this.#context, operation, send, signal);
+  }
+}
+
+function failure(error: unknown, call: AwsCall, signal: AbortSignal): unknown {
+  if (error instanceof ProviderError) return error;
+  return signal.aborted ? signal.reason : awsError(error, call);
+}
+
+function otherRegion(ref: SecretRef, own: string, region: string): ProviderError {
+  const said = `GetSecretValue of ${nameOf(ref)}: the ARN is of region ${own}, and the secret would be read in ${region}; name region: ${own} in the annotation`;
+  return new ProviderError(said, {
+    kind: 'refused',
+    provider: PROVIDER,
+    operation: 'GetSecretValue',
+    code: 'OtherRegion',
+  });
+}
+
+/** nameOf is how messages call a secret. */
+function nameOf({ path, versionId, versionStage }: SecretRef): string {
+  const version = versionId ?? versionStage;
+  return version === undefined ? path : `${path} (${version})`;
+}
+
+function versionIn(versions: Readonly<Record<string, readonly string[]>>, ref: SecretRef): string | undefined {
+  const { versionId, versionStage = CURRENT } = ref;
+  // Versions without a label are not listed; whether they are still there, only reading tells.
+  if (versionId !== undefined) return Object.hasOwn(versions, versionId) ? versionId : undefined;
+  return Object.keys(versions).find((id) => versions[id]?.includes(versionStage));
+}
+
+function secretFrom(ref: SecretRef, value: SecretValueEntry): ExternalSecret | undefined {
+  const { SecretString: text, SecretBinary: bytes, VersionId: version } = value;
+  const payload: SecretPayload | undefined =
+    text !== undefined ? { kind: 'text', text } : bytes && { kind: 'bytes', bytes };
+  return payload && { provider: PROVIDER, sourcePath: ref.path, payload, version };
+}
+
+function secretIn({ SecretValues = [] }: BatchGetSecretValueResponse, ref: SecretRef): ExternalSecret | undefined {
+  // An ARN may come without the suffix that AWS gives it.
+  const { path } = ref;
+  const value = SecretValues.find(({ Name, ARN }) => path === Name || path === ARN || path === ARN?.slice(0, -7));
+  return value && secretFrom(ref, value);
+}
+
+function errorIn({ Errors = [] }: BatchGetSecretValueResponse, ref: SecretRef): ProviderError | undefined {
+  const error = Errors.find(({ SecretId }) => SecretId === ref.path);
+  const call: AwsCall = { operation: 'GetSecretValue', secret: nameOf(ref) };
+  return error && awsError({ name: error.ErrorCode, message: error.Message }, call);
+}

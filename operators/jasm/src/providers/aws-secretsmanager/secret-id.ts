@@ -1,0 +1,45 @@
+import { PathInvalid } from '../provider-error.ts';
+import type { AwsConfig } from './config.ts';
+
+/** PATH_FORMAT is how a path looks. */
+export const PATH_FORMAT = 'the name of a secret, for instance prod/db, or its ARN';
+
+/** What Secrets Manager takes for a name. */
+const NAME = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
+const ARN =
+  /^arn:aws[a-z-]*:secretsmanager:(?<region>[a-z]{2,}(?:-[a-z0-9]+)+):[0-9]{12}:secret:(?<name>[A-Za-z0-9/_+=.@-]{1,519})$/;
+
+/**
+ * secretId is what Secrets Manager is asked for: a name with the prefix that all have, or an ARN as it is. Which account a
+ * name belongs to is not known before it is read, so policies mean a name by name and an ARN as ARN.
+ */
+export function secretId(path: string, { prefix }: Pick<AwsConfig, 'prefix'>): string {
+  if (!path.startsWith('arn:')) {
+    const name = prefix + path;
+    if (path === '' || !NAME.test(name)) {
+      throw new PathInvalid(
+        `${quote(path)} is no name of a secret: 1 to 512 letters, digits and /_+=.@- are allowed${prefix === '' ? '' : `, the prefix ${quote(prefix)} included`}`,
+      );
+    }
+    return name;
+  }
+  const name = ARN.exec(path)?.groups?.name;
+  if (name === undefined) {
+    throw new PathInvalid(
+      `${quote(path)} is no ARN of a secret: it looks like arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX`,
+    );
+  }
+  if (!name.startsWith(prefix)) {
+    throw new PathInvalid(`${quote(path)} is not the ARN of a secret whose name begins with ${quote(prefix)}`);
+  }
+  return path;
+}
+
+/** regionOf is the region that an ARN names; undefined for a name. */
+export function regionOf(id: string): string | undefined {
+  return ARN.exec(id)?.groups?.region;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
