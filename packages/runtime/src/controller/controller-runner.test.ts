@@ -493,7 +493,7 @@ describe('a keyed controller', () => {
   it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
     const server = new SmallApiServer();
     server.serve(Event);
-    const ends: unknown[] = [];
+    const ends: (Error | undefined)[] = [];
     const { settled } = await setUp(
       keyed('asking')
         .watches(Secret, { view: 'metadata', map: () => ['all'] })
@@ -509,7 +509,7 @@ describe('a keyed controller', () => {
         }),
       { server },
     );
-    const put = async (name: string, state: string, end?: unknown): Promise<string[]> => {
+    const put = async (name: string, state: string, end?: Error): Promise<string[]> => {
       ends.push(end);
       const before = server.writes().length;
       server.put(Secret, { metadata: { namespace: 'default', name, labels: { state } } });

@@ -91,7 +91,7 @@ export function command<
 }): Command {
   const { name, summary, args = {}, options, cluster = false, run } = definition;
   // What the declarations say of options, arguments and cluster is what the function was checked against.
-  return Object.freeze({ name, summary, args, options: options as never, cluster, run: run as Command['run'] });
+  return Object.freeze({ name, summary, args, options: options as never, cluster, run });
 }
 
 /** Sample is an object that shows an operator at work. */
