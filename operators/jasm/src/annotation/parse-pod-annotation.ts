@@ -10,8 +10,8 @@ export const MOST_SECRETS = 20;
 
 /**
  * parsePodAnnotation reads the annotation by which a pod asks for secrets: one at the top level, or a list under `secrets`.
- * `known` are the names of the providers; undefined: any name counts. It never throws; what is wrong is in the answer, and an entry that is right counts
- * whatever stands beside it.
+ * `known` are the names of the providers; undefined: any name counts. It never throws; what is wrong is in the answer, and
+ * an entry that is right counts whatever stands beside it.
  */
 export function parsePodAnnotation(text: string, known: readonly string[] | undefined): PodAnnotation {
   try {

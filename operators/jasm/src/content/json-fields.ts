@@ -1,0 +1,79 @@
+import { JsonSyntaxError, parseJson } from '@bowline/machinery';
+import { ContentProblem } from './content-problem.ts';
+
+/** JsonNumber is a number as it was written: reading one and writing it again may lose digits. */
+export class JsonNumber {
+  readonly literal: string;
+
+  constructor(literal: string) {
+    this.literal = literal;
+  }
+}
+
+/** JsonFields are the members of a JSON object. Numbers at any depth are JsonNumbers. */
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** jsonFields reads a text that must be a JSON object. It throws a ContentProblem, in which no character of the text stands. */
+export function jsonFields(text: string): JsonFields {
+  const value = parsed(text);
+  if (isFields(value)) return value;
+  throw new ContentProblem(
+    'SecretParseFailed',
+    `the secret must be a JSON object, and is ${kindOf(value)}; for one value without keys set format to raw, and key`,
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    // A byte order mark is what some editors leave at the beginning of files.
+    return parseJson(text.replace(/^\ufeff/, ''), { number: (literal) => new JsonNumber(literal) }).value;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const before = text.slice(0, error.position).split('\n');
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new ContentProblem(
+      'SecretParseFailed',
+      `the secret is not valid JSON at ${place}; correct it in the store, or set format to raw, and key`,
+    );
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof JsonNumber) return 'a number';
+  return typeof value === 'boolean' ? 'true or false' : 'text';
+}
+
+/** isFields tells an object from all other values. */
+export function isFields(value: unknown): value is JsonFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+}
+
+/**
+ * jsonText is a value as text: text itself, a number as it was written, `true`, and compact JSON for lists and objects.
+ */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value : compact(value);
+}
+
+function compact(value: unknown): string {
+  if (value instanceof JsonNumber) return value.literal;
+  if (Array.isArray(value)) return `[${value.map(compact).join(',')}]`;
+  if (!isFields(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${compact(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** memberAt is what a key means: the member of that name, or what a dotted path leads to. Undefined: nothing is there. */
+export function memberAt(fields: JsonFields, key: string): unknown {
+  if (Object.hasOwn(fields, key)) return fields[key];
+  // A name may itself have dots: `db.example.com.password` is cut in every way there is, the longest name first.
+  for (let dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
+    const name = key.slice(0, dot);
+    const below = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const found = isFields(below) ? memberAt(below, key.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

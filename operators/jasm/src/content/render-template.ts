@@ -1,0 +1,61 @@
+import { BowlineError } from '@bowline/machinery';
+import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
+import { ContentProblem, quotedKey } from './content-problem.ts';
+import { utf8Text } from './select-values.ts';
+
+/**
+ * renderTemplate makes the values of a template's keys out of others. It throws a ContentProblem. What went wrong in an
+ * expression is not repeated there: such messages show values.
+ */
+export function renderTemplate(
+  template: Readonly<Record<string, string>>,
+  values: ReadonlyMap<string, Uint8Array>,
+): Map<string, Uint8Array> {
+  const texts = new Map<string, string>();
+  for (const [key, bytes] of values) {
+    const text = utf8Text(bytes);
+    if (text !== undefined) texts.set(key, text);
+  }
+  const data = Object.fromEntries(texts);
+  return new Map(Object.entries(template).map(([key, text]) => [key, Buffer.from(rendered(key, text))]));
+
+  function rendered(key: string, text: string): string {
+    try {
+      return recentTemplate(text).render(data);
+    } catch (error) {
+      if (!(error instanceof BowlineError)) throw error;
+      throw problemOf(key, text);
+    }
+  }
+
+  function problemOf(key: string, text: string): ContentProblem {
+    const field = `template.${key}`;
+    const lacking = namesIn(text).filter((name) => !texts.has(name));
+    const bytes = lacking.find((name) => values.has(name));
+    if (bytes !== undefined)
+      return new ContentProblem(
+        'SecretParseFailed',
+        `${field}: the value of ${quotedKey(bytes)} is no text (UTF-8); leave it out of the template`,
+      );
+    const [missing] = lacking;
+    if (missing !== undefined)
+      return new ContentProblem(
+        'SecretKeyMissing',
+        `${field}: there is no key ${quotedKey(missing)}; add it in the store, or guard it with has()`,
+      );
+    return new ContentProblem(
+      'SecretParseFailed',
+      `${field}: the expressions fail for the values of this secret, or take too many steps; check the types of values, and guard what may be missing`,
+    );
+  }
+}
+
+/** The keys that a template names literally: `data.host`, `data["app.yaml"]`. */
+function namesIn(text: string): readonly string[] {
+  return parseTemplate(text).holes.flatMap((hole) =>
+    Array.from(
+      hole.matchAll(/\bdata\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\])/g),
+      ([, ...names]) => names.find((name) => name !== undefined) ?? '',
+    ),
+  );
+}

@@ -1,0 +1,95 @@
+import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import type { ExternalSecret, SecretPayload } from '../providers/provider.ts';
+import { ContentProblem, quotedKey } from './content-problem.ts';
+import { type JsonFields, jsonFields, jsonText, memberAt } from './json-fields.ts';
+
+/** Value is a value on its way into a Secret. Only text and bytes can have an encoding: `true` and 12 are no Base64. */
+export interface Value {
+  readonly bytes: Uint8Array;
+  readonly mayBeEncoded: boolean;
+}
+
+/** selectValues are the values that a request asks for, by the keys that they get. It throws a ContentProblem. */
+export function selectValues({ payload }: ExternalSecret, request: SecretSyncRequest): Map<string, Value> {
+  if (request.format !== 'json') return new Map([[request.key ?? '', wholeOf(payload, request.format)]]);
+  const source =
+    payload.kind === 'entries' ? entriesSource(payload.entries) : fieldsSource(jsonFields(textOf(payload)));
+  const chosen = request.keys ?? source.names.map((name) => ({ target: name, source: name }));
+  const values = new Map<string, Value>();
+  for (const { target, source: name } of chosen) {
+    const value = source.valueOf(name, request.keys === undefined);
+    if (value !== undefined) values.set(target, value);
+    else if (!mayBeMissing(name, request)) throw missing(name, source);
+  }
+  return values;
+}
+
+function mayBeMissing(name: string, { missingKeyPolicy, optionalKeys }: SecretSyncRequest): boolean {
+  return missingKeyPolicy === 'Ignore' || optionalKeys.includes(name);
+}
+
+function missing(name: string, source: Source): ContentProblem {
+  const problem = source.has(name) ? 'has no value (null) in the secret' : 'is not in the secret';
+  return new ContentProblem(
+    'SecretKeyMissing',
+    `the key ${quotedKey(name)} ${problem}; add it in the store, name it in optionalKeys, or set missingKeyPolicy to Ignore`,
+  );
+}
+
+interface Source {
+  readonly names: readonly string[];
+  /** valueOf is undefined for what is not there, and for null. A name is `exact` where it is no path. */
+  valueOf(name: string, exact: boolean): Value | undefined;
+  has(name: string): boolean;
+}
+
+function fieldsSource(fields: JsonFields): Source {
+  return {
+    names: Object.keys(fields),
+    valueOf(name, exact) {
+      const value = exact ? fields[name] : memberAt(fields, name);
+      if (value === undefined || value === null) return undefined;
+      return { bytes: Buffer.from(jsonText(value)), mayBeEncoded: typeof value === 'string' };
+    },
+    has: (name) => memberAt(fields, name) !== undefined,
+  };
+}
+
+function entriesSource(entries: Readonly<Record<string, Uint8Array>>): Source {
+  const bytesOf = (name: string): Uint8Array | undefined => (Object.hasOwn(entries, name) ? entries[name] : undefined);
+  return {
+    names: Object.keys(entries),
+    valueOf(name) {
+      const bytes = bytesOf(name);
+      return bytes && { bytes, mayBeEncoded: true };
+    },
+    has: (name) => bytesOf(name) !== undefined,
+  };
+}
+
+function wholeOf(payload: SecretPayload, format: 'raw' | 'binary'): Value {
+  if (payload.kind === 'entries')
+    throw new ContentProblem(
+      'SecretParseFailed',
+      `the secret has several values, each with a key; format ${format} is for a single one, set format to json`,
+    );
+  if (format === 'binary' && payload.kind === 'bytes') return { bytes: payload.bytes, mayBeEncoded: true };
+  return { bytes: Buffer.from(textOf(payload)), mayBeEncoded: true };
+}
+
+function textOf(payload: Exclude<SecretPayload, { kind: 'entries' }>): string {
+  if (payload.kind === 'text') return payload.text;
+  const text = utf8Text(payload.bytes);
+  if (text !== undefined) return text;
+  throw new ContentProblem('SecretParseFailed', 'the secret is bytes and no text; set format to binary, and key');
+}
+
+/** utf8Text is the text that bytes are, or undefined for bytes that are none. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    // Without `ignoreBOM` a byte order mark would be lost.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

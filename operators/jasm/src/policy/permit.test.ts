@@ -1,0 +1,220 @@
+import { validate } from '@bowline/machinery/schema';
+import { s } from '@bowline/runtime/resource';
+import { describe, expect, test } from 'vitest';
+import { policyFields, requirePolicy } from './config.ts';
+import { type PermitQuestion, type Policy, type PolicyRule, permit } from './permit.ts';
+
+const RULE: PolicyRule = { namespaces: ['team-a', 'shared-*'], provider: 'vault', paths: ['secret/data/team-a/**'] };
+const POLICY: Policy = { allowAllPaths: false, permittedPathsRequired: false, policy: [RULE] };
+const OPEN: Policy = { allowAllPaths: true, permittedPathsRequired: false };
+
+interface Asking {
+  readonly namespace?: string;
+  readonly provider?: string;
+  readonly names?: readonly string[];
+  readonly role?: string;
+  readonly region?: string;
+  /** The namespace's permitted-paths; null: the namespace cannot be seen. */
+  readonly permitted?: string | null;
+}
+
+function question({
+  namespace = 'team-a',
+  provider = 'vault',
+  names = ['secret/data/team-a/db'],
+  role,
+  region,
+  permitted,
+}: Asking): PermitQuestion {
+  const annotations = permitted === undefined ? {} : { 'jasm.codnod.io/permitted-paths': permitted ?? '' };
+  return {
+    request: { provider, path: names[0] ?? '', role, region },
+    names,
+    namespace,
+    annotations: permitted === null ? undefined : annotations,
+  };
+}
+
+const isAllowed = (asking: Asking, policy: Policy): boolean => !('reason' in permit(question(asking), policy));
+const messageOf = (asking: Asking, policy: Policy): string => {
+  const answer = permit(question(asking), policy);
+  if (!('reason' in answer)) throw new Error('it is allowed');
+  expect(answer.reason).toBe('PathNotPermitted');
+  return answer.message;
+};
+
+describe('a policy', () => {
+  test.each<[string, Asking]>([
+    ['the namespace and path that it names', {}],
+    ['a namespace by its glob', { namespace: 'shared-x' }],
+    ['a deeper path', { names: ['secret/data/team-a/x/y/z'] }],
+    ['a secret by another of its names', { names: ['team-a/db', 'secret/data/team-a/db'] }],
+  ])('allows %s', (_, asking) => {
+    expect(permit(question(asking), POLICY)).toEqual({ role: undefined, region: undefined });
+  });
+
+  test.each<[string, Asking]>([
+    ['another namespace', { namespace: 'team-b' }],
+    ['a namespace that begins like an allowed one', { namespace: 'team-a-x' }],
+    ['a namespace in capital letters', { namespace: 'TEAM-A' }],
+    ['another provider', { provider: 'aws-secretsmanager' }],
+    ['a provider in capital letters', { provider: 'Vault' }],
+    ['another path', { names: ['secret/data/team-b/db'] }],
+    ['a path that begins like an allowed one', { names: ['secret/data/team-ab/db'] }],
+    ['the folder itself', { names: ['secret/data/team-a'] }],
+    ['a path in capital letters', { names: ['secret/data/TEAM-A/db'] }],
+    ['a path that leads out again', { names: ['secret/data/team-a/../team-b/db'] }],
+    ['a path that leads out at its end', { names: ['secret/data/team-a/..'] }],
+    ['a path with a step that means nothing', { names: ['secret/data/team-a/./db'] }],
+    ['a second name that leads out', { names: ['secret/data/team-a/db', 'secret/data/team-a/../db'] }],
+    ['a path with a space before it', { names: [' secret/data/team-a/db'] }],
+    ['a path with a slash before it', { names: ['/secret/data/team-a/db'] }],
+    ['no name at all', { names: [] }],
+    ['an empty name', { names: [''] }],
+    ['a path that is the glob itself, of another rule', { names: ['**'] }],
+  ])('refuses %s', (_, asking) => {
+    expect(isAllowed(asking, POLICY)).toBe(false);
+    // Neither the flag nor the namespace can widen it.
+    expect(isAllowed({ ...asking, permitted: '**' }, { ...POLICY, allowAllPaths: true })).toBe(false);
+  });
+
+  test('without a rule refuses everything', () => {
+    expect(isAllowed({}, { ...POLICY, policy: [], allowAllPaths: true })).toBe(false);
+  });
+
+  test.each<Partial<PolicyRule>>([{ namespaces: [] }, { namespaces: [''] }, { paths: [] }, { paths: [''] }])(
+    'whose globs are empty (%j) allows nothing',
+    (change) => {
+      expect(isAllowed({}, { ...POLICY, policy: [{ ...RULE, ...change }] })).toBe(false);
+    },
+  );
+
+  test('says which namespace, provider and path were refused, and who can allow it', () => {
+    expect(messageOf({ namespace: 'team-b' }, POLICY)).toBe(
+      'pods of the namespace team-b may not read "secret/data/team-a/db" from vault: no rule of the policy allows it; whoever configures the operator can add one under jasm.policy',
+    );
+  });
+});
+
+describe('roles and regions', () => {
+  const rule: PolicyRule = { ...RULE, role: 'reader', roles: ['arn:*:role/team-a-*'], regions: ['eu-*'] };
+  const policy: Policy = { ...POLICY, policy: [{ ...RULE, paths: ['secret/data/team-a/plain'] }, rule] };
+
+  test.each<[Asking, object]>([
+    [{}, { role: 'reader', region: undefined }],
+    [{ role: 'reader' }, { role: 'reader', region: undefined }],
+    [
+      { role: 'arn:x:role/team-a-1', region: 'eu-west-1' },
+      { role: 'arn:x:role/team-a-1', region: 'eu-west-1' },
+    ],
+    [{ names: ['secret/data/team-a/plain'] }, { role: undefined, region: undefined }],
+    [
+      { names: ['secret/data/team-a/plain'], region: 'eu-west-1' },
+      { role: 'reader', region: 'eu-west-1' },
+    ],
+  ])('of %j are %j', (asking, permission) => {
+    expect(permit(question(asking), policy)).toEqual(permission);
+  });
+
+  test.each<Asking>([
+    { role: 'other' },
+    { role: 'arn:x:role/team-b-1' },
+    { role: 'arn:x:role/team-a-1/../team-b' },
+    { role: '' },
+    { region: 'us-east-1' },
+    { role: 'reader', region: 'us-east-1' },
+    { role: 'other', region: 'eu-west-1' },
+  ])('are refused: %j', (asking) => {
+    expect(isAllowed(asking, policy)).toBe(false);
+  });
+
+  test('are not put together from several rules', () => {
+    const rules = [
+      { ...RULE, roles: ['a'] },
+      { ...RULE, regions: ['eu-1'] },
+    ];
+    expect(isAllowed({ role: 'a' }, { ...POLICY, policy: rules })).toBe(true);
+    expect(isAllowed({ region: 'eu-1' }, { ...POLICY, policy: rules })).toBe(true);
+    expect(messageOf({ role: 'a', region: 'eu-1' }, { ...POLICY, policy: rules })).toMatch(
+      /no rule of the policy that allows the path allows the role "a" and the region "eu-1" too/,
+    );
+  });
+
+  test('without a policy are those that the provider allows: none unless told', () => {
+    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not name the role "a"; .* allowedRoles/);
+    expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
+    const some = { ...OPEN, allowedRoles: ['a*'], allowedRegions: ['eu-*'] };
+    expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
+    expect(isAllowed({ role: 'b' }, some)).toBe(false);
+    // With a policy they count for nothing.
+    expect(isAllowed({ role: 'ab' }, { ...some, ...POLICY })).toBe(false);
+  });
+});
+
+describe('permitted-paths of a namespace', () => {
+  test.each<[permitted: string, name: string, isAllowed: boolean]>([
+    ['secret/data/team-a/*', 'secret/data/team-a/db', true],
+    [' secret/data/other , secret/data/team-a/db ,', 'secret/data/team-a/db', true],
+    ['**', 'secret/data/team-a/db', true],
+    ['secret/data/team-a/*', 'secret/data/team-a/x/db', false],
+    ['secret/data/team-a', 'secret/data/team-a/db', false],
+    ['SECRET/**', 'secret/data/team-a/db', false],
+    ['', 'secret/data/team-a/db', false],
+    [',', 'secret/data/team-a/db', false],
+    [' , ,', '', false],
+    ['**', 'a/../b', false],
+  ])('of %j for %j: %j', (permitted, name, expected) => {
+    expect(isAllowed({ permitted, names: [name] }, OPEN)).toBe(expected);
+  });
+
+  test('say who can change them', () => {
+    expect(messageOf({ permitted: 'x' }, OPEN)).toBe(
+      'pods of the namespace team-a may not read "secret/data/team-a/db" from vault: the annotation jasm.codnod.io/permitted-paths of the namespace does not allow it; whoever may change the namespace team-a can add the path',
+    );
+  });
+
+  test('narrow what a policy allows', () => {
+    expect(isAllowed({ permitted: 'secret/**' }, POLICY)).toBe(true);
+    expect(isAllowed({ permitted: 'secret/data/team-a/other' }, POLICY)).toBe(false);
+  });
+
+  test('may be required', () => {
+    const required = { ...OPEN, permittedPathsRequired: true };
+    expect(isAllowed({ permitted: '**' }, required)).toBe(true);
+    expect(messageOf({}, required)).toMatch(
+      /must have the annotation .*; whoever may change the namespace team-a can add it/,
+    );
+    expect(messageOf({ permitted: null }, required)).toMatch(/cannot see it/);
+    expect(isAllowed({ permitted: null }, OPEN)).toBe(true);
+  });
+});
+
+describe('the configuration', () => {
+  const schema = s.object(policyFields);
+
+  test('has no rule without namespaces, provider and paths', () => {
+    expect(validate({ policy: [{ ...RULE }] }, schema.json)).toEqual([]);
+    for (const change of [
+      { namespaces: [] },
+      { namespaces: [''] },
+      { paths: [] },
+      { paths: [''] },
+      { provider: '' },
+      { roles: [] },
+    ])
+      expect(validate({ policy: [{ ...RULE, ...change }] }, schema.json)).not.toEqual([]);
+  });
+
+  test('must say who may read what, one way or the other', () => {
+    expect(() => requirePolicy({ allowAllPaths: false })).toThrow(
+      expect.objectContaining({
+        code: 'BOWLINE_JASM_POLICY_MISSING',
+        message: expect.stringMatching(/setting policy.*--allow-all-paths/) as string,
+      }),
+    );
+    expect(() => requirePolicy({ allowAllPaths: true })).not.toThrow();
+    expect(() => requirePolicy({ allowAllPaths: false, policy: [] })).not.toThrow();
+    // And whoever asks nevertheless gets nothing.
+    expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/there is no policy/);
+  });
+});

@@ -1,0 +1,133 @@
+import { anyGlob, quoteText } from '@bowline/machinery';
+import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import { NAMESPACE_ANNOTATIONS } from '../api/names.ts';
+
+/** PolicyRule lets the pods of some namespaces read some paths of a provider. */
+export interface PolicyRule {
+  /** Globs. */
+  readonly namespaces: readonly string[];
+  readonly provider: string;
+  /** Globs. */
+  readonly paths: readonly string[];
+  /** The role to read with unless the annotation names another. */
+  readonly role?: string | undefined;
+  /** Globs of the roles that an annotation may name. Defaults to none. */
+  readonly roles?: readonly string[] | undefined;
+  /** Globs of the regions that an annotation may name. Defaults to none. */
+  readonly regions?: readonly string[] | undefined;
+}
+
+/** Policy says who may read what. */
+export interface Policy {
+  /** Where there are no rules: whether everybody may read everything. */
+  readonly allowAllPaths: boolean;
+  /** Whether a namespace must say what its pods may read. */
+  readonly permittedPathsRequired: boolean;
+  /** What no rule allows is refused. Undefined: there is no policy. */
+  readonly policy?: readonly PolicyRule[] | undefined;
+  /** Without rules: globs of the roles that an annotation may name. Defaults to none. */
+  readonly allowedRoles?: readonly string[] | undefined;
+  /** Without rules: globs of the regions that an annotation may name. Defaults to none. */
+  readonly allowedRegions?: readonly string[] | undefined;
+}
+
+/** PermitQuestion is who asks for what. */
+export interface PermitQuestion {
+  readonly request: Pick<SecretSyncRequest, 'provider' | 'path' | 'role' | 'region'>;
+  /** All names of the secret, as `ProviderKind.names` gives them. */
+  readonly names: readonly string[];
+  readonly namespace: string;
+  /** Those of the Namespace. Undefined: it cannot be seen. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+}
+
+/** Permission is what a secret is read with. */
+export interface Permission {
+  readonly role?: string | undefined;
+  readonly region?: string | undefined;
+}
+
+/** PolicyProblem says why a secret may not be read, and who can change that. */
+export interface PolicyProblem {
+  readonly reason: 'PathNotPermitted';
+  readonly message: string;
+}
+
+/**
+ * permit decides whether pods of a namespace may read a secret, and with which role. Both the policy and the namespace's own
+ * annotation must allow it: the annotation narrows, and never widens. Names are compared as they are written, with all letters'
+ * cases.
+ */
+export function permit(question: PermitQuestion, policy: Policy): Permission | PolicyProblem {
+  const problem = annotationProblem(question, policy);
+  if (problem !== undefined) return refused(question, problem);
+  const allowed = policy.policy ? byRules(question, policy.policy) : byFlag(question, policy);
+  return typeof allowed === 'string' ? refused(question, allowed) : allowed;
+}
+
+const ADMINISTRATOR = 'whoever configures the operator can add one under jasm.policy';
+
+function byRules(question: PermitQuestion, rules: readonly PolicyRule[]): Permission | string {
+  const { request, names, namespace } = question;
+  const fitting = rules.filter(
+    ({ namespaces, provider, paths }) =>
+      provider === request.provider && anyGlob(namespaces)(namespace) && matchesPath(paths, names),
+  );
+  if (fitting.length === 0) return `no rule of the policy allows it; ${ADMINISTRATOR}`;
+  for (const { role, roles = [], regions = [] } of fitting) {
+    const isRoleAllowed = request.role === undefined || request.role === role || anyGlob(roles)(request.role);
+    const isRegionAllowed = request.region === undefined || anyGlob(regions)(request.region);
+    if (isRoleAllowed && isRegionAllowed) return { role: request.role ?? role, region: request.region };
+  }
+  return `no rule of the policy that allows the path allows ${wishes(request)} too; ${ADMINISTRATOR}`;
+}
+
+function byFlag({ request }: PermitQuestion, policy: Policy): Permission | string {
+  const { allowAllPaths, allowedRoles = [], allowedRegions = [] } = policy;
+  if (!allowAllPaths) return `there is no policy; ${ADMINISTRATOR}`;
+  const { role, region } = request;
+  const isAllowed =
+    (role === undefined || anyGlob(allowedRoles)(role)) && (region === undefined || anyGlob(allowedRegions)(region));
+  if (isAllowed) return { role, region };
+  return `an annotation may not name ${wishes(request)}; whoever configures the operator can allow it with allowedRoles and allowedRegions of the provider`;
+}
+
+function wishes({ role, region }: PermitQuestion['request']): string {
+  return [
+    ...(role === undefined ? [] : [`the role ${quoteText(abbreviated(role))}`]),
+    ...(region === undefined ? [] : [`the region ${quoteText(region)}`]),
+  ].join(' and ');
+}
+
+function annotationProblem({ names, namespace, annotations }: PermitQuestion, policy: Policy): string | undefined {
+  const name = NAMESPACE_ANNOTATIONS.permittedPaths;
+  const given = annotations && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
+  if (given === undefined) {
+    if (!policy.permittedPathsRequired) return undefined;
+    return annotations === undefined
+      ? `the operator needs the annotation ${name} of the namespace and cannot see it; whoever installs the operator can let it read namespaces`
+      : `the namespace must have the annotation ${name}; whoever may change the namespace ${namespace} can add it`;
+  }
+  const globs = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  if (matchesPath(globs, names)) return undefined;
+  return `the annotation ${name} of the namespace does not allow it; whoever may change the namespace ${namespace} can add the path`;
+}
+
+/** One name that is allowed is enough: all are names of the same secret. */
+function matchesPath(globs: readonly string[], names: readonly string[]): boolean {
+  const isAllowed = anyGlob(globs);
+  // Providers refuse such paths where they mean something. Where somebody relies on globs no other reading may be left open.
+  if (names.some((name) => name.split('/').some((step) => step === '.' || step === '..'))) return false;
+  return names.some(isAllowed);
+}
+
+function refused({ request: { provider, path }, namespace }: PermitQuestion, problem: string): PolicyProblem {
+  return {
+    reason: 'PathNotPermitted',
+    message: `pods of the namespace ${namespace} may not read ${quoteText(abbreviated(path))} from ${provider}: ${problem}`,
+  };
+}
+
+function abbreviated(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
