@@ -44,6 +44,11 @@ export class FakeAzure implements AsyncDisposable {
     return id;
   }
 
+  /** remove takes a secret away for good. */
+  remove(name: string): void {
+    this.#secrets.delete(name);
+  }
+
   /** disable disables the latest version. */
   disable(name: string): void {
     const latest = this.#secrets.get(name)?.at(-1);

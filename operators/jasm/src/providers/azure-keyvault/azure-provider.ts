@@ -67,24 +67,29 @@ export class AzureProvider implements SecretProvider {
 
 function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): ProviderError {
   const { error } = (answer.json ?? {}) as { readonly error?: KeyVaultError };
-  const inner = wordOf(error?.innererror?.code);
-  const code = inner ?? wordOf(error?.code) ?? String(answer.status);
-  const retryAfterMs = answer.retryAfterMs;
+  const code = String(answer.status);
+  // Key Vault's own word for it, which its documentation is sorted by.
+  const word = wordOf(error?.innererror?.code) ?? wordOf(error?.code) ?? code;
   const what = versionId === undefined ? path : `version ${versionId} of ${path}`;
-  if (inner === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
+  if (word === 'SecretDisabled') return failure('refused', code, `${what} is disabled in Key Vault: enable it`);
   switch (statusKind(answer.status)) {
     case 'denied':
       return failure(
         'denied',
         code,
-        `Key Vault does not let us read ${what} (${code}): give our identity the role Key Vault Secrets User or the permission Get, and let the vault's firewall pass us`,
+        `Key Vault does not let us read ${what} (${word}): give our identity the role Key Vault Secrets User or the permission Get, and let the vault's firewall pass us`,
       );
     case 'not-found':
       return failure('not-found', code, `Key Vault has no secret ${what}: create or recover it, or correct the path`);
     case 'transient':
-      return failure('transient', code, `Key Vault cannot read ${what} now (${code}); it is tried again`, retryAfterMs);
+      return failure(
+        'transient',
+        code,
+        `Key Vault cannot read ${what} now (${word}); it is tried again`,
+        answer.retryAfterMs,
+      );
     default:
-      return failure('refused', code, `Key Vault refuses to read ${what}: ${said(String(error?.message ?? code))}`);
+      return failure('refused', code, `Key Vault refuses to read ${what}: ${said(String(error?.message ?? word))}`);
   }
 }
 

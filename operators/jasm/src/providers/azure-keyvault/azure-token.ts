@@ -122,7 +122,7 @@ function tokenProblem(answer: HttpAnswer): ProviderError {
   const told = code === undefined ? word : `${word}, ${code}`;
   return denied(
     `no token for Key Vault: ${told}; correct azure.auth, or the federated credential of the identity`,
-    code ?? word,
+    String(answer.status),
   );
 }
 

@@ -10,22 +10,22 @@ export interface ClusterCall<T> extends Pick<ProviderContext<unknown>, 'clock' |
   readonly namespace: string;
   /** The name of the Secret. */
   readonly name: string;
-  readonly call: (signal: AbortSignal) => Promise<T>;
+  readonly call: () => Promise<T>;
   readonly signal: AbortSignal;
 }
 
-/** clusterCall makes the call; what fails becomes a ProviderError. */
+/** clusterCall makes the call and counts it; what fails becomes a ProviderError. */
 export async function clusterCall<T>(call: ClusterCall<T>): Promise<T> {
   const { operation, clock, observe, signal } = call;
   const begun = clock.monotonic();
   const observed = (code: string): void => observe({ operation, code, ms: clock.monotonic() - begun });
   try {
-    const answer = await call.call(signal);
+    const answer = await call.call();
     observed('OK');
     return answer;
   } catch (error) {
     signal.throwIfAborted();
-    const problem = problemOf(error, call);
+    const problem = error instanceof ProviderError ? error : problemOf(error, call);
     observed(problem.code);
     throw problem;
   }

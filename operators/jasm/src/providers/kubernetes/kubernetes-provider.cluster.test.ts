@@ -3,7 +3,9 @@ import { Secret } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
 import { BowlineError, type Client } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
+import { providerContract } from '../contract.test-support.ts';
 import type { SecretRef } from '../provider.ts';
+import { kubernetes } from './kind.ts';
 import { KubernetesProvider } from './kubernetes-provider.ts';
 
 const never = new AbortController().signal;
@@ -76,4 +78,38 @@ describe('a Secret of another namespace', () => {
     });
     await expect(provider(undeclared).probeVersion(ref, never)).rejects.toMatchObject({ kind: 'denied' });
   });
+});
+
+providerContract('the cluster', {
+  // What is not shared is as if it were not there, and the API server is steered by nobody here.
+  lacks: ['denial', 'failure', 'hanging'],
+  invalidPaths: ['', 'x', 'a/b/c', 'Team/x', 'team/..'],
+  names: (path) => kubernetes.names(path, undefined),
+  setup: async () => {
+    const c = await cluster();
+    const observed: string[] = [];
+    const keyOf = ({ path }: SecretRef) => ({ namespace: c.namespace, name: path.split('/')[1] ?? '' });
+    const put = async (ref: SecretRef, fields: Readonly<Record<string, string>>) => {
+      const encoded = Object.entries(fields).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+      const data = Object.fromEntries(encoded) as Record<string, string>;
+      const annotations = { 'jasm.codnod.io/shared-with': 'team-a' };
+      if (await c.admin.find(Secret, keyOf(ref))) {
+        await c.admin.patch(Secret, keyOf(ref), { type: 'merge', body: { data } });
+      } else await c.admin.create(Secret, { metadata: { ...keyOf(ref), annotations }, data });
+    };
+    return {
+      provider: new KubernetesProvider({
+        client: c.admin,
+        clock: systemClock,
+        observe: ({ operation, code }) => observed.push(`${operation} ${code}`),
+      }),
+      observed,
+      credentials: [],
+      ref: (word) => ({ path: `${c.namespace}/${word}`, namespace: 'team-a' }),
+      put,
+      putEmpty: (ref) => put(ref, {}),
+      remove: (ref) => c.admin.delete(Secret, keyOf(ref)),
+      [Symbol.asyncDispose]: () => c[Symbol.asyncDispose](),
+    };
+  },
 });

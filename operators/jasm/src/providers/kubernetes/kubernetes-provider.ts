@@ -22,18 +22,9 @@ export class KubernetesProvider implements SecretProvider {
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
-    const { client, ...how } = this.#context;
-    const key = keyOf(ref);
-    const found = await clusterCall({
-      ...how,
-      ...key,
-      provider: PROVIDER,
-      operation: 'get',
-      call: (signal) => client.find(Secret, key, { signal }),
-      signal,
-    });
-    const { metadata, data } = shared(found, ref, 'get');
-    const entries = Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
+    const { client } = this.#context;
+    const { metadata, data = {} } = await this.#read('get', ref, signal, (key) => client.find(Secret, key, { signal }));
+    const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
     return {
       provider: PROVIDER,
       sourcePath: ref.path,
@@ -44,23 +35,35 @@ export class KubernetesProvider implements SecretProvider {
 
   /** probeVersion reads the metadata alone. A change of labels gives another version too: the content is then compared. */
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
-    const { client, ...how } = this.#context;
-    const { namespace, name } = keyOf(ref);
-    const { items } = await clusterCall({
-      ...how,
-      namespace,
-      name,
-      provider: PROVIDER,
-      operation: 'list',
-      call: (signal) =>
-        client.list(Secret, { namespace, fieldSelector: `metadata.name=${name}`, metadataOnly: true, signal }),
-      signal,
+    const { client } = this.#context;
+    const { metadata } = await this.#read('list', ref, signal, async ({ namespace, name }) => {
+      const fieldSelector = `metadata.name=${name}`;
+      const { items } = await client.list(Secret, { namespace, fieldSelector, metadataOnly: true, signal });
+      return items[0];
     });
-    return shared(items[0], ref, 'list').metadata?.resourceVersion;
+    return metadata?.resourceVersion;
+  }
+
+  #read(
+    operation: string,
+    ref: SecretRef,
+    signal: AbortSignal,
+    find: (key: Key) => Promise<Secret | undefined>,
+  ): Promise<Secret> {
+    const { clock, observe } = this.#context;
+    const key = keyOf(ref);
+    const call = async () => shared(await find(key), ref, operation);
+    return clusterCall({ ...key, provider: PROVIDER, operation, clock, observe, call, signal });
   }
 }
 
-function keyOf(ref: SecretRef): { readonly namespace: string; readonly name: string } {
+/** Key is where a Secret is. */
+interface Key {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function keyOf(ref: SecretRef): Key {
   refuseUnsupported(ref, { provider: PROVIDER, supported: [] });
   const [namespace = '', name = ''] = ref.path.split('/');
   return { namespace, name };

@@ -17,25 +17,27 @@ export class ClusterMock implements SecretProvider {
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
-    const values = await this.#values(signal);
-    return mockSecret(ref, values.get(ref.path), 'fetchSecret');
-  }
-
-  async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
-    const values = await this.#values(signal);
-    return mockSecret(ref, values.get(ref.path), 'probeVersion').version;
-  }
-
-  async #values(signal: AbortSignal): Promise<MockValues> {
     const { client, clock, observe, namespace } = this.#context;
     const key = { namespace, name: MOCK_SECRET };
-    const call = (signal: AbortSignal) => client.find(Secret, key, { signal });
-    const secret = await clusterCall({ ...key, provider: 'mock', operation: 'get', clock, observe, call, signal });
-    try {
-      return readMockValues(secret);
-    } catch (error) {
-      if (!(error instanceof BowlineError)) throw error;
-      throw new ProviderError(error.message, { kind: 'refused', provider: 'mock', operation: 'get', code: error.code });
-    }
+    const call = async () => {
+      const values = valuesIn(await client.find(Secret, key, { signal }));
+      return mockSecret(ref, values.get(ref.path), 'get');
+    };
+    return await clusterCall({ ...key, provider: 'mock', operation: 'get', clock, observe, call, signal });
+  }
+
+  /** probeVersion costs as much as reading: all that the mock has is in one Secret. */
+  async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
+    const { version } = await this.fetchSecret(ref, signal);
+    return version;
+  }
+}
+
+function valuesIn(secret: Secret | undefined): MockValues {
+  try {
+    return readMockValues(secret);
+  } catch (error) {
+    if (!(error instanceof BowlineError)) throw error;
+    throw new ProviderError(error.message, { kind: 'refused', provider: 'mock', operation: 'get', code: error.code });
   }
 }

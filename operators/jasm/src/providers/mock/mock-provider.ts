@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
+import type { ExternalSecret, ProviderContext, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { refuseUnsupported } from '../unsupported-fields.ts';
 
 /** MockValue is a secret of a mock: values by key, which become a JSON object as in other stores, a text, or bytes. */
 export type MockValue = Readonly<Record<string, string>> | string | Uint8Array;
+
+/** MockProviderOptions shape a mock. */
+export interface MockProviderOptions {
+  /** Told of each call, as of those to other stores. Defaults to nothing. */
+  readonly observe?: ProviderContext<unknown>['observe'];
+}
 
 /**
  * MockProvider is a store in memory, for tests.
@@ -17,6 +23,11 @@ export class MockProvider implements SecretProvider {
   readonly name = 'mock';
   readonly capabilities = { versions: true, batch: false } as const;
   readonly #secrets = new Map<string, MockValue>();
+  readonly #observe: ProviderContext<unknown>['observe'];
+
+  constructor({ observe = () => {} }: MockProviderOptions = {}) {
+    this.#observe = observe;
+  }
 
   /** addSecret puts a secret under a path, in place of what was there. */
   addSecret(path: string, value: MockValue): void {
@@ -28,12 +39,24 @@ export class MockProvider implements SecretProvider {
     this.#secrets.clear();
   }
 
-  async fetchSecret(ref: SecretRef): Promise<ExternalSecret> {
-    return mockSecret(ref, this.#secrets.get(ref.path), 'fetchSecret');
+  async fetchSecret(ref: SecretRef, signal?: AbortSignal): Promise<ExternalSecret> {
+    return this.#answer('fetchSecret', ref, signal);
   }
 
-  async probeVersion(ref: SecretRef): Promise<string | undefined> {
-    return mockSecret(ref, this.#secrets.get(ref.path), 'probeVersion').version;
+  async probeVersion(ref: SecretRef, signal?: AbortSignal): Promise<string | undefined> {
+    return this.#answer('probeVersion', ref, signal).version;
+  }
+
+  #answer(operation: string, ref: SecretRef, signal: AbortSignal | undefined): ExternalSecret {
+    signal?.throwIfAborted();
+    try {
+      const secret = mockSecret(ref, this.#secrets.get(ref.path), operation);
+      this.#observe({ operation, code: 'OK', ms: 0 });
+      return secret;
+    } catch (error) {
+      if (error instanceof ProviderError) this.#observe({ operation, code: error.code, ms: 0 });
+      throw error;
+    }
   }
 }
 

@@ -16,7 +16,7 @@ export interface FailedRead {
 /** readProblem is Vault's refusal to read. */
 export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError {
   const { path, inNamespace } = read;
-  const kind = kindOf(answer.status);
+  const kind = kindOf(answer);
   const where = `${path}${inNamespace}`;
   switch (kind) {
     case 'denied':
@@ -39,7 +39,7 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
 export function loginProblem(answer: HttpAnswer, login: FailedRead): ProviderError {
   const { path, inNamespace, credentials } = login;
   const where = `${path}${inNamespace}`;
-  if (kindOf(answer.status) === 'transient') {
+  if (kindOf(answer) === 'transient') {
     return problem(
       answer,
       login,
@@ -75,9 +75,10 @@ function problem(
   return new ProviderError(message, { kind, provider: 'vault', operation, code, retryAfterMs: answer.retryAfterMs });
 }
 
-/** 412 is a node that has not yet seen what another wrote. */
-function kindOf(status: number): ProviderErrorKind {
-  return status === 412 ? 'transient' : statusKind(status);
+/** 412 is a node that has not yet seen what another wrote; a mount that has just become versioned says so with 400. */
+function kindOf({ status, text }: HttpAnswer): ProviderErrorKind {
+  const isUpgrading = status === 400 && text.includes('Upgrading from non-versioned to versioned');
+  return status === 412 || isUpgrading ? 'transient' : statusKind(status);
 }
 
 function missing(answer: HttpAnswer): string {
