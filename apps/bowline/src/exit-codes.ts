@@ -9,6 +9,7 @@ export const exitCodes = {
 
 /** usageErrors are the codes of mistakes that are found before anything is attempted. */
 export const usageErrors: ReadonlySet<string> = new Set([
+  'BOWLINE_ARGUMENT_INVALID',
   'BOWLINE_COMMAND_UNKNOWN',
   'BOWLINE_CONFIG_FILE',
   'BOWLINE_CONFIG_INVALID',

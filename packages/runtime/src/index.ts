@@ -96,6 +96,7 @@ export {
   command,
   type Sample,
 } from './operator/command.ts';
+export { type LocalUse, type Shown, type ShownState, show } from './operator/local-use.ts';
 export {
   defineOperator,
   type Operator,

@@ -1,6 +1,14 @@
-import { type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
+import { keyOf, keyString } from '@bowline/kubernetes';
 import { parseDuration, systemClock } from '@bowline/machinery';
-import { BowlineError, createLog, Manager, type Operator, preferSmallHeap } from '@bowline/runtime';
+import {
+  BowlineError,
+  createLog,
+  Manager,
+  type Operator,
+  OWN_NAMESPACE,
+  preferSmallHeap,
+  type Sample,
+} from '@bowline/runtime';
 import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
@@ -48,8 +56,9 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
   view.progress(
     where === 'current-context' ? 'using the cluster of the current context' : `starting the ${where} control plane`,
   );
-  await using cluster = await openUpCluster({ ...options, where, signal: interruption.signal }, io);
-  const settings = await withConfigured(resolveSettings({ operators, known: operators.map(({ name }) => name) }));
+  const warnings = warningsOf(operators);
+  await using cluster = await openUpCluster({ ...options, where, warnings, signal: interruption.signal }, io);
+  const settings = await withConfigured(localSettings(operators));
   view.progress(`installing ${operators.map(({ name }) => name).join(', ')}`);
   await installOperators({ cluster, settings, signal: interruption.signal });
 
@@ -63,17 +72,18 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
   }).run(signal);
   const failed = Promise.race([running.then(() => new Promise<never>(() => {})), cluster.crashed]);
   try {
-    const samples = (options.samples ?? cluster.isOwn) ? operators.flatMap((operator) => operator.samples) : [];
+    const shown = (options.samples ?? cluster.isOwn) ? operators.filter(({ samples }) => samples.length > 0) : [];
+    const samples = shown.flatMap((operator) => operator.samples.map(inManagerNamespace));
     if (samples.length > 0) view.progress('making the samples');
     await Promise.race([applyObjects(cluster.admin, samples, signal), failed]);
-    const wanted = samples.flatMap((sample) => stateKey(operators, sample));
+    const wanted = shown.flatMap(statesToAwait);
     const isReady = await Promise.race([
       watched.until((states) => unready(states, wanted).length === 0, signal),
       ...(options.exitWhenReady ? [systemClock.sleep(timeoutMs, signal).then(() => false)] : []),
       failed,
     ]);
     const readyMs = Math.round(systemClock.monotonic() - begun);
-    view.ready({ cluster, operators, watched, readyMs, isReady, keepsData: options.dataDir !== undefined });
+    view.ready({ cluster, operators, warnings, watched, readyMs, isReady, keepsData: options.dataDir !== undefined });
     if (!isReady) throw notReady(options, unready(watched.states(), wanted));
     if (!options.exitWhenReady) await Promise.race([interruption.interrupted, failed]);
   } catch (error) {
@@ -104,11 +114,29 @@ function upManagerOptions({ manager, operators, sections }: Settings, cluster: U
   };
 }
 
-/** stateKey says which state tells of a sample; samples of other kinds than the operators' own have none. */
-function stateKey(operators: readonly Operator[], sample: KubernetesObject): readonly string[] {
-  const { kind } = sample;
-  const owner = operators.find(({ resources }) => resources.some((resource) => resource.kind === kind));
-  return owner ? [`${kind} ${keyString(keyOf(sample))}`] : [];
+/** localSettings are those that operators say they need where they are tried out. */
+function localSettings(operators: readonly Operator[]): Settings {
+  const sections = operators.flatMap(({ name, local }) => (local.config ? [[name, local.config] as const] : []));
+  const file = { path: 'the operators', value: Object.fromEntries(sections), lineOf: () => undefined };
+  return resolveSettings({ file, operators, known: operators.map(({ name }) => name) });
+}
+
+function warningsOf(operators: readonly Operator[]): readonly string[] {
+  return operators.flatMap(({ name, local }) => (local.warning === undefined ? [] : [`${name}: ${local.warning}`]));
+}
+
+function inManagerNamespace(sample: Sample): Sample {
+  if (sample.metadata?.namespace !== OWN_NAMESPACE) return sample;
+  return { ...sample, metadata: { ...sample.metadata, namespace: MANAGER_NAMESPACE } };
+}
+
+/** statesToAwait are the states that tell of an operator's samples: of those of its own kinds, and of what it says they bring about. */
+function statesToAwait({ resources, samples, local }: Operator): readonly string[] {
+  const own = samples.filter(({ kind }) => resources.some((resource) => resource.kind === kind));
+  return [
+    ...own.map((sample) => `${sample.kind} ${keyString(keyOf(sample))}`),
+    ...(local.shows ?? []).flatMap(({ resource, awaits }) => awaits.map((key) => `${resource.kind} ${key}`)),
+  ];
 }
 
 function unready(states: readonly ObjectState[], wanted: readonly string[]): readonly string[] {

@@ -19,6 +19,8 @@ export interface UpClusterOptions {
   readonly kubeconfig?: string | undefined;
   /** Do not ask before working in the cluster of the current context. */
   readonly yes: boolean;
+  /** What is unsafe about the operators' settings: said before anything is done in the cluster of the current context. */
+  readonly warnings: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -87,9 +89,10 @@ async function ownControlPlane(kind: Kind, options: UpClusterOptions): Promise<U
   }
 }
 
-async function currentContext({ yes }: UpClusterOptions, io: Io): Promise<UpCluster> {
+async function currentContext({ yes, warnings }: UpClusterOptions, io: Io): Promise<UpCluster> {
   const connection = await findCluster({}, io.env);
   const { server } = connection.config;
+  for (const warning of warnings) io.err(`caution: ${warning}\n`);
   if (!yes) {
     const answer = await io.ask(
       `This installs the operators' kinds in the cluster at ${server} and runs them with your rights. Go on? [y/N] `,

@@ -2,6 +2,7 @@ import type { Operator } from '@bowline/runtime';
 import pc from 'picocolors';
 import { bowlineVersion } from '../bowline-version.ts';
 import type { Io } from '../io.ts';
+import { commandsToTry } from './commands-to-try.ts';
 import { happeningLine, Screen, stateLine, type Terminal } from './screen.ts';
 import type { UpCluster } from './up-cluster.ts';
 import type { WatchedObjects } from './watched-objects.ts';
@@ -19,6 +20,8 @@ export interface UpViewOptions {
 export interface ReadyView {
   readonly cluster: UpCluster;
   readonly operators: readonly Operator[];
+  /** What is unsafe about their settings. */
+  readonly warnings: readonly string[];
   readonly watched: WatchedObjects;
   readonly readyMs: number;
   readonly isReady: boolean;
@@ -60,15 +63,17 @@ export class UpView {
   }
 
   /** ready begins to show the objects. */
-  ready({ cluster, operators, watched, readyMs, isReady, keepsData }: ReadyView): void {
+  ready(view: ReadyView): void {
     const { io, json } = this.#options;
+    const { cluster, watched, readyMs, isReady, warnings } = view;
     if (json) {
       const { kind, url, kubeconfig } = cluster;
       const objects = watched.states();
-      io.out(`${JSON.stringify({ ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, objects })}\n`);
+      const answer = { ready: isReady, readyMs, controlPlane: { kind, url }, kubeconfig, warnings, objects };
+      io.out(`${JSON.stringify(answer)}\n`);
       return;
     }
-    this.#heading = headingOf(cluster, operators, readyMs, keepsData);
+    this.#heading = headingOf(view, io.env);
     if (!this.#screen) io.out(`${this.#heading.join('\n')}\n`);
     this.changed(watched);
   }
@@ -118,28 +123,18 @@ export class UpView {
 }
 
 function headingOf(
-  { title, kubeconfig, isOwn }: UpCluster,
-  operators: readonly Operator[],
-  readyMs: number,
-  keepsData: boolean,
+  { cluster, operators, warnings, readyMs, keepsData }: ReadyView,
+  env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const kubectl = kubeconfig === undefined ? 'kubectl' : `kubectl --kubeconfig ${kubeconfig}`;
-  const first = operators.flatMap(({ resources, samples }) =>
-    resources.flatMap((resource) => {
-      const sample = samples.find(({ kind }) => kind === resource.kind);
-      return sample ? [{ plural: resource.plural, ...sample.metadata }] : [];
-    }),
-  )[0];
-  const tries = [
-    `${kubectl} get ${first?.plural ?? 'namespaces'} -A`,
-    first ? `${kubectl} describe ${first.plural} ${first.name} -n ${first.namespace}` : `${kubectl} api-resources`,
-    `${kubectl} get events -A --watch`,
-  ];
+  const { title, kubeconfig, isOwn } = cluster;
   const stop = isOwn && !keepsData ? 'Ctrl-C, which removes everything' : 'Ctrl-C';
   return [
     `${pc.green('ready')} bowline ${bowlineVersion} on the ${title} in ${(readyMs / 1000).toFixed(1)} s`,
     ...(kubeconfig === undefined ? [] : [`kubeconfig ${kubeconfig}`]),
-    ...tries.map((line, index) => `${index === 0 ? 'try       ' : '          '} ${line}`),
+    ...commandsToTry(operators, kubeconfig, env).map(
+      (line, index) => `${index === 0 ? 'try       ' : '          '} ${line}`,
+    ),
     `stop       ${stop}`,
+    ...warnings.map((warning) => `${pc.yellow('caution')}    ${warning}`),
   ];
 }

@@ -1,16 +1,13 @@
 import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import type { Client, Operator } from '@bowline/runtime';
+import { type Client, type Operator, type ShownState, show } from '@bowline/runtime';
 
 /** ObjectState is what people want to know of an object. */
-export interface ObjectState {
+export interface ObjectState extends ShownState {
   readonly operator: string;
   readonly kind: string;
   /** `namespace/name`. */
   readonly key: string;
-  /** Whether its operator says, about its present wishes, that all is well. */
-  readonly isReady: boolean;
-  readonly message: string;
 }
 
 /** Happening is an event about an object, for people. */
@@ -34,7 +31,7 @@ interface Conditioned extends KubernetesObject {
   };
 }
 
-/** WatchedObjects follows the objects of the operators' own kinds, and what happens to them. */
+/** WatchedObjects follows the objects of the operators' own kinds, and others that they want shown, and what operators say of any. */
 export class WatchedObjects {
   readonly #client: Client;
   readonly #operators: readonly Operator[];
@@ -97,23 +94,28 @@ export class WatchedObjects {
 
   /** run follows until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const kinds = this.#operators.flatMap(({ name, resources }) =>
-      resources.map((resource) =>
-        this.#follow(resource as Resource<Conditioned>, signal, (type, object) => this.#see(name, type, object)),
-      ),
-    );
-    await Promise.all([...kinds, this.#follow(Event, signal, (type, event) => this.#happen(type, event))]);
+    const kinds = this.#operators.flatMap(({ name, resources, local }) => {
+      const own = resources.map((resource) => show(resource as Resource<Conditioned>, { state: readiness }));
+      return [...own, ...(local.shows ?? [])].map(({ resource, labelSelector, state }) =>
+        this.#follow(resource, { labelSelector, signal }, (type, object) => {
+          // The kind and the function were declared together.
+          this.#see({ operator: name, kind: resource.kind }, type, object, () => state(object as never));
+        }),
+      );
+    });
+    await Promise.all([...kinds, this.#follow(Event, { signal }, (type, event) => this.#happen(type, event))]);
   }
 
   async #follow<T extends KubernetesObject>(
     resource: Resource<T>,
-    signal: AbortSignal,
+    options: { readonly labelSelector?: string | undefined; readonly signal: AbortSignal },
     tell: (type: string, object: T) => void,
   ): Promise<void> {
+    const { signal } = options;
     while (!signal.aborted) {
       try {
         // Without a version it begins with what is there.
-        for await (const { type, object } of await this.#client.watch(resource, { signal })) tell(type, object);
+        for await (const { type, object } of await this.#client.watch(resource, options)) tell(type, object);
       } catch {
         // The view is for people: what it misses it shows a moment later.
       }
@@ -121,21 +123,26 @@ export class WatchedObjects {
     }
   }
 
-  #see(operator: string, type: string, object: Conditioned): void {
+  #see(
+    { operator, kind }: Pick<ObjectState, 'operator' | 'kind'>,
+    type: string,
+    object: KubernetesObject,
+    state: () => ShownState,
+  ): void {
     if (type === 'BOOKMARK') return;
-    const { kind = '' } = object;
     const key = keyString(keyOf(object));
     const id = `${operator} ${kind} ${key}`;
     if (type === 'DELETED') this.#states.delete(id);
-    else this.#states.set(id, { operator, kind, key, ...readiness(object) });
+    else this.#states.set(id, { operator, kind, key, ...state() });
     this.#changed();
   }
 
   #happen(type: string, event: Event): void {
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     const { involvedObject: about, reason = '', message = '', lastTimestamp, eventTime, metadata } = event;
-    const kinds = this.#operators.flatMap(({ resources }) => resources.map(({ kind }) => kind));
-    if (!kinds.includes(about.kind ?? '')) return;
+    // The name that stands in an event is that of the controller: what others say of an object is left out.
+    const { reportingComponent = '' } = event;
+    if (!this.#operators.some(({ name }) => reportingComponent.startsWith(`bowline-${name}-`))) return;
     this.#happenings.push({
       at: String(eventTime ?? lastTimestamp ?? metadata.creationTimestamp ?? ''),
       isWarning: event.type === 'Warning',
@@ -148,7 +155,7 @@ export class WatchedObjects {
 }
 
 /** readiness is what the condition `Ready` says, if it is about the present wishes. */
-function readiness({ metadata, status }: Conditioned): Pick<ObjectState, 'isReady' | 'message'> {
+function readiness({ metadata, status }: Conditioned): ShownState {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (!ready) return { isReady: false, message: 'not looked at yet' };
   const isCurrent = ready.observedGeneration === undefined || ready.observedGeneration === metadata?.generation;

@@ -8,6 +8,7 @@ import type { CustomResource } from '../resource/custom-resource.ts';
 import type { Webhook } from '../webhook/webhook.ts';
 import { checkOperator } from './check-operator.ts';
 import type { Command, Sample } from './command.ts';
+import type { LocalUse } from './local-use.ts';
 import type { OperatorConfig } from './operator-config.ts';
 
 /** SetupContext is what an operator's `setup` gets. */
@@ -58,8 +59,13 @@ export interface OperatorOptions<Deps, Config> {
   readonly permissions?: readonly Permission[] | ((config: Config) => readonly Permission[]) | undefined;
   /** Its section of the configuration: a schema, or anything with `parse`. Defaults to no configuration. */
   readonly config?: OperatorConfig<Config> | undefined;
-  /** Objects that show it at work; those of its own kinds must be valid. Defaults to none. */
+  /**
+   * Objects that show it at work; those of its own kinds must be valid. Their namespace may be OWN_NAMESPACE, the manager's.
+   * Defaults to none.
+   */
   readonly samples?: readonly Sample[] | undefined;
+  /** How `bowline up` configures and shows it. Defaults to no configuration, and its own kinds. */
+  readonly local?: LocalUse | undefined;
   /** Needed as soon as a controller or service needs something. Name it before the services, so that their types follow. */
   readonly setup?: Setup<Deps, Config> | undefined;
 }
@@ -83,6 +89,7 @@ export interface Operator {
   readonly config: OperatorConfig<unknown> | undefined;
   readonly setup: Setup<unknown, never> | undefined;
   readonly samples: readonly Sample[];
+  readonly local: LocalUse;
 }
 
 /**
@@ -96,7 +103,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
   options: OperatorOptions<Deps, Config> & SetupOption<Deps, Config>,
 ): Operator {
   const { name, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
-  const { permissions = [], config, setup, samples = [] } = options;
+  const { permissions = [], config, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
     resources,
@@ -108,6 +115,7 @@ export function defineOperator<Deps = undefined, Config = undefined>(
     config,
     setup,
     samples,
+    local,
   };
   checkOperator(operator);
   return Object.freeze(operator);

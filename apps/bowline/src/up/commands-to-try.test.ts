@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { badge, sticker } from '../test-operators.test-support.ts';
+import { commandsToTry } from './commands-to-try.ts';
+
+const sample = { apiVersion: 'cli.test.bowline.dev/v1', kind: 'Badge', metadata: { namespace: 'a', name: 'b' } };
+const withSample = { ...badge, samples: [sample] };
+const withTries = { ...sticker, local: { tries: ['bowline sticker peel a', 'kubectl get stickers'] } };
+const events = 'kubectl get events -A --watch';
+
+describe('commandsToTry', () => {
+  it('looks at a sample where an operator says nothing, and at events at last', () => {
+    const tries = ['kubectl get badges -A', 'kubectl describe badges b -n a', events];
+    expect(commandsToTry([withSample], undefined, {})).toEqual(tries);
+    expect(commandsToTry([sticker], undefined, {})).toEqual(['kubectl get namespaces', events]);
+  });
+
+  it('takes the best of every operator before the second of any', () => {
+    const tries = ['kubectl get badges -A', 'bowline sticker peel a', events];
+    expect(commandsToTry([withSample, withTries], undefined, {})).toEqual(tries);
+  });
+
+  it('names the kubeconfig, and Bowline as it was started', () => {
+    expect(commandsToTry([withTries], '/tmp/k', { npm_lifecycle_event: 'start' })).toEqual([
+      'npm run bowline -- sticker peel a --kubeconfig /tmp/k',
+      'kubectl --kubeconfig /tmp/k get stickers',
+      'kubectl --kubeconfig /tmp/k get events -A --watch',
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import type { Operator } from '@bowline/runtime';
+
+/** Besides the events: more would not be read. */
+const MOST_COMMANDS = 2;
+
+/**
+ * commandsToTry are three commands that people can copy: the best of every operator first, then further ones, and at last the
+ * events. They name the kubeconfig, and start Bowline the way that it was started.
+ */
+export function commandsToTry(
+  operators: readonly Operator[],
+  kubeconfig: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const byOperator = operators.map((operator) => operator.local.tries ?? looksAtSample(operator));
+  const ranks = Array.from({ length: MOST_COMMANDS }, (_, rank) =>
+    byOperator.flatMap((tries) => tries.slice(rank, rank + 1)),
+  );
+  const chosen = ranks.flat().slice(0, MOST_COMMANDS);
+  const bowline = env.npm_lifecycle_event === undefined ? 'bowline' : 'npm run bowline --';
+  const place = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
+  return [...(chosen.length > 0 ? chosen : ['kubectl get namespaces']), 'kubectl get events -A --watch'].map((line) =>
+    // kubectl takes its flags anywhere, and ours come after the words of a command.
+    line.startsWith('bowline ')
+      ? `${bowline} ${line.slice('bowline '.length)}${place}`
+      : line.replace(/^kubectl/, `kubectl${place}`),
+  );
+}
+
+function looksAtSample({ resources, samples }: Operator): readonly string[] {
+  for (const { kind, plural } of resources) {
+    const sample = samples.find((each) => each.kind === kind);
+    if (!sample) continue;
+    const { name, namespace } = sample.metadata ?? {};
+    return [`kubectl get ${plural} -A`, `kubectl describe ${plural} ${name} -n ${namespace}`];
+  }
+  return [];
+}

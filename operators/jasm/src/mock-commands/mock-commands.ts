@@ -1,0 +1,96 @@
+import { BowlineError, type Command, command } from '@bowline/runtime';
+import { s } from '@bowline/runtime/resource';
+import { type MockEntries, readMockValues, withMockValue } from '../providers/mock/mock-values.ts';
+import { changeStored, readStored } from './stored-values.ts';
+
+const path = { summary: 'the path by which pods ask for the secret' };
+
+const set = command({
+  name: 'mock set',
+  summary: 'Puts a secret into the mock, in place of what is at its path.',
+  args: { path, values: { summary: 'its values, each as KEY=VALUE', variadic: true } },
+  cluster: true,
+  run: async ({ args, cluster, print, signal }) => {
+    const entries = entriesOf(args.values);
+    await changeStored(cluster, (stored) => withMockValue(readMockValues(stored), args.path, entries), signal);
+    print(`${args.path} has ${keysIn(entries)}`);
+    print('Pods that ask from now on get it; one that asked before asks again when its annotation force-sync changes.');
+  },
+});
+
+const get = command({
+  name: 'mock get',
+  summary: 'Shows which secrets the mock has, by path, and the names of their keys.',
+  args: { path: { ...path, summary: 'one of them (default: all)', optional: true } },
+  options: s.object({ showValues: s.boolean().default(false).describe('Show the values too.') }),
+  cluster: true,
+  run: async ({ args, options, cluster, print, signal }) => {
+    const values = await readStored(cluster, signal);
+    const wanted = [...values].filter(([each]) => args.path === undefined || each === args.path);
+    if (args.path !== undefined && wanted.length === 0) throw absent(args.path);
+    if (wanted.length === 0) print('The mock has no secrets.');
+    for (const [each, entries] of wanted) {
+      print(`${each} has ${keysIn(entries)}`);
+      if (options.showValues) for (const line of shown(entries)) print(`  ${line}`);
+    }
+  },
+});
+
+const clear = command({
+  name: 'mock clear',
+  summary: 'Takes secrets out of the mock. Secrets that pods have stay as they are.',
+  args: { path: { ...path, summary: 'one of them (default: all)', optional: true } },
+  cluster: true,
+  run: async ({ args, cluster, print, signal }) => {
+    const one = args.path;
+    if (one === undefined) {
+      // Whatever is there: this is also the way out of values that cannot be read.
+      await changeStored(cluster, () => new Map(), signal);
+      print('The mock has no secrets any more.');
+      return;
+    }
+    await changeStored(
+      cluster,
+      (stored) => {
+        const values = readMockValues(stored);
+        if (!values.has(one)) throw absent(one);
+        return withMockValue(values, one, undefined);
+      },
+      signal,
+    );
+    print(`${one} is gone from the mock.`);
+  },
+});
+
+/** mockCommands change what the provider mock has: `bowline jasm mock set|get|clear`. */
+export const mockCommands: readonly Command[] = [set, get, clear];
+
+/** entriesOf reads KEY=VALUE words. A word that is wrong is named by its place: it may be a value. */
+function entriesOf(words: readonly string[]): Readonly<Record<string, string>> {
+  const entries = words.map((word, index) => {
+    const at = word.indexOf('=');
+    if (at < 1) {
+      throw new BowlineError(
+        'BOWLINE_ARGUMENT_INVALID',
+        `cannot set values in the mock: value ${index + 1} of ${words.length} has no key; write KEY=VALUE`,
+      );
+    }
+    return [word.slice(0, at), word.slice(at + 1)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function keysIn(entries: MockEntries): string {
+  return typeof entries === 'string' ? 'a text without keys' : `the keys ${Object.keys(entries).sort().join(', ')}`;
+}
+
+function shown(entries: MockEntries): readonly string[] {
+  return typeof entries === 'string' ? [entries] : Object.entries(entries).map(([key, value]) => `${key}=${value}`);
+}
+
+function absent(path: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_JASM_MOCK_ABSENT',
+    `the mock has no secret at ${path}: \`bowline jasm mock get\` shows those that it has`,
+  );
+}

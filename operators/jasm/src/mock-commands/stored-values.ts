@@ -1,0 +1,43 @@
+import { keyString, Secret } from '@bowline/kubernetes';
+import { BowlineError, type CommandCluster, isAlreadyExists, isConflict } from '@bowline/runtime';
+import { MOCK_SECRET, type MockValues, mockSecretData, readMockValues } from '../providers/mock/mock-values.ts';
+
+/** How often somebody else may be faster before we give up. */
+const MOST_ATTEMPTS = 5;
+
+/** readStored is the values that the cluster's mock has. */
+export async function readStored({ client, namespace }: CommandCluster, signal: AbortSignal): Promise<MockValues> {
+  return readMockValues(await client.find(Secret, { namespace, name: MOCK_SECRET }, { signal }));
+}
+
+/**
+ * changeStored changes the values that the cluster's mock has, and answers them. Only their own entry of the Secret is written, and
+ * only over the state that was read: another change meanwhile is seen and kept.
+ */
+export async function changeStored(
+  { client, namespace }: CommandCluster,
+  change: (stored: Secret | undefined) => MockValues,
+  signal: AbortSignal,
+): Promise<MockValues> {
+  const key = { namespace, name: MOCK_SECRET };
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const stored = await client.find(Secret, key, { signal });
+    const values = change(stored);
+    const data = mockSecretData(values);
+    try {
+      if (stored) {
+        const { resourceVersion } = stored.metadata ?? {};
+        await client.patch(Secret, key, { type: 'merge', body: { metadata: { resourceVersion }, data } }, { signal });
+      } else {
+        await client.create(Secret, { metadata: key, data }, { signal });
+      }
+      return values;
+    } catch (error) {
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+    }
+  }
+  throw new BowlineError(
+    'BOWLINE_JASM_MOCK_BUSY',
+    `cannot change the Secret ${keyString(key)}: something else changed it ${MOST_ATTEMPTS} times meanwhile; try again`,
+  );
+}
