@@ -8,6 +8,9 @@ import { CredentialsError } from './aws-errors.ts';
 import type { AwsConfig } from './config.ts';
 import { observed } from './observed.ts';
 
+/** AwsContext is what of its context the provider needs. */
+export type AwsContext = Pick<ProviderContext<AwsConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>;
+
 /** Identity is as whom and where a secret is read. */
 export interface Identity {
   readonly region: string | undefined;
@@ -35,13 +38,13 @@ const SILENT = {
 
 /** AwsClients makes and keeps a client for each identity. They share their connections. */
 export class AwsClients {
-  readonly #context: ProviderContext<AwsConfig>;
+  readonly #context: AwsContext;
   readonly #agents: { readonly httpAgent: HttpAgent; readonly httpsAgent: HttpsAgent };
   readonly #ownCredentials: CredentialProvider;
   /** The one that was used last comes last. */
   readonly #clients = new Map<string, SecretsManagerClient>();
 
-  constructor(context: ProviderContext<AwsConfig>) {
+  constructor(context: AwsContext) {
     // The SDK prints a warning on Node 20, once and to the console. What it says is in decision 018, and nobody who runs an
     // operator can act on it. There is no other switch.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

@@ -50,7 +50,6 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
     'RequestTimeoutException',
     'TimeoutError',
     'IDPCommunicationError',
-    // The SDK has learnt the time from this answer; the next request is signed with it.
     'RequestExpired',
     'RequestInTheFuture',
     'RequestTimeTooSkewed',
@@ -152,8 +151,10 @@ function providerError(message: string, { kind, code, retryAfterMs }: Failure, o
 export function failureOf(error: unknown): Failure {
   const { name = '', message = '', code, $metadata, $response, $retryable } = (error ?? {}) as SdkError;
   const status = $metadata?.httpStatusCode;
-  const byName = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   const words = clean(message);
+  // The SDK has learnt the time from this answer, and signs the next request with it.
+  const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(words);
+  const byName = isSkewed ? 'transient' : Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   const seconds = Number($response?.headers?.['retry-after']);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
   if (byName) return { kind: byName, code: name, words, retryAfterMs };

@@ -6,18 +6,10 @@ import {
   type SecretsManagerClient,
   type SecretValueEntry,
 } from '@aws-sdk/client-secrets-manager';
-import type {
-  Capabilities,
-  ExternalSecret,
-  ProviderContext,
-  SecretPayload,
-  SecretProvider,
-  SecretRef,
-} from '../provider.ts';
+import type { Capabilities, ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
-import { AwsClients } from './aws-clients.ts';
+import { AwsClients, type AwsContext } from './aws-clients.ts';
 import { type AwsCall, awsError, isDenied, PROVIDER } from './aws-errors.ts';
-import type { AwsConfig } from './config.ts';
 import { DeniedCalls } from './denied-calls.ts';
 import { observed } from './observed.ts';
 import { regionOf } from './secret-id.ts';
@@ -32,11 +24,11 @@ const CURRENT = 'AWSCURRENT';
 export class AwsSecretsManager implements SecretProvider {
   readonly name: string = PROVIDER;
   readonly capabilities: Capabilities = { versions: true, batch: true };
-  readonly #context: ProviderContext<AwsConfig>;
+  readonly #context: AwsContext;
   readonly #clients: AwsClients;
   readonly #denied: DeniedCalls;
 
-  constructor(context: ProviderContext<AwsConfig>) {
+  constructor(context: AwsContext) {
     this.#context = context;
     this.#clients = new AwsClients(context);
     this.#denied = new DeniedCalls(context.clock);

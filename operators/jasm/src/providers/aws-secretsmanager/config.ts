@@ -26,7 +26,9 @@ export const config = s
       ),
     externalId: s
       .string()
-      .pattern('^[A-Za-z0-9_+=,.@:/-]{2,1224}$')
+      .pattern('^[A-Za-z0-9_+=,.@:/-]*$')
+      .minLength(2)
+      .maxLength(1224)
       .optional()
       .describe('The external id that the trust policies of roles ask for.'),
     sessionTags: s

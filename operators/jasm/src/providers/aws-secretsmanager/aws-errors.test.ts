@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { awsError } from './aws-errors.ts';
+import { AwsStore, NEVER, refTo } from './aws-store.test-support.ts';
+
+const CALL = { operation: 'GetSecretValue', secret: 'prod/db' } as const;
+
+/** What AWS answers, as the SDK throws it. */
+function thrown(name: string, status: number, message = 'said'): Error {
+  return Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
+}
+
+describe('awsError', () => {
+  it.each([
+    // AWS gives 400 to all of these.
+    ['ResourceNotFoundException', 400, 'not-found'],
+    ['AccessDeniedException', 400, 'denied'],
+    ['ThrottlingException', 400, 'transient'],
+    ['InternalServiceError', 400, 'transient'],
+    ['InternalServiceError', 500, 'transient'],
+    ['InvalidRequestException', 400, 'refused'],
+    ['InvalidParameterException', 400, 'refused'],
+    ['DecryptionFailure', 400, 'refused'],
+    ['ExpiredTokenException', 400, 'denied'],
+    ['UnrecognizedClientException', 400, 'denied'],
+    // As other implementations answer.
+    ['ResourceNotFoundException', 404, 'not-found'],
+    ['AccessDenied', 403, 'denied'],
+    // Names that nobody knows: the status tells.
+    ['Unheard', 404, 'not-found'],
+    ['Unheard', 403, 'denied'],
+    ['Unheard', 401, 'denied'],
+    ['Unheard', 429, 'transient'],
+    ['Unheard', 503, 'transient'],
+    ['Unheard', 418, 'refused'],
+    // A page of something in between.
+    ['SyntaxError', 200, 'transient'],
+  ] as const)('tells %s with status %i as %s', (name, status, kind) => {
+    expect(awsError(thrown(name, status), CALL).kind).toBe(kind);
+  });
+
+  it.each([
+    ['ECONNRESET', 'transient'],
+    ['ECONNREFUSED', 'transient'],
+    ['ENOTFOUND', 'transient'],
+    ['EAI_AGAIN', 'transient'],
+    ['ETIMEDOUT', 'transient'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'refused'],
+    ['CERT_HAS_EXPIRED', 'refused'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'refused'],
+  ] as const)('tells %s of the network as %s', (code, kind) => {
+    const error = awsError(Object.assign(new Error('connect'), { code }), CALL);
+    expect([error.kind, error.code]).toEqual([kind, code]);
+  });
+
+  it.each([
+    [
+      thrown('AccessDeniedException', 400),
+      /access denied \(AccessDeniedException\).*needs secretsmanager:GetSecretValue on it$/,
+    ],
+    [thrown('AccessDeniedException', 400, 'Access to KMS is not allowed'), /allow kms:Decrypt/],
+    [thrown('ResourceNotFoundException', 400), /no such secret in this account and region/],
+    [
+      thrown('ResourceNotFoundException', 400, "can't find … staging label: AWSCURRENT"),
+      /no such version, or no value yet/,
+    ],
+    [thrown('ThrottlingException', 400), /cannot answer now \(ThrottlingException\)$/],
+    [thrown('DecryptionFailure', 400, 'cannot decrypt'), /refuses it \(DecryptionFailure: cannot decrypt\)$/],
+  ])('says %s in words that tell what to do', (error, words) => {
+    const { message } = awsError(error, CALL);
+    expect(message).toMatch(/^GetSecretValue of prod\/db: /);
+    expect(message).toMatch(words);
+  });
+
+  it('leaves out of the words of AWS what changes each time, keys, and who asked', () => {
+    const said =
+      'Request 5f0c7127-f8cd-4a0f-9d5e-9d6d1f2b3c4d of ASIAQWERTYUIOPASDFGH with token FwoGZXIvYXdzEBYaDHqa0AP1nZHSzQ2yXyKsAWVjPexample is\nwrong';
+    const { message } = awsError(thrown('InvalidParameterException', 400, said), CALL);
+    expect(message).toBe(
+      'GetSecretValue of prod/db: Secrets Manager refuses it (InvalidParameterException: Request … of … with token … is wrong)',
+    );
+    const denied = awsError(thrown('AccessDeniedException', 400, 'User: arn:aws:iam::1:user/alice is not'), CALL);
+    expect(denied.message).not.toContain('alice');
+  });
+
+  it('takes from the answer how long to wait', () => {
+    const error = Object.assign(thrown('ThrottlingException', 400), { $response: { headers: { 'retry-after': '7' } } });
+    expect(awsError(error, CALL).retryAfterMs).toBe(7000);
+    expect(awsError(thrown('ThrottlingException', 400), CALL).retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('what Secrets Manager answers', () => {
+  it.each(['ThrottlingException', 'InternalServiceError'])('%s passes', async (code) => {
+    await using store = await AwsStore.start();
+    store.fake.put('prod/db', 'one');
+    store.fake.fail('GetSecretValue', code);
+    const provider = store.provider();
+    await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({ kind: 'transient', code });
+    await provider.fetchSecret(refTo('prod/db'), NEVER);
+    expect(store.fake.made).toHaveLength(2);
+  });
+
+  it.each([
+    ['half an answer', 'cut' as const],
+    ['a page of a proxy', { status: 502, body: '<html>bad gateway</html>' }],
+    ['a page in place of an answer', { status: 200, body: '<html>log in</html>' }],
+  ])('%s passes', async (_, fault) => {
+    await using store = await AwsStore.start();
+    store.fake.put('prod/db', 'one');
+    store.fake.http.fail(/^\/$/, fault);
+    const provider = store.provider();
+    await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({ kind: 'transient' });
+  });
+});

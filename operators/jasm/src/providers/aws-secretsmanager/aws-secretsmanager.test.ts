@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { configOf } from '../../testing/config-of.test-support.ts';
+import { providerContract } from '../contract.test-support.ts';
+import { AwsStore, NEVER, refTo } from './aws-store.test-support.ts';
+import { config } from './config.ts';
+import { awsSecretsManager } from './kind.ts';
+
+providerContract('aws-secretsmanager', {
+  setup: async () => {
+    const store = await AwsStore.start();
+    const { fake, observed } = store;
+    return {
+      provider: store.provider(),
+      observed,
+      credentials: [fake.key.secretAccessKey, fake.key.accessKeyId],
+      ref: (word) => refTo(`prod/${word}`),
+      put: (ref, fields) => fake.put(ref.path, fields),
+      remove: (ref) => fake.remove(ref.path),
+      deny: (ref) => fake.deny('*', ref.path),
+      failOnce: (how) => (how === 'status' ? fake.fail('*', 'InternalServiceError') : fake.http.fail(/^\/$/, 'reset')),
+      hangOnce: () => {
+        fake.http.fail(/^\/$/, 'hang');
+        return fake.http.hanging();
+      },
+      putEmpty: (ref) => fake.create(ref.path),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    };
+  },
+  empty: 'not-found',
+  invalidPaths: [
+    '',
+    'with space',
+    'ümlaut',
+    'a?b',
+    'x'.repeat(513),
+    'arn:aws:secretsmanager:eu-central-1:123456789012:secret:',
+    'arn:aws:s3:::bucket',
+    'arn:aws:secretsmanager:eu-central-1:1234:secret:prod/db-abcdef',
+  ],
+  names: (path) => awsSecretsManager.names(path, configOf(config)),
+});
+
+describe('a secret of Secrets Manager', () => {
+  it('is read as text or as bytes, with its version', async () => {
+    await using store = await AwsStore.start();
+    const text = store.fake.put('prod/text', '{"n": 12345678901234567890}');
+    const bytes = store.fake.put('prod/bytes', Uint8Array.of(0, 255, 10));
+    const provider = store.provider();
+    expect(await provider.fetchSecret(refTo('prod/text'), NEVER)).toEqual({
+      provider: 'aws-secretsmanager',
+      sourcePath: 'prod/text',
+      payload: { kind: 'text', text: '{"n": 12345678901234567890}' },
+      version: text,
+    });
+    const secret = await provider.fetchSecret(refTo('prod/bytes'), NEVER);
+    expect(secret).toMatchObject({ payload: { kind: 'bytes' }, version: bytes });
+    expect(secret.payload).toMatchObject({ bytes: Uint8Array.of(0, 255, 10) });
+  });
+
+  it('is read at a stage or at a version', async () => {
+    await using store = await AwsStore.start();
+    const ids = ['one', 'two', 'three'].map((text) => store.fake.put('prod/db', text));
+    const provider = store.provider();
+    const cases = [
+      { ref: refTo('prod/db'), text: 'three', version: ids[2] },
+      { ref: refTo('prod/db', { versionStage: 'AWSPREVIOUS' }), text: 'two', version: ids[1] },
+      { ref: refTo('prod/db', { versionId: ids[0] }), text: 'one', version: ids[0] },
+    ];
+    for (const { ref, text, version } of cases) {
+      expect(await provider.fetchSecret(ref, NEVER)).toMatchObject({ payload: { text }, version });
+    }
+    // The first has no label any more: whether it is there, only reading tells.
+    const probed = await Promise.all(cases.map(({ ref }) => provider.probeVersion(ref, NEVER)));
+    expect(probed).toEqual([ids[2], ids[1], undefined]);
+  });
+
+  it('that will be deleted is refused, with what to do, and has no version', async () => {
+    await using store = await AwsStore.start();
+    store.fake.put('prod/db', 'one');
+    store.fake.scheduleDeletion('prod/db');
+    const provider = store.provider();
+    expect(await provider.probeVersion(refTo('prod/db'), NEVER)).toBeUndefined();
+    await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
+      kind: 'refused',
+      code: 'InvalidRequestException',
+      message: 'GetSecretValue of prod/db: the secret is scheduled for deletion; restore it, or name another one',
+    });
+  });
+
+  it('is read by its ARN, with or without the suffix, in the region that the ARN names alone', async () => {
+    await using store = await AwsStore.start();
+    store.fake.put('prod/db', 'one');
+    store.fake.put('prod/db', 'far', 'us-east-1');
+    const provider = store.provider();
+    const arn = store.fake.arnOf('prod/db');
+    for (const path of [arn, arn.slice(0, -7)]) {
+      expect(await provider.fetchSecret(refTo(path), NEVER)).toMatchObject({ payload: { text: 'one' } });
+    }
+    const far = store.fake.arnOf('prod/db', 'us-east-1');
+    await expect(provider.fetchSecret(refTo(far), NEVER)).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('name region: us-east-1 in the annotation') as string,
+    });
+    const permitted = refTo(far, { region: 'us-east-1' });
+    expect(await provider.fetchSecret(permitted, NEVER)).toMatchObject({ payload: { text: 'far' } });
+    expect(store.fake.calls.map(({ region }) => region)).toEqual(['eu-central-1', 'eu-central-1', 'us-east-1']);
+  });
+
+  it('is read in the region of the configuration, at its endpoint', async () => {
+    await using store = await AwsStore.start({ AWS_ENDPOINT_URL: undefined, AWS_REGION: undefined });
+    store.fake.put('prod/db', 'far', 'us-gov-west-1');
+    const provider = store.provider({ region: 'us-gov-west-1', endpoint: store.fake.http.url });
+    expect(await provider.fetchSecret(refTo('prod/db'), NEVER)).toMatchObject({ payload: { text: 'far' } });
+  });
+
+  it('is not read without a region, and the message says where to name it', async () => {
+    await using store = await AwsStore.start({ AWS_REGION: undefined, AWS_DEFAULT_REGION: undefined });
+    await expect(store.provider().fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('set aws.region or AWS_REGION') as string,
+    });
+  });
+
+  it('is read when the clocks disagree, at the second attempt', async () => {
+    await using store = await AwsStore.start();
+    store.fake.put('prod/db', 'one');
+    store.fake.aheadMs = 3_600_000;
+    const provider = store.provider();
+    await expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({ kind: 'transient' });
+    expect(await provider.fetchSecret(refTo('prod/db'), NEVER)).toMatchObject({ payload: { text: 'one' } });
+  });
+});
+
+describe('versions of Secrets Manager', () => {
+  it('are not asked for again, for an hour, where we may not describe', async () => {
+    await using store = await AwsStore.start();
+    const version = store.fake.put('prod/db', 'one');
+    store.fake.put('prod/open', 'two');
+    store.fake.deny('DescribeSecret', 'prod/db');
+    const provider = store.provider();
+    expect(await provider.probeVersion(refTo('prod/db'), NEVER)).toBeUndefined();
+    store.fake.allow();
+    expect(await provider.probeVersion(refTo('prod/db'), NEVER)).toBeUndefined();
+    expect(await provider.probeVersion(refTo('prod/open'), NEVER)).toBeDefined();
+    expect(store.fake.made).toEqual(['DescribeSecret prod/db', 'DescribeSecret prod/open']);
+    await store.clock.advance(3_600_000);
+    expect(await provider.probeVersion(refTo('prod/db'), NEVER)).toBe(version);
+  });
+});
+
+describe('lists of Secrets Manager', () => {
+  it('are read with one call, by name and by ARN', async () => {
+    await using store = await AwsStore.start();
+    for (const name of ['a', 'b', 'c']) store.fake.put(name, `value of ${name}`);
+    const paths = ['a', store.fake.arnOf('b'), store.fake.arnOf('c').slice(0, -7)];
+    const secrets = await store.provider().fetchSecrets(
+      paths.map((path) => refTo(path)),
+      NEVER,
+    );
+    expect(secrets).toMatchObject(
+      ['a', 'b', 'c'].map((name, place) => ({ sourcePath: paths[place], payload: { text: `value of ${name}` } })),
+    );
+    expect(store.fake.made).toEqual([`BatchGetSecretValue ${paths.join(' ')}`]);
+  });
+
+  it('give each secret its own error, with what it needs', async () => {
+    await using store = await AwsStore.start();
+    for (const name of ['a', 'b']) store.fake.put(name, 'one');
+    store.fake.deny('GetSecretValue', 'b');
+    const far = store.fake.put('far', 'x', 'us-east-1') && store.fake.arnOf('far', 'us-east-1');
+    const refs = ['a', 'b', 'unknown', far].map((path) => refTo(path));
+    expect(await store.provider().fetchSecrets(refs, NEVER)).toMatchObject([
+      { payload: { text: 'one' } },
+      { kind: 'denied', message: expect.stringContaining('needs secretsmanager:GetSecretValue on it') as string },
+      { kind: 'not-found' },
+      { kind: 'refused', code: 'OtherRegion' },
+    ]);
+    expect(store.fake.made).toEqual(['BatchGetSecretValue a b unknown']);
+  });
+
+  it('are read one by one, and for an hour so, where we may not read several at once', async () => {
+    await using store = await AwsStore.start();
+    for (const name of ['a', 'b']) store.fake.put(name, 'one');
+    store.fake.deny('BatchGetSecretValue', '**');
+    const provider = store.provider();
+    const refs = ['a', 'b'].map((path) => refTo(path));
+    for (let time = 0; time < 2; time++) {
+      const secrets = await provider.fetchSecrets(refs, NEVER);
+      expect(secrets).toMatchObject(refs.map(({ path }) => ({ sourcePath: path, payload: { text: 'one' } })));
+    }
+    const operations = store.fake.calls.map(({ operation }) => operation);
+    expect(operations).toEqual(['BatchGetSecretValue', ...new Array<string>(4).fill('GetSecretValue')]);
+  });
+
+  it('are read one by one when they name a version', async () => {
+    await using store = await AwsStore.start();
+    for (const name of ['a', 'b']) for (const text of ['old', 'new']) store.fake.put(name, text);
+    const refs = ['a', 'b'].map((path) => refTo(path, { versionStage: 'AWSPREVIOUS' }));
+    expect(await store.provider().fetchSecrets(refs, NEVER)).toMatchObject(
+      refs.map(() => ({ payload: { text: 'old' } })),
+    );
+  });
+});
+
+describe('names of Secrets Manager', () => {
+  it('get the prefix of the configuration; ARNs must have it already', () => {
+    const names = (path: string): readonly string[] =>
+      awsSecretsManager.names(path, configOf(config, { prefix: 'prod/' }));
+    expect(names('db')).toEqual(['prod/db']);
+    const arn = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-abcdef';
+    expect(names(arn)).toEqual([arn]);
+    expect(() => names(arn.replace('prod/', 'test/'))).toThrow(/begins with "prod\/"/);
+  });
+
+  it('depend on the namespace only where a session of a role is tagged with it', () => {
+    const depends = (section: object, role?: string): boolean | undefined =>
+      awsSecretsManager.dependsOnNamespace?.(refTo('x', { role }), configOf(config, section));
+    const role = 'arn:aws:iam::123456789012:role/reader';
+    expect([depends({}), depends({ role }), depends({ sessionTags: true })]).toEqual([false, false, false]);
+    expect([depends({ role, sessionTags: true }), depends({ sessionTags: true }, role)]).toEqual([true, true]);
+  });
+});

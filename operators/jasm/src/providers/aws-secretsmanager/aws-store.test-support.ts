@@ -1,0 +1,50 @@
+import { VirtualClock } from '@bowline/machinery';
+import { configOf } from '../../testing/config-of.test-support.ts';
+import { FakeAws, useEnvironment } from '../../testing/fake-aws.test-support.ts';
+import type { SecretRef } from '../provider.ts';
+import { AwsSecretsManager } from './aws-secretsmanager.ts';
+import { config } from './config.ts';
+
+/** AwsStore is a fake AWS with providers that read from it. */
+export class AwsStore implements AsyncDisposable {
+  readonly fake: FakeAws;
+  readonly clock = new VirtualClock();
+  readonly observed: string[] = [];
+  readonly #stop = new AbortController();
+  readonly #environment: Disposable;
+
+  private constructor(fake: FakeAws, variables: Readonly<Record<string, string | undefined>>) {
+    this.fake = fake;
+    this.#environment = useEnvironment({ AWS_PROFILE: undefined, ...fake.environment, ...variables });
+  }
+
+  /** start gives it a process environment, with some variables more or less. */
+  static async start(variables: Readonly<Record<string, string | undefined>> = {}): Promise<AwsStore> {
+    return new AwsStore(await FakeAws.start(), variables);
+  }
+
+  /** provider reads with a section of the configuration. */
+  provider(section: object = {}): AwsSecretsManager {
+    return new AwsSecretsManager({
+      config: configOf(config, section),
+      env: process.env,
+      clock: this.clock,
+      observe: ({ operation, code }) => this.observed.push(`${operation} ${code}`),
+      signal: this.#stop.signal,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#environment[Symbol.dispose]();
+    await this.fake[Symbol.asyncDispose]();
+  }
+}
+
+/** refTo names a secret for pods of the namespace `team`. */
+export function refTo(path: string, more: Partial<SecretRef> = {}): SecretRef {
+  return { path, namespace: 'team', ...more };
+}
+
+/** NEVER is a signal that nobody aborts. */
+export const NEVER: AbortSignal = new AbortController().signal;
