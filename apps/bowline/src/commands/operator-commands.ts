@@ -33,6 +33,9 @@ export function operatorCommands(operator: Operator, summary: string, io: Io): C
   const { name, commands } = operator;
   const command = new Command(name).description(summary);
   for (const each of commands) groupOf(command, each.name).addCommand(commandOf(operator, each, io));
+  for (const group of command.commands.filter((each) => each.commands.length > 0)) {
+    group.description(`Commands: ${group.commands.map((each) => each.name()).join(', ')}.`);
+  }
   if (commands.length > 0) {
     return command.addHelpText('after', `\nExample:\n  bowline ${name} ${commands[0]?.name} --help`);
   }
@@ -73,9 +76,9 @@ function commandOf(operator: Operator, declared: OperatorCommand, io: Io): Comma
       `the manager's namespace (default: the pod's own, else ${DEFAULT_NAMESPACE})`,
     );
   }
-  const words = argumentsOf(declared).map(
-    (argument) => ` ${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`,
-  );
+  const words = Object.entries(args).map(([argument, { example, variadic }]) => {
+    return ` ${example ?? `${argument.toUpperCase()}${variadic ? '…' : ''}`}`;
+  });
   const example = [...words, ...flags.map((flag) => ` --${flag.name} …`)].join('');
   return command
     .addHelpText('after', `\nExample:\n  bowline ${operator.name} ${name}${example}`)

@@ -1,20 +1,26 @@
 import { BowlineError, type Command, command } from '@bowline/runtime';
 import { s } from '@bowline/runtime/resource';
+import { POD_ANNOTATIONS } from '../api/names.ts';
 import { type MockEntries, readMockValues, withMockValue } from '../providers/mock/mock-values.ts';
 import { changeStored, readStored } from './stored-values.ts';
 
-const path = { summary: 'the path by which pods ask for the secret' };
+const path = { summary: 'the path by which pods ask for the secret', example: '/shop/database' };
 
 const set = command({
   name: 'mock set',
   summary: 'Puts a secret into the mock, in place of what is at its path.',
-  args: { path, values: { summary: 'its values, each as KEY=VALUE', variadic: true } },
+  args: {
+    path,
+    values: { summary: 'its values, each as KEY=VALUE', example: 'username=shop password=secret', variadic: true },
+  },
   cluster: true,
   run: async ({ args, cluster, print, signal }) => {
     const entries = entriesOf(args.values);
     await changeStored(cluster, (stored) => withMockValue(readMockValues(stored), args.path, entries), signal);
     print(`${args.path} has ${keysIn(entries)}`);
-    print('Pods that ask from now on get it; one that asked before asks again when its annotation force-sync changes.');
+    print(
+      `New pods get it; one that asked before asks again when its annotation ${POD_ANNOTATIONS.forceSync} changes.`,
+    );
   },
 });
 

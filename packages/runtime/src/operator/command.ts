@@ -7,6 +7,8 @@ import type { Log } from '../observability/log.ts';
 export interface CommandArgument {
   /** One line for the help. */
   readonly summary: string;
+  /** What stands for it in the example of the help; of a variadic one several words. Defaults to its name in capitals. */
+  readonly example?: string | undefined;
   /** Whether it may be left out. Defaults to false. */
   readonly optional?: boolean | undefined;
   /** Whether it takes all the words that are left, at least one unless it is optional. Only the last can. Defaults to false. */
