@@ -1,0 +1,91 @@
+import { Secret } from '@bowline/kubernetes';
+import { parseDuration } from '@bowline/machinery';
+import {
+  allow,
+  defineOperator,
+  type Operator,
+  OWN_NAMESPACE,
+  type Permission,
+  type SetupContext,
+} from '@bowline/runtime';
+import { config } from './config.ts';
+import type { Config, Deps } from './deps.ts';
+import { JasmMetrics } from './metrics.ts';
+import { annotationReader } from './pods/read-annotation.ts';
+import { requirePolicy } from './policy/config.ts';
+import { MOCK_SECRET } from './providers/mock/mock-values.ts';
+import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
+import { checkAnnotation } from './secretsync/annotations.ts';
+import { SyncMemory } from './secretsync/memory.ts';
+import { orderedClock } from './secretsync/ordered-clock.ts';
+import { reconcile } from './secretsync/reconcile.ts';
+import { RESTARTABLE } from './secretsync/restart.ts';
+import { watching, watchingPods } from './secretsync/watching.ts';
+import { SourceReads } from './sources/source-reads.ts';
+
+/** JasmOptions makes an operator with other providers. */
+export interface JasmOptions {
+  /** The providers that pods may name, given their sections of the configuration. Defaults to those that come with it. */
+  readonly providers?: ((config: ProviderConfig) => ReadonlyMap<string, ConfiguredKind>) | undefined;
+  /** Where providers look for credentials. Defaults to the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** jasmWith is the operator with providers of one's own. */
+export function jasmWith(options: JasmOptions = {}): Operator {
+  return defineOperator({
+    name: 'jasm',
+    config,
+    setup: (context: SetupContext<Config>): Deps => setUp(context, options),
+    controllers: [watching.reconcile(reconcile), watchingPods.reconcile(checkAnnotation)],
+    permissions: permissionsFor,
+  });
+}
+
+/** jasm is the operator: it brings the secrets that pods ask for by an annotation into Secrets. */
+export const jasm = jasmWith();
+
+function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
+  const { config, client, namespace, clock, random, log, signal } = context;
+  const { providers = providerKinds, env = process.env } = options;
+  const { allowedRoles, allowedRegions } = config.aws;
+  const policy = { ...config, allowedRoles, allowedRegions };
+  requirePolicy(policy);
+  const kinds = providers(config);
+  const instants = orderedClock(clock);
+  const metrics = new JasmMetrics({
+    metrics: context.metrics,
+    clock,
+    providers: [...kinds.keys()],
+    perObject: config.perObjectMetrics,
+    signal,
+  });
+  return {
+    config,
+    settings: {
+      deletionGraceMs: parseDuration(config.deletionGrace),
+      resyncMs: parseDuration(config.resyncPeriod),
+      permanentErrorRequeueMs: parseDuration(config.permanentErrorRequeue),
+    },
+    policy,
+    kinds,
+    read: annotationReader(kinds),
+    sources: new SourceReads({
+      kinds,
+      metrics,
+      context: { client, namespace, clock: instants, random, log, env, signal },
+    }),
+    instants,
+    memory: new SyncMemory(),
+    metrics,
+  };
+}
+
+/** Secrets are written where pods are, under names that they choose; reading them follows from what is watched. */
+function permissionsFor({ allowDeletion, allowRestart, mock }: Config): readonly Permission[] {
+  return [
+    allow(['create', 'patch', ...(allowDeletion ? ['delete'] : [])], Secret),
+    ...(allowRestart ? Object.values(RESTARTABLE).map((kind) => allow(['get', 'patch'], kind)) : []),
+    ...(mock.enabled ? [allow(['get'], Secret, { names: [MOCK_SECRET], namespaces: [OWN_NAMESPACE] })] : []),
+  ];
+}

@@ -1,0 +1,43 @@
+import { type ObjectKey, Pod, parseKey, Secret } from '@bowline/kubernetes';
+import { type Asker, type AskingPod, askersOf } from '../pods/askers.ts';
+import type { Seen } from './obstacles.ts';
+import { viewOfSecret } from './secret-view.ts';
+import type { SecretContext } from './watching.ts';
+
+/** Look is a Secret as it is; `live` is all of one that is not ours, where keys may be merged into it. */
+export interface Look {
+  readonly secret: Seen;
+  readonly live?: Secret | undefined;
+}
+
+/** targetOf is the key of the Secret that a run is about. */
+export function targetOf({
+  key,
+}: Pick<SecretContext, 'key'>): Required<Pick<ObjectKey, 'name'>> & { readonly namespace: string } {
+  const { namespace = '', name } = parseKey(key);
+  return { namespace, name };
+}
+
+/** findAskers are the workloads that ask for the Secret of a run. */
+export function findAskers(context: SecretContext): readonly Asker[] {
+  const { key, list, deps } = context;
+  const { name } = targetOf(context);
+  return askersOf(
+    list(Pod, { by: { asks: key } }).flatMap((pod): AskingPod[] => {
+      const request = deps.read(pod.annotation).requests.find(({ secretName }) => secretName === name);
+      return request ? [{ pod, request }] : [];
+    }),
+  );
+}
+
+/** lookAt tells what is there. Only a Secret that is not ours, and that somebody wants to merge keys into, has to be read. */
+export async function lookAt(context: SecretContext, askers: readonly Asker[]): Promise<Look> {
+  const { get, live } = context;
+  const target = targetOf(context);
+  const ours = get('managed', target);
+  if (ours) return { secret: ours };
+  if (!get('others', target)) return { secret: undefined };
+  if (askers.every(({ request }) => request.creationPolicy === 'Create')) return { secret: 'foreign' };
+  const found = await live.find(Secret, target);
+  return found ? { secret: viewOfSecret(found), live: found } : { secret: undefined };
+}

@@ -1,0 +1,91 @@
+import { keyString } from '@bowline/kubernetes';
+import type { PodView } from '../pods/pod-view.ts';
+import type { Problem } from './problem.ts';
+
+/** Failure is a read or a write that only helps when somebody does something. */
+export interface Failure {
+  readonly problem: Problem;
+  /** What was asked when it failed: what is asked anew is tried at once. */
+  readonly requestHash: string;
+  readonly forced: string | undefined;
+  readonly pods: ReadonlySet<string>;
+  /** How many times in a row. */
+  readonly count: number;
+  /** When it is tried again even if nothing happens, and how long the wait is. Infinity: not at all. */
+  readonly until: number;
+  readonly delayMs: number;
+  /** The version whose content is the problem. Undefined: something else is. */
+  readonly version: string | undefined;
+}
+
+/** SecretMemory is what is remembered of one Secret. All times are monotonic. */
+export interface SecretMemory {
+  /** What was last read, or found in place, for each pod: by uid the hash of its request. */
+  readonly answered: Map<string, string>;
+  /** When the source was last read; after a restart, when the Secret was first looked at. */
+  readAt: number | undefined;
+  /** Since when nobody asks for it. */
+  unaskedSince: number | undefined;
+  failure: Failure | undefined;
+  /** Which workloads were restarted: by id the mark that their template got. */
+  readonly restarted: Map<string, string>;
+}
+
+interface SeenPod {
+  readonly uid: string;
+  readonly at: number;
+  readonly isInitial: boolean;
+}
+
+/**
+ * SyncMemory is what one process remembers to save calls and writes. Everything in it may be lost: a new process finds out in the
+ * cluster what is left to do, for one question per source about its version.
+ */
+export class SyncMemory {
+  readonly #secrets = new Map<string, SecretMemory>();
+  readonly #pods = new Map<string, SeenPod>();
+  #hasBegun = false;
+
+  /** begin takes all pods that are there when the work begins, once: they share one instant, and with it the calls of that time. */
+  begin(pods: () => readonly PodView[], now: number): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    for (const pod of pods()) this.#pods.set(keyString(pod), { uid: pod.uid, at: now, isInitial: true });
+  }
+
+  /** notice remembers when a pod was first seen. */
+  notice(pod: PodView, now: number): SeenPod {
+    const key = keyString(pod);
+    const known = this.#pods.get(key);
+    if (known?.uid === pod.uid) return known;
+    const seen = { uid: pod.uid, at: now, isInitial: false };
+    this.#pods.set(key, seen);
+    return seen;
+  }
+
+  /** forgetPod is for a pod that is gone or asks no more; its key is `namespace/name`. */
+  forgetPod(key: string): void {
+    this.#pods.delete(key);
+  }
+
+  /** of is the memory of a Secret; its key is `namespace/name`. */
+  of(key: string): SecretMemory {
+    let memory = this.#secrets.get(key);
+    if (!memory) {
+      memory = {
+        answered: new Map(),
+        readAt: undefined,
+        unaskedSince: undefined,
+        failure: undefined,
+        restarted: new Map(),
+      };
+      this.#secrets.set(key, memory);
+    }
+    return memory;
+  }
+
+  /** forget is for a Secret that is gone and that nobody asks for. */
+  forget(key: string): void {
+    this.#secrets.delete(key);
+  }
+}

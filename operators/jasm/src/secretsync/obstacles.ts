@@ -1,0 +1,73 @@
+import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS } from '../api/names.ts';
+import type { Problem } from './problem.ts';
+import type { SecretView } from './secret-view.ts';
+
+/** Seen is a Secret as far as it is known: `foreign` is one that is not ours and of which nothing else is known. */
+export type Seen = SecretView | 'foreign' | undefined;
+
+/** isThere tells a Secret that is known from one that is not there, or not ours and unknown. */
+export function isThere(secret: Seen): secret is SecretView {
+  return secret !== undefined && secret !== 'foreign';
+}
+
+/** The most names in one message. */
+const MOST_NAMED = 10;
+
+/** obstacleTo says why a request cannot be carried out with the Secret that is there, whatever its source holds. */
+export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | undefined {
+  const { secretName: name, creationPolicy } = request;
+  if (secret === undefined) {
+    if (creationPolicy !== 'Merge') return undefined;
+    return failed(
+      `Secret ${name} does not exist, and creationPolicy Merge creates none: create it with the annotation ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or use CreateOrMerge`,
+    );
+  }
+  if (!isThere(secret) || !secret.isOurs) return obstacleToMerge(request, secret);
+  if (secret.type !== request.type) {
+    return failed(
+      `Secret ${name} has the type ${secret.type} and ${request.type} is asked for: a type cannot be changed; delete the Secret, or ask for its type`,
+    );
+  }
+  if (secret.isImmutable && secret.marks.requestHash !== request.hash) {
+    return failed(`Secret ${name} is immutable and holds something else: delete it, or choose another secretName`);
+  }
+  return undefined;
+}
+
+function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest, secret: SecretView | 'foreign') {
+  const handOver = `label it ${MANAGED_BY}=${OUR_MANAGERS[0]} to hand it over to JASM, which then replaces its content`;
+  if (creationPolicy === 'Create') {
+    return conflict(`Secret ${name} exists and is not managed by JASM: ${handOver}, or choose another secretName`);
+  }
+  if (!isThere(secret) || !secret.isMergeAllowed) {
+    return conflict(
+      `Secret ${name} is not managed by JASM and does not allow keys to be merged into it: annotate it with ${CONSENT_ANNOTATIONS.mergeAllowed}: "true", or ${handOver}`,
+    );
+  }
+  if (secret.isImmutable) return failed(`Secret ${name} is immutable: keys cannot be merged into it`);
+  return undefined;
+}
+
+/** keysInTheWay says that keys of somebody else have the names of ours. */
+export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: readonly string[]): Problem {
+  const named = keys.slice(0, MOST_NAMED).join(', ');
+  return conflict(
+    `Secret ${name} is not managed by JASM and has keys of its own called ${named}${keys.length > MOST_NAMED ? ', …' : ''}: remove them there, or choose other keys`,
+  );
+}
+
+/** heldBy says that a Secret serves another workload. */
+export function heldBy({ secretName: name }: SecretSyncRequest, workload: string): Problem {
+  return conflict(
+    `Secret ${name} serves ${workload}, which asks for another content: ask for the same, or choose another secretName; it is free when that workload is gone`,
+  );
+}
+
+function conflict(message: string): Problem {
+  return { reason: 'SecretConflict', message };
+}
+
+function failed(message: string): Problem {
+  return { reason: 'SecretSyncFailed', message };
+}

@@ -1,0 +1,159 @@
+import type { Asker, AskingPod } from '../pods/askers.ts';
+import { asItIs, isMarked } from './desired.ts';
+import { forcedBy } from './forced.ts';
+import type { Failure } from './memory.ts';
+import { isThere, obstacleTo, type Seen } from './obstacles.ts';
+import type { Problem } from './problem.ts';
+import type { SecretView } from './secret-view.ts';
+import { type Serving, servedPods } from './serving.ts';
+
+/** Situation is all that decides what is done about a Secret that somebody asks for. Times are monotonic. */
+export interface Situation {
+  readonly serving: Serving;
+  readonly secret: Seen;
+  /** Whether the lead may have what it asks for. */
+  readonly isPermitted: boolean;
+  /** What is recorded as the deletion policy: `Delete` when every asker says so. */
+  readonly deletionPolicy: 'Retain' | 'Delete';
+  /** What is remembered of a pod: when it was first seen, whether that was at the start, and for which request it was answered. */
+  readonly remember: (pod: AskingPod) => {
+    readonly at: number;
+    readonly isInitial: boolean;
+    readonly answeredFor: string | undefined;
+  };
+  readonly readAt: number | undefined;
+  readonly failure: Failure | undefined;
+  readonly now: number;
+  /** The instant of this run, later than all before it; see `orderedClock`. Those of pods are of the same clock. */
+  readonly instant: number;
+  /** How often a source is looked at without another reason. 0: never. */
+  readonly resyncMs: number;
+}
+
+/** Why a source is read. */
+export type ReadCause = 'absent' | 'request' | 'drift' | 'pod' | 'forced' | 'refresh' | 'retry';
+
+/** SecretStep is what is done about a Secret. */
+export type SecretStep =
+  /** Nothing, or nothing before a while has passed. Whether it is because all who are served have what they asked for. */
+  | { readonly step: 'rest'; readonly isServed: boolean; readonly againInMs?: number | undefined }
+  /** Somebody has to do something; `againInMs` is when it is tried again all the same. */
+  | { readonly step: 'stop'; readonly problem: Problem; readonly againInMs?: number | undefined }
+  /** It holds what it should, and does not say so. */
+  | { readonly step: 'mark'; readonly secret: SecretView }
+  | ReadStep;
+
+/** ReadStep is that the source is read, and the Secret written if that is news; see `ReadReason`. */
+export interface ReadStep {
+  readonly step: 'read';
+  readonly cause: ReadCause;
+  readonly since: number;
+  readonly known: string | undefined;
+  readonly force: boolean;
+}
+
+const AT_REST: SecretStep = { step: 'rest', isServed: false };
+
+/** A regular look may be this much of its period early: then Secrets of one source share it. */
+const EARLY = 0.1;
+
+/** planSecret decides what is done about a Secret. The first rule that fits counts. */
+export function planSecret(situation: Situation): SecretStep {
+  const { serving, secret, isPermitted, deletionPolicy, failure, now } = situation;
+  const { lead } = serving;
+  const { request } = lead;
+  // Pods that are being deleted get nothing new, and what they have is not taken away.
+  if (lead.isLeaving || !isPermitted) return AT_REST;
+  if (isThere(secret) && (secret.isPaused || secret.isTerminating)) return AT_REST;
+  const obstacle = obstacleTo(request, secret);
+  if (obstacle) return { step: 'stop', problem: obstacle };
+  const reason = reasonToRead(situation);
+  if (reason) {
+    if (!failure || now >= failure.until || isNews(situation, failure)) return { step: 'read', ...reason };
+    return { step: 'stop', problem: failure.problem, againInMs: failure.until - now };
+  }
+  if (isThere(secret) && !isMarked(secret, asItIs(secret, { request, deletionPolicy, askedBy: lead.workload.id }))) {
+    return { step: 'mark', secret };
+  }
+  return { step: 'rest', isServed: true, againInMs: nextLook(situation)?.inMs };
+}
+
+/** unansweredPods are those of them that nothing was read for yet. */
+export function unansweredPods(situation: Situation): readonly AskingPod[] {
+  const { serving, secret } = situation;
+  return servedPods(serving).filter((asking) => {
+    const { answeredFor, isInitial } = situation.remember(asking);
+    if (answeredFor === serving.lead.request.hash) return false;
+    return !(isInitial && isThere(secret) && isOlderThan(asking, secret));
+  });
+}
+
+/**
+ * Without a version there is nothing to ask for but the value: after a restart, pods that are older than the content are taken to
+ * have got it.
+ */
+function isOlderThan({ pod }: AskingPod, { marks }: SecretView): boolean {
+  const syncedAt = Date.parse(marks.syncedAt ?? '');
+  return marks.version === undefined && pod.createdAt <= syncedAt;
+}
+
+type Reason = Omit<ReadStep, 'step'>;
+
+function reasonToRead(situation: Situation): Reason | undefined {
+  const { serving, secret, failure, now, instant, remember } = situation;
+  const { request } = serving.lead;
+  const pods = unansweredPods(situation);
+  // What is tried again wants a newer answer than the one that was the problem.
+  const retriedAt = failure && now >= failure.until ? failure.until - failure.delayMs * EARLY : undefined;
+  const noticedAt = pods.length > 0 ? Math.max(...pods.map((pod) => remember(pod).at)) : (retriedAt ?? instant);
+  const since = Math.max(noticedAt, retriedAt ?? noticedAt);
+  const badVersion = failure?.requestHash === request.hash ? failure.version : undefined;
+  const whole = { since, known: badVersion, force: false } as const;
+  if (!isThere(secret)) return { cause: 'absent', ...whole };
+  // What is there stays: an immutable Secret of this request was written once and for all.
+  if (secret.isImmutable && secret.isOurs) return undefined;
+  if (secret.marks.requestHash !== request.hash) return { cause: 'request', ...whole };
+  if (secret.marks.dataHash !== secret.hash) return { cause: 'drift', ...whole };
+  const known = badVersion ?? secret.marks.version;
+  const forced = forcedBy(serving);
+  if (forced !== undefined && forced !== secret.marks.forced) {
+    return { cause: 'forced', since: instant, known: undefined, force: true };
+  }
+  if (pods.length > 0) return { cause: 'pod', since, known, force: false };
+  if (failure) return { cause: 'retry', since, known, force: false };
+  const look = nextLook(situation);
+  if (look && look.inMs <= 0) return { cause: 'refresh', since: look.at - look.periodMs * EARLY, known, force: false };
+  return undefined;
+}
+
+/** isNews is whether anything is asked that was not asked when it failed. */
+function isNews(situation: Situation, failure: Failure): boolean {
+  const { serving } = situation;
+  return (
+    serving.lead.request.hash !== failure.requestHash ||
+    forcedBy(serving) !== failure.forced ||
+    unansweredPods(situation).some(({ pod }) => !failure.pods.has(pod.uid))
+  );
+}
+
+/** NextLook is a look at a source that falls due. */
+export interface NextLook {
+  readonly at: number;
+  readonly inMs: number;
+  readonly periodMs: number;
+}
+
+/** nextLook is when the source is looked at although nothing happened. */
+export function nextLook({ serving, secret, readAt, now, resyncMs }: Situation): NextLook | undefined {
+  if (isThere(secret) && secret.isOurs && secret.isImmutable) return undefined;
+  const wanted = serving.served.filter(({ isLeaving }) => !isLeaving).map(({ request }) => request.refreshIntervalMs);
+  const periodMs = Math.min(...[...wanted, resyncMs].filter((ms) => ms > 0));
+  if (!Number.isFinite(periodMs)) return undefined;
+  const at = (readAt ?? now) + periodMs;
+  return { at, inMs: at - now, periodMs };
+}
+
+/** deletionPolicyOf is what the askers of a Secret want together, those in conflict included. */
+export function deletionPolicyOf(askers: readonly Asker[]): 'Retain' | 'Delete' {
+  return askers.every(({ request }) => request.deletionPolicy === 'Delete') ? 'Delete' : 'Retain';
+}

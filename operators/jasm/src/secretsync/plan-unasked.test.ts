@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { dataHash } from '../content/data-hash.ts';
+import { someRequest } from '../pods/asking.test-support.ts';
+import { newSecret } from './desired.ts';
+import { planUnasked, type Retention } from './plan-unasked.ts';
+import { type SecretView, viewOfSecret } from './secret-view.ts';
+
+const secretWith = (deletionPolicy: 'Retain' | 'Delete', change: Partial<SecretView> = {}): SecretView => ({
+  ...viewOfSecret(
+    newSecret(
+      'shop',
+      {
+        request: someRequest(),
+        data: {},
+        hash: dataHash({}),
+        version: undefined,
+        forced: undefined,
+        deletionPolicy,
+        askedBy: 'Pod/a',
+        managedBy: 'caronte',
+        restarts: false,
+      },
+      '2026-01-01T00:00:00Z',
+    ),
+  ),
+  ...change,
+});
+
+const GRACE = 300_000;
+
+describe('planUnasked', () => {
+  it.each<[what: string, given: Partial<Retention>, step: string]>([
+    ['deletes a Secret that goes with its askers, after the grace', {}, 'delete'],
+    ['waits for the rest of the grace', { now: 1_000 }, `keep ${GRACE - 1_000}`],
+    ['keeps one that stays', { secret: secretWith('Retain') }, 'keep'],
+    ['keeps one where deletion is not allowed', { mayDelete: false }, 'keep'],
+    ['keeps one that is paused', { secret: secretWith('Delete', { isPaused: true }) }, 'keep'],
+    ['keeps one that is not ours', { secret: secretWith('Delete', { isOurs: false }) }, 'keep'],
+    ['has nothing to do where there is none', { secret: undefined }, 'keep'],
+    ['keeps it while a pod asks for something that cannot be read', { isUnclear: () => true }, `keep ${GRACE}`],
+    ['looks again in a minute then where there is no grace', { isUnclear: () => true, graceMs: 0 }, 'keep 60000'],
+  ])('%s', (_, given, expected) => {
+    const step = planUnasked({
+      secret: secretWith('Delete'),
+      unaskedSince: 0,
+      now: GRACE,
+      graceMs: GRACE,
+      mayDelete: true,
+      isUnclear: () => false,
+      ...given,
+    });
+    const { againInMs } = step.step === 'keep' ? step : {};
+    expect([step.step, ...(againInMs === undefined ? [] : [againInMs])].join(' ')).toBe(expected);
+  });
+});

@@ -1,0 +1,92 @@
+import { Pod } from '@bowline/kubernetes';
+import type { ReconcileResult } from '@bowline/runtime';
+import type { Asker } from '../pods/askers.ts';
+import { deleteUnasked } from './deletion.ts';
+import { sayConflicts, sayProblem } from './events.ts';
+import { findAskers, lookAt } from './look.ts';
+import { isThere } from './obstacles.ts';
+import { deletionPolicyOf, planSecret, type SecretStep, type Situation } from './plan-secret.ts';
+import { restartServed } from './restart-served.ts';
+import { chooseServing } from './serving.ts';
+import { spread } from './spread.ts';
+import { markOnly, readAndWrite, type SyncWork, settle } from './sync-secret.ts';
+import { judge, type Verdict } from './verdict.ts';
+import type { SecretContext } from './watching.ts';
+
+/** reconcile brings a Secret to what the pods that ask for it want, or lets it go when nobody asks any more. */
+export async function reconcile(context: SecretContext): Promise<ReconcileResult> {
+  const { deps, list } = context;
+  deps.memory.begin(() => list(Pod), deps.instants.monotonic());
+  const [first, ...others] = findAskers(context);
+  return first ? serve(context, [first, ...others]) : deleteUnasked(context);
+}
+
+async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]]): Promise<ReconcileResult> {
+  const look = await lookAt(context, askers);
+  context.deps.metrics.see(context.key, isThere(look.secret) && look.secret.isOurs);
+  const verdicts = new Map(askers.map((asker) => [asker, judge(context, asker.request)]));
+  const isPermitted = (asker: Asker): boolean => isPermission(verdicts.get(asker));
+  const serving = chooseServing(askers, isThere(look.secret) ? look.secret.marks : undefined, isPermitted);
+  const situation = situationOf(context, {
+    serving,
+    secret: look.secret,
+    isPermitted: isPermitted(serving.lead),
+    deletionPolicy: deletionPolicyOf(askers),
+  });
+  sayConflicts(context, serving);
+  for (const [asker, verdict] of verdicts) if ('problem' in verdict) sayProblem(context, [asker], verdict.problem);
+  const verdict = verdicts.get(serving.lead);
+  const work: SyncWork = { context, look, situation };
+  return carryOut(work, planSecret(situation), verdict);
+}
+
+async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | undefined): Promise<ReconcileResult> {
+  const { context, situation } = work;
+  switch (step.step) {
+    case 'rest':
+      if (step.isServed) {
+        settle(work, 'nothing');
+        await restartServed(work);
+      }
+      return again(step.againInMs);
+    case 'stop':
+      sayProblem(context, situation.serving.served, step.problem);
+      return again(step.againInMs);
+    case 'mark':
+      return markOnly(work, step.secret);
+    case 'read':
+      // Without permission nothing is planned to be read.
+      return isPermission(verdict) ? readAndWrite(work, step, verdict.source) : undefined;
+  }
+}
+
+/** situationOf adds what is remembered and configured to what was found. */
+function situationOf(
+  { key, deps, clock }: SecretContext,
+  found: Pick<Situation, 'serving' | 'secret' | 'isPermitted' | 'deletionPolicy'>,
+): Situation {
+  const { memory, settings } = deps;
+  const now = clock.monotonic();
+  const instant = deps.instants.monotonic();
+  const known = memory.of(key);
+  known.unaskedSince = undefined;
+  known.readAt ??= now;
+  const { provider, path } = found.serving.lead.request;
+  return {
+    ...found,
+    remember: ({ pod }) => ({ ...memory.notice(pod, instant), answeredFor: known.answered.get(pod.uid) }),
+    readAt: known.readAt,
+    failure: known.failure,
+    now,
+    instant,
+    resyncMs: settings.resyncMs * spread(`${provider} ${path}`),
+  };
+}
+
+function isPermission(verdict: Verdict | undefined): verdict is Extract<Verdict, { readonly source: unknown }> {
+  return verdict !== undefined && 'source' in verdict;
+}
+
+function again(ms: number | undefined): ReconcileResult {
+  return ms === undefined || !Number.isFinite(ms) ? undefined : { requeueAfterMs: ms };
+}

@@ -1,0 +1,171 @@
+import { type ReconcileResult, type SlowError, slow, type TerminalError, terminal } from '@bowline/runtime';
+import { ContentProblem } from '../content/content-problem.ts';
+import { dataHash } from '../content/data-hash.ts';
+import { secretData } from '../content/secret-data.ts';
+import type { ExternalSecret } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import type { Source } from '../sources/source.ts';
+import { asItIs, isMarked, type WantedMarks } from './desired.ts';
+import { sayProblem, saySuccess } from './events.ts';
+import { forcedBy } from './forced.ts';
+import { type Look, targetOf } from './look.ts';
+import { isThere } from './obstacles.ts';
+import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
+import type { Problem } from './problem.ts';
+import { isRestarted } from './restart-served.ts';
+import type { SecretView } from './secret-view.ts';
+import { servedPods } from './serving.ts';
+import { sourcesBeside } from './sources-beside.ts';
+import type { SecretContext } from './watching.ts';
+import { type Deed, markSecret, writeSecret } from './write-secret.ts';
+
+/** SyncWork is a run about a Secret that somebody asks for. */
+export interface SyncWork {
+  readonly context: SecretContext;
+  readonly look: Look;
+  readonly situation: Situation;
+}
+
+/** How late at most what only people can mend is tried again. */
+const MOST_PATIENCE_MS = 600_000;
+
+/** The queue takes up to a tenth of a delay away; what comes then must not find that it is too early. */
+const QUEUE_JITTER = 0.1;
+
+/** readAndWrite reads the source and makes the Secret what it says, if that is news. */
+export function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
+  const { context, situation } = work;
+  const { provider } = situation.serving.lead.request;
+  return context.deps.metrics.measure(provider, () => sync(work, step, source));
+}
+
+async function sync(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
+  const { context, situation } = work;
+  const { failure, secret, now } = situation;
+  const answer = await readSource(work, step, source);
+  context.deps.memory.of(context.key).readAt = now;
+  if (!answer.unchanged) return write(work, answer.secret);
+  if (failure && failure.version === answer.version) throw refusal(work, failure.problem, answer.version);
+  // A version is known only of a Secret that is there.
+  return isThere(secret) ? markOnly(work, secret) : undefined;
+}
+
+async function readSource({ context, situation }: SyncWork, step: ReadStep, source: Source) {
+  const { deps, signal } = context;
+  const { since, known, force } = step;
+  const together = step.cause === 'absent' ? sourcesBeside(context, situation.serving.lead) : [];
+  try {
+    return await deps.sources.read(source, { since, known, force, together }, signal);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const { secretName } = situation.serving.lead.request;
+    const problem: Problem = { reason: 'SecretFetchFailed', message: `Secret ${secretName}: ${error.message}` };
+    if (error.kind !== 'transient') throw refusal({ context, situation }, problem);
+    sayProblem(context, situation.serving.served, problem);
+    if (error.retryAfterMs === undefined) throw error;
+    throw slow(problem.reason, problem.message, { minMs: error.retryAfterMs, maxMs: MOST_PATIENCE_MS });
+  }
+}
+
+async function write(work: SyncWork, external: ExternalSecret): Promise<ReconcileResult> {
+  const { context, look, situation } = work;
+  const { lead } = situation.serving;
+  const data = dataOf(work, external);
+  const { secret } = look;
+  const target = {
+    namespace: targetOf(context).namespace,
+    secret: isThere(secret) ? secret : undefined,
+    live: look.live,
+  };
+  const result = await writeSecret({ client: context.live, clock: context.clock }, target, {
+    ...commonMarks(situation),
+    request: lead.request,
+    data,
+    hash: dataHash(data),
+    version: external.version,
+    forced: forcedBy(situation.serving),
+    managedBy: context.deps.config.managedBy,
+    restarts: situation.serving.served.some((asker) => isRestarted(context, asker)),
+  });
+  return conclude(work, result);
+}
+
+function dataOf(work: SyncWork, external: ExternalSecret) {
+  const { request } = work.situation.serving.lead;
+  try {
+    return secretData(external, request);
+  } catch (error) {
+    if (!(error instanceof ContentProblem)) throw error;
+    const problem = { reason: error.reason, message: `Secret ${request.secretName}: ${error.message}` };
+    throw refusal(work, problem, external.version);
+  }
+}
+
+/** markOnly lets a Secret that holds what it should say so. */
+export async function markOnly(work: SyncWork, secret: SecretView): Promise<ReconcileResult> {
+  const { context, situation } = work;
+  const wanted = asItIs(secret, commonMarks(situation));
+  if (isMarked(secret, wanted)) return conclude(work, 'nothing');
+  const tools = { client: context.live, clock: context.clock };
+  const { managedBy } = context.deps.config;
+  return conclude(work, await markSecret(tools, secret, { ...wanted, managedBy }));
+}
+
+function commonMarks({
+  serving,
+  deletionPolicy,
+}: Situation): Pick<WantedMarks, 'request' | 'deletionPolicy' | 'askedBy'> {
+  const { request, workload } = serving.lead;
+  return { request, deletionPolicy, askedBy: workload.id };
+}
+
+function conclude(work: SyncWork, result: Deed | Problem): ReconcileResult {
+  if (typeof result === 'object') throw refusal(work, result);
+  const { context, situation } = work;
+  settle(work, result);
+  context.deps.metrics.succeeded(context.key);
+  const look = nextLook({ ...situation, readAt: context.deps.memory.of(context.key).readAt });
+  return look && { requeueAfterMs: look.inMs };
+}
+
+/** refusal is the end of a run that only people can help; it is tried again all the same, but not soon. */
+function refusal(
+  { context, situation }: Pick<SyncWork, 'context' | 'situation'>,
+  problem: Problem,
+  version?: string,
+): SlowError | TerminalError {
+  const { serving, failure, now } = situation;
+  const { permanentErrorRequeueMs: baseMs } = context.deps.settings;
+  const requestHash = serving.lead.request.hash;
+  const count = failure?.requestHash === requestHash ? failure.count + 1 : 1;
+  const delayMs =
+    baseMs === 0 ? Number.POSITIVE_INFINITY : Math.min(baseMs * 2 ** (count - 1), Math.max(baseMs, MOST_PATIENCE_MS));
+  context.deps.memory.of(context.key).failure = {
+    problem,
+    version,
+    requestHash,
+    forced: forcedBy(serving),
+    pods: new Set(servedPods(serving).map(({ pod }) => pod.uid)),
+    count,
+    delayMs,
+    until: now + delayMs * (1 - QUEUE_JITTER),
+  };
+  sayProblem(context, serving.served, problem);
+  if (baseMs === 0) return terminal(problem.reason, problem.message);
+  return slow(problem.reason, problem.message, { minMs: delayMs, maxMs: delayMs });
+}
+
+/** settle remembers that all who are served have what they asked for, and tells those to whom that is news. */
+export function settle({ context, situation }: SyncWork, deed: Deed): void {
+  const { deps, key } = context;
+  const { serving } = situation;
+  const memory = deps.memory.of(key);
+  const pods = servedPods(serving);
+  const isNews = deed === 'created' || deed === 'updated' || deed === 'repaired';
+  const unanswered = new Set(unansweredPods(situation));
+  const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !situation.remember(asking).isInitial));
+  if (told.length > 0) saySuccess(context, serving, told, deed);
+  memory.failure = undefined;
+  memory.answered.clear();
+  for (const { pod } of pods) memory.answered.set(pod.uid, serving.lead.request.hash);
+}

@@ -1,0 +1,59 @@
+import { Secret, type Status } from '@bowline/kubernetes';
+import { ApiError } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { someRequest } from '../pods/asking.test-support.ts';
+import { writeProblem } from './write-problem.ts';
+
+const VALUE = 'correct horse';
+const data = { password: Buffer.from(VALUE).toString('base64') };
+
+const refused = (status: number, body: Status = {}): ApiError =>
+  new ApiError({
+    request: { verb: 'create', resource: Secret, namespace: 'shop', path: '/' },
+    status,
+    body: { status: 'Failure', ...body },
+  });
+const said = (status: number, body?: Status): string | undefined =>
+  writeProblem(refused(status, body), { request: someRequest(), data })?.message;
+
+describe('writeProblem', () => {
+  it.each([404, 409, 429, 500, 503])('leaves a %i to the next try', (status) => {
+    expect(said(status)).toBeUndefined();
+  });
+
+  it('leaves to the next try what is no answer of the API server', () => {
+    expect(writeProblem(new TypeError('oh'), { request: someRequest() })).toBeUndefined();
+  });
+
+  it('names the fields that are invalid, and not what is in them', () => {
+    const causes = [{ field: 'data[tls.crt]', reason: 'FieldValueRequired', message: `Invalid value: "${VALUE}"` }];
+    const message = said(422, { reason: 'Invalid', message: `Secret "db" is invalid: ${VALUE}`, details: { causes } });
+    expect(message).toBe(
+      'Secret db cannot be written: the API server finds it invalid: data[tls.crt] (FieldValueRequired)',
+    );
+  });
+
+  it('passes on what a quota or RBAC says', () => {
+    const message =
+      'secrets "db" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=1, limited: secrets=1';
+    expect(said(403, { reason: 'Forbidden', message })).toContain('exceeded quota: few');
+  });
+
+  it('says that a namespace is being deleted', () => {
+    const causes = [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }];
+    expect(said(403, { reason: 'Forbidden', message: 'no', details: { causes } })).toMatch(
+      /namespace is being deleted$/,
+    );
+  });
+
+  it.each([403, 500])('does not pass on what a webhook quotes that denies with %i', (status) => {
+    const message = `admission webhook "deny.example.dev" denied the request: ${data.password}`;
+    expect(said(status, { message })).toMatch(/"deny\.example\.dev" denied the request$/);
+  });
+
+  it.each([VALUE, data.password])('does not pass on an answer with %s in it', (value) => {
+    const message = said(400, { reason: 'BadRequest', message: `cannot read ${value}` });
+    expect(message).not.toContain(value);
+    expect(message).toContain('refuses it with 400');
+  });
+});

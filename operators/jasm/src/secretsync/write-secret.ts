@@ -1,0 +1,100 @@
+import { Secret } from '@bowline/kubernetes';
+import { type Clock, formatTime } from '@bowline/machinery';
+import { fieldManagerOf, type LiveClient } from '@bowline/runtime';
+import {
+  contentPatch,
+  isMarked,
+  markPatch,
+  mergePatch,
+  newSecret,
+  othersKeys,
+  type WantedMarks,
+  type WantedSecret,
+} from './desired.ts';
+import { keysInTheWay, obstacleTo } from './obstacles.ts';
+import type { Problem } from './problem.ts';
+import type { SecretView } from './secret-view.ts';
+import { writeProblem } from './write-problem.ts';
+
+/** FIELD_MANAGER owns what we write in Secrets. It is API. */
+export const FIELD_MANAGER = fieldManagerOf('jasm', 'secrets');
+
+/** Deed is what was done to a Secret. */
+export type Deed = 'created' | 'updated' | 'repaired' | 'marked' | 'nothing';
+
+/** SecretTools are what writing a Secret needs of a run. */
+export interface SecretTools {
+  readonly client: Pick<LiveClient, 'create' | 'patch'>;
+  readonly clock: Clock;
+}
+
+/** Target is where a Secret is written: what is known of the one that is there, and all of it when it is not ours. */
+export interface Target {
+  readonly namespace: string;
+  readonly secret: SecretView | undefined;
+  readonly live?: Secret | undefined;
+}
+
+/**
+ * writeSecret makes a Secret what it should be, with one request or none, and answers what it did or why it cannot. When the Secret
+ * is not what was thought, the request is refused and throws: the run that follows knows better, and the source is not read again
+ * for it.
+ */
+export async function writeSecret(tools: SecretTools, target: Target, wanted: WantedSecret): Promise<Deed | Problem> {
+  const { namespace, secret, live } = target;
+  const obstacle = obstacleTo(wanted.request, secret);
+  if (obstacle) return obstacle;
+  const at = formatTime(tools.clock.now());
+  if (!secret) {
+    const created = tools.client.create(Secret, newSecret(namespace, wanted, at), { fieldManager: FIELD_MANAGER });
+    return settled(created, wanted, 'created');
+  }
+  if (secret.hash === wanted.hash) {
+    return isMarked(secret, wanted) ? 'nothing' : markSecret(tools, secret, wanted);
+  }
+  const deed = secret.hash === secret.marks.dataHash ? 'updated' : 'repaired';
+  if (secret.isOurs) return patched(tools, secret, contentPatch(secret, wanted, at), wanted, deed);
+  const inTheWay = live ? othersKeys(live, secret, wanted) : [];
+  if (inTheWay.length > 0) return keysInTheWay(wanted.request, inTheWay);
+  return patched(tools, secret, mergePatch(secret, wanted, at), wanted, deed);
+}
+
+/** markSecret changes what a Secret says about itself; its content, and the time of that, stay. */
+export function markSecret(
+  tools: SecretTools,
+  secret: SecretView,
+  wanted: WantedMarks & Pick<WantedSecret, 'managedBy'> & Partial<Pick<WantedSecret, 'data'>>,
+): Promise<Deed | Problem> {
+  return patched(tools, secret, markPatch(secret, wanted), wanted, 'marked');
+}
+
+function patched(
+  { client }: SecretTools,
+  { namespace, name }: SecretView,
+  body: object,
+  wanted: Parameters<typeof writeProblem>[1],
+  deed: Deed,
+): Promise<Deed | Problem> {
+  const patching = client.patch(
+    Secret,
+    { namespace, name },
+    { type: 'strategic', body },
+    { fieldManager: FIELD_MANAGER },
+  );
+  return settled(patching, wanted, deed);
+}
+
+async function settled(
+  writing: Promise<unknown>,
+  wanted: Parameters<typeof writeProblem>[1],
+  deed: Deed,
+): Promise<Deed | Problem> {
+  try {
+    await writing;
+    return deed;
+  } catch (error) {
+    const problem = writeProblem(error, wanted);
+    if (problem) return problem;
+    throw error;
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  type Cluster,
+  type ClusterOptions,
+  cluster,
+  type OperatorsOptions,
+  type RunningOperators,
+} from '@bowline/control-plane/testing';
+import {
+  keyString,
+  type ObjectKey,
+  type ObjectMeta,
+  Pod,
+  type PodSpec,
+  Secret,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { VirtualClock } from '@bowline/machinery';
+import type { ApiRequest } from '@bowline/runtime';
+import { expect } from 'vitest';
+import { POD_ANNOTATIONS } from '../api/names.ts';
+import { jasmWith } from '../operator.ts';
+import { MockProvider } from '../providers/mock/mock-provider.ts';
+import type { SecretProvider } from '../providers/provider.ts';
+import { type ConfiguredKind, configured } from '../providers/provider-kinds.ts';
+
+/** Ask is what a pod asks: an entry, a list of them under `secrets`, or a text as people write it. */
+export type Ask = string | Readonly<Record<string, unknown>>;
+
+/** PodOptions says what else a pod has. */
+export interface PodOptions {
+  /** Defaults to the cluster's. */
+  readonly namespace?: string;
+  readonly forceSync?: string;
+  readonly metadata?: ObjectMeta;
+}
+
+/** JasmClusterOptions shapes the operator and what surrounds it. */
+export interface JasmClusterOptions extends Partial<Omit<OperatorsOptions & ClusterOptions, 'clock' | 'config'>> {
+  /** The operator's section of the configuration. Defaults to `allowAllPaths`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Stores that pods may name, in place of those that come with the operator. Defaults to `store`. */
+  readonly stores?: readonly SecretProvider[];
+  /** The providers that come with the operator, configured as `config` says, and no others. Defaults to false. */
+  readonly isAsInstalled?: boolean;
+}
+
+/** JasmCluster is a corner with the operator in it, as it is installed: under its own account. */
+export interface JasmCluster extends Cluster, RunningOperators {
+  /** The operator's time, which stands still unless a test moves it. It began at the real time, as API servers have it. */
+  readonly clock: VirtualClock;
+  /** The store behind the provider `mock`. */
+  readonly store: MockProvider;
+  /** The calls to stores so far, as `operation path`. */
+  readonly calls: readonly string[];
+  /** What the operator has asked the API server so far, as `verb resource namespace/name`. */
+  readonly requests: readonly string[];
+  /** ask makes a pod that asks. No node ever gets it: it stays Pending, and goes at once when it is deleted. */
+  ask(name: string, ask: Ask, options?: PodOptions): Promise<Pod>;
+  /** askAgain changes what a pod asks. */
+  askAgain(name: string, ask: Ask): Promise<Pod>;
+  /** force sets the annotation `force-sync` of a pod. */
+  force(name: string, value: string): Promise<Pod>;
+  /** untilSecret waits for a Secret that passes the test, and answers it. */
+  untilSecret(name: string, test?: (secret: Secret) => boolean): Promise<Secret>;
+  /** untilEvent waits for an event about a pod, and answers it. */
+  untilEvent(pod: string, reason: string, test?: (event: Event) => boolean): Promise<Event>;
+  /** events are those about a pod, as `type reason`. */
+  events(pod: string): Promise<readonly string[]>;
+  /** untilCalled waits until a store was called so many times. */
+  untilCalled(times: number): Promise<void>;
+  /** pass lets virtual time pass, in steps in which all work that falls due is done. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+  /** writes are what the operator has written since a time, by the audit log. Leases do not count, nor questions about rights. */
+  writes(since: number): Promise<readonly string[]>;
+}
+
+/** entry is what a pod asks of the provider `mock`: a path, and the name of a Secret. */
+export function entry(path: string, secretName: string, more: Readonly<Record<string, unknown>> = {}) {
+  return { provider: 'mock', path, secretName, ...more };
+}
+
+/** valuesOf are the decoded values of a Secret. */
+export function valuesOf({ data = {} }: Secret): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
+}
+
+/** kindOf makes a provider of a store that takes any path, and notes every call. */
+export function kindOf(store: SecretProvider, calls: string[]): ConfiguredKind {
+  const { fetchSecrets, probeVersion } = store;
+  const counted: SecretProvider = {
+    name: store.name,
+    capabilities: store.capabilities,
+    fetchSecret: (ref, signal) => {
+      calls.push(`fetchSecret ${ref.path}`);
+      return store.fetchSecret(ref, signal);
+    },
+    ...(probeVersion && {
+      probeVersion: (ref, signal) => {
+        calls.push(`probeVersion ${ref.path}`);
+        return probeVersion.call(store, ref, signal);
+      },
+    }),
+    ...(fetchSecrets && {
+      fetchSecrets: (refs, signal) => {
+        calls.push(`fetchSecrets ${refs.map(({ path }) => path).join(' ')}`);
+        return fetchSecrets.call(store, refs, signal);
+      },
+    }),
+  };
+  return configured(
+    {
+      name: store.name,
+      pathFormat: 'any text',
+      names: (path) => [path],
+      load: () => Promise.resolve(counted),
+    },
+    undefined,
+  );
+}
+
+/** A scheduler that does not exist: the pod stays Pending. */
+const NOBODY = 'nobody';
+
+/** jasmCluster starts the operator with a store in memory. */
+export async function jasmCluster(options: JasmClusterOptions = {}): Promise<JasmCluster> {
+  const { config = { allowAllPaths: true }, isAsInstalled = false, through = (client) => client, ...others } = options;
+  const clock = new VirtualClock({ startMs: Date.now() });
+  const store = new MockProvider();
+  const { stores = [store], ...rig } = others;
+  const calls: string[] = [];
+  const requests: string[] = [];
+  const providers = () => new Map(stores.map((each) => [each.name, kindOf(each, calls)]));
+  const c = await cluster({
+    operators: [isAsInstalled ? jasmWith() : jasmWith({ providers, env: {} })],
+    prefix: 'jasm',
+    ...rig,
+    clock,
+    config: { jasm: config },
+    through: (client) => through(client.checked((request) => void requests.push(describeRequest(request)))),
+  });
+  const { namespace, admin } = c;
+  await c.until(ServiceAccount, { name: 'default' }, () => true);
+  const isAbout =
+    (pod: string, reason?: string) =>
+    ({ regarding, reason: said }: Event) =>
+      regarding?.kind === 'Pod' && regarding.name === pod && (reason === undefined || said === reason);
+  const annotate = (name: string, annotations: Readonly<Record<string, string>>): Promise<Pod> =>
+    admin.patch(Pod, { namespace, name }, { type: 'merge', body: { metadata: { annotations } } });
+  const own: Omit<JasmCluster, keyof (Cluster & RunningOperators)> = {
+    clock,
+    store,
+    calls,
+    requests,
+    ask: (name, ask, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
+      admin.create(Pod, {
+        metadata: {
+          ...metadata,
+          namespace: where,
+          name,
+          annotations: {
+            ...metadata.annotations,
+            [POD_ANNOTATIONS.secretSync]: textOf(ask),
+            ...(forceSync === undefined ? {} : { [POD_ANNOTATIONS.forceSync]: forceSync }),
+          },
+        },
+        spec: podSpec(),
+      }),
+    askAgain: (name, ask) => annotate(name, { [POD_ANNOTATIONS.secretSync]: textOf(ask) }),
+    force: (name, value) => annotate(name, { [POD_ANNOTATIONS.forceSync]: value }),
+    untilSecret: (name, test = () => true) => c.until(Secret, { name }, test),
+    untilEvent: async (pod, reason, test = () => true) => {
+      const isIt = (event: Event): boolean => isAbout(pod, reason)(event) && test(event);
+      const found = (await c.untilList(Event, { namespace }, (events) => events.some(isIt))).find(isIt);
+      if (!found) throw new TypeError('an event that was there is gone');
+      return found;
+    },
+    events: async (pod) => {
+      const { items } = await admin.list(Event, { namespace });
+      return items.filter(isAbout(pod)).map(({ type, reason }) => `${type} ${reason}`);
+    },
+    untilCalled: (times) =>
+      expect.poll(() => calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
+    pass: async (ms, stepMs = 10_000) => {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        await clock.advance(Math.min(stepMs, ms - passed));
+        await c.idle();
+      }
+    },
+    writes: async (since) => {
+      const account = `system:serviceaccount:${c.managerNamespace}:`;
+      return (await c.controlPlane.audit(since))
+        .filter(({ user, verb }) => user.username?.startsWith(account) && !['get', 'list', 'watch'].includes(verb))
+        .map(({ verb, objectRef: { resource, namespace: where, name } = {} }) =>
+          [verb, resource, keyString({ namespace: where, name: name ?? '' })].join(' '),
+        )
+        .filter((write) => !/^(?:\w+ leases|create \w+accessreviews) /.test(write));
+    },
+  };
+  return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
+}
+
+/** podSpec is that of a pod, or of a workload's pods, that no node gets. */
+export function podSpec(): PodSpec {
+  return { schedulerName: NOBODY, containers: [{ name: 'main', image: 'example.test/main:1' }] };
+}
+
+/** textOf is what a pod asks, as its annotation has it. JSON is YAML. */
+export function textOf(ask: Ask): string {
+  return typeof ask === 'string' ? ask : JSON.stringify(ask);
+}
+
+/** secretKey is the key of a Secret in the cluster's namespace. */
+export function secretKey({ namespace }: Pick<JasmCluster, 'namespace'>, name: string): ObjectKey {
+  return { namespace, name };
+}
+
+function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
+  return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
+}
