@@ -28,7 +28,7 @@ export class AzureProvider implements SecretProvider {
     const http = new JsonHttp({ provider: PROVIDER, caFile: config.caFile, env, clock, observe, signal });
     this.#http = http;
     const begin = (role: string, limit: AbortSignal) => azureToken({ http, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin, signal });
+    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {

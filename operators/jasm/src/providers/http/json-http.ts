@@ -20,8 +20,8 @@ export interface HttpCall {
   /** The store's name of it, for metrics and messages. */
   readonly operation: string;
   readonly url: URL;
-  /** Defaults to GET, and to POST with a body. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What is posted. Defaults to nothing, and a GET. */
   readonly body?: { readonly json: unknown } | { readonly form: Readonly<Record<string, string>> } | undefined;
   /** Go past proxies: the other end is this machine or its host. Defaults to false. */
   readonly direct?: boolean | undefined;
@@ -47,6 +47,8 @@ const LARGEST_BODY = 2 * 2 ** 20;
 /** So many connections per store at the same time; further calls wait. */
 const MOST_CONNECTIONS = 16;
 
+const CONNECT_LIMIT_MS = 10_000;
+
 /**
  * JsonHttp makes calls to a store that speaks JSON over HTTP. An answer of any status is an answer; what is none is a ProviderError.
  * Redirects are not followed, so that credentials go nowhere but to the configured address.
@@ -71,6 +73,7 @@ export class JsonHttp {
       return answer;
     } catch (error) {
       call.signal.throwIfAborted();
+      this.#options.signal.throwIfAborted();
       const problem = error instanceof ProviderError ? error : this.#problemOf(error, call);
       observed(problem.code);
       throw problem;
@@ -85,7 +88,7 @@ export class JsonHttp {
       method: body === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', ...(type === undefined ? {} : { 'content-type': type }), ...call.headers },
       body: body ?? null,
-      signal: AbortSignal.any([call.signal, this.#options.signal]),
+      signal: call.signal,
     });
     if (answer.statusCode >= 300 && answer.statusCode < 400) {
       await answer.body.dump();
@@ -135,8 +138,9 @@ export class JsonHttp {
     const ca = caFile === undefined ? undefined : await this.#readAuthorities(caFile, call);
     signal.throwIfAborted();
     if (this.#agents) return this.#agents;
-    // The caller's signal is the time limit of a call; undici's own would count on another clock.
-    const options = { connections: MOST_CONNECTIONS, connect: { ca, timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 };
+    // The caller's signal is the time limit of a call. undici's own, on another clock, only frees connections that nobody waits for.
+    const connect = { ca, timeout: CONNECT_LIMIT_MS };
+    const options = { connections: MOST_CONNECTIONS, connect, headersTimeout: 0, bodyTimeout: 0 };
     const proxied = new EnvHttpProxyAgent({
       ...options,
       requestTls: { ca },

@@ -15,8 +15,6 @@ export interface SessionsOptions {
   readonly clock: Clock;
   /** begin logs in as a role: `''` is the configured one. */
   readonly begin: (role: string, signal: AbortSignal) => Promise<Session>;
-  /** Ends logins that are under way. */
-  readonly signal: AbortSignal;
 }
 
 interface Held {
@@ -112,7 +110,7 @@ export class Sessions {
         }),
       ),
     );
-    const { token, lifetimeMs } = await begin(role, AbortSignal.any([late.signal, this.#options.signal]));
+    const { token, lifetimeMs } = await begin(role, late.signal);
     const unused = Math.min((lifetimeMs ?? 0) * SHARE_UNUSED, LONGEST_UNUSED_MS);
     const goodUntil = lifetimeMs === undefined ? Number.POSITIVE_INFINITY : begunAt + lifetimeMs - unused;
     const held = { token, begunAt, goodUntil };

@@ -45,7 +45,7 @@ export class VaultProvider implements SecretProvider {
     const api = new VaultApi({ http, config, env });
     this.#api = api;
     const begin = (role: string, limit: AbortSignal) => logIn({ api, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin, signal });
+    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
@@ -82,8 +82,8 @@ export class VaultProvider implements SecretProvider {
     const { data } = (answer.json ?? {}) as { readonly data?: MetadataAnswer | null };
     const number = ref.versionId ?? String(data?.current_version);
     const metadata = data?.versions?.[number];
-    // Why a version cannot be read is told by reading it.
-    if (!metadata || metadata.destroyed === true || isPast(metadata.deletion_time, this.#clock)) return undefined;
+    // Why a version cannot be read is told by reading it, and so is whether the time of its deletion has come, on Vault's clock.
+    if (!metadata || metadata.destroyed === true || metadata.deletion_time !== '') return undefined;
     return versionOf(metadata, number);
   }
 
@@ -157,9 +157,4 @@ function gone({ version, destroyed }: VersionMetadata, { path }: SecretRef, oper
     operation,
     code: '404',
   });
-}
-
-/** Vault may have been told to delete a version at a later time. */
-function isPast(time: unknown, clock: Clock): boolean {
-  return typeof time === 'string' && time !== '' && Date.parse(time) <= clock.now();
 }

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { systemRandom } from '@bowline/machinery';
+import { freePorts } from '../../../packages/control-plane/src/ports.ts';
+
+/** VaultAnswer is what Vault answered to an administrator. */
+export interface VaultAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** RunningVault is a Vault in development mode: unsealed, in memory, with KV version 2 at `secret`. */
+export interface RunningVault extends AsyncDisposable {
+  readonly url: string;
+  /** The authority of its certificate. */
+  readonly ca: string;
+  readonly rootToken: string;
+  /** administer makes a request as root; JSON is sent as it is written. */
+  administer(method: string, path: string, body?: object | string): Promise<VaultAnswer>;
+}
+
+/** Enough to say why it ended. */
+const LINES_KEPT = 40;
+
+/** startVault runs a Vault on loopback with TLS and resolves when it answers. */
+export async function startVault(program: string): Promise<RunningVault> {
+  const folder = await mkdtemp(join(tmpdir(), 'vault-'));
+  // It also listens on the next one, for a cluster that it will never have.
+  const [port = 0] = await freePorts(1, systemRandom);
+  const rootToken = 'root-of-this-test';
+  const args = [
+    'server',
+    '-dev-tls',
+    `-dev-tls-cert-dir=${folder}`,
+    `-dev-root-token-id=${rootToken}`,
+    `-dev-listen-address=127.0.0.1:${port}`,
+    '-dev-no-store-token',
+  ];
+  const child = spawn(program, args, {
+    // Nothing of the tester's own Vault, nor of a proxy, is meant here.
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const end = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', end);
+  const gone = once(child, 'close');
+  const lines: string[] = [];
+  const started = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line);
+        if (lines.length > LINES_KEPT) lines.shift();
+        if (line.includes('Vault server started')) resolve();
+      });
+    }
+  });
+  const stop = async (): Promise<void> => {
+    end();
+    await gone;
+    process.removeListener('exit', end);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.race([
+      started,
+      gone.then(() => {
+        throw new Error(`Vault ended before it was ready\n${lines.join('\n')}`);
+      }),
+    ]);
+    const ca = await readFile(join(folder, 'vault-ca.pem'), 'utf8');
+    const url = `https://127.0.0.1:${port}`;
+    const administer: RunningVault['administer'] = (method, path, body) =>
+      ask({ url, ca, rootToken }, method, path, body);
+    return { url, ca, rootToken, administer, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function ask(
+  { url, ca, rootToken }: Pick<RunningVault, 'url' | 'ca' | 'rootToken'>,
+  method: string,
+  path: string,
+  body?: object | string,
+): Promise<VaultAnswer> {
+  const sent = request(`${url}/v1/${path}`, { method, ca, agent: false, headers: { 'x-vault-token': rootToken } });
+  sent.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
+  const [answer] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { readonly statusCode?: number }];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const status = answer.statusCode ?? 0;
+  if (status >= 400) throw new Error(`Vault answered ${status} to ${method} ${path}: ${text}`);
+  return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+}
