@@ -11,7 +11,7 @@ describe('views', () => {
     expectTypeOf<ViewOf<Kind, 'metadata'>>().toEqualTypeOf<MetadataObject>();
     expectTypeOf<ViewOf<Kind, typeof names>>().toEqualTypeOf<{ name: string | undefined }>();
     const labels = projectMetadata(({ metadata }) => metadata.labels?.colour);
-    expectTypeOf<ViewOf<Kind, typeof labels>>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<ViewOf<Kind, typeof labels>>().toEqualTypeOf<string>();
     expectTypeOf<ViewOf<Kind, ReturnType<typeof trigger>>>().toEqualTypeOf<TriggerObject>();
   });
 

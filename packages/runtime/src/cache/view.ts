@@ -61,7 +61,8 @@ export type ViewOf<R extends Resource, V> = V extends 'full'
   : V extends 'metadata'
     ? MetadataObject
     : V extends ProjectView<never, infer P> | MetadataProjectView<infer P>
-      ? P
+      ? // What a projection is undefined of is not kept, so no read returns that.
+        Exclude<P, undefined>
       : V extends TriggerView
         ? TriggerObject
         : never;
