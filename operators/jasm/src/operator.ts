@@ -11,10 +11,12 @@ import {
 import { config } from './config.ts';
 import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
+import { mockCommands } from './mock-commands/mock-commands.ts';
 import { annotationReader } from './pods/read-annotation.ts';
 import { requirePolicy } from './policy/config.ts';
 import { MOCK_SECRET } from './providers/mock/mock-values.ts';
 import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
+import { local, samples } from './samples.ts';
 import { checkAnnotation } from './secretsync/annotations.ts';
 import { SyncMemory } from './secretsync/memory.ts';
 import { orderedClock } from './secretsync/ordered-clock.ts';
@@ -39,6 +41,9 @@ export function jasmWith(options: JasmOptions = {}): Operator {
     setup: (context: SetupContext<Config>): Deps => setUp(context, options),
     controllers: [watching.reconcile(reconcile), watchingPods.reconcile(checkAnnotation)],
     permissions: permissionsFor,
+    commands: mockCommands,
+    samples,
+    local,
   });
 }
 

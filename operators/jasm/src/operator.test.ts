@@ -1,0 +1,27 @@
+import { permissionsOf, withConfig } from '@bowline/runtime';
+import { describe, expect, it } from 'vitest';
+import { jasm } from './operator.ts';
+
+/** rightsOn are the verbs on a resource in the whole cluster. */
+async function rightsOn(resource: string, config: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
+  const { cluster } = permissionsOf(await withConfig(jasm, config));
+  return cluster.filter(({ resources }) => resources?.includes(resource)).flatMap(({ verbs }) => verbs);
+}
+
+describe('the rights of the operator', () => {
+  it('has no right to delete Secrets unless deletion is allowed', async () => {
+    expect(await rightsOn('secrets')).toEqual(['get', 'list', 'watch', 'create', 'patch']);
+    expect(await rightsOn('secrets', { allowDeletion: true })).toContain('delete');
+  });
+
+  it.each(['deployments', 'statefulsets', 'daemonsets'])('has none on %s unless restarts are allowed', async (kind) => {
+    expect(await rightsOn(kind)).toEqual([]);
+    expect(await rightsOn(kind, { restart: true })).toEqual([]);
+    expect(await rightsOn(kind, { allowRestart: true })).toEqual(['get', 'patch']);
+  });
+
+  it('reads pods and namespaces, and writes neither', async () => {
+    expect(await rightsOn('pods')).toEqual(['get', 'list', 'watch']);
+    expect(await rightsOn('namespaces')).toEqual(['get', 'list', 'watch']);
+  });
+});
