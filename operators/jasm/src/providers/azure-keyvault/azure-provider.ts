@@ -6,7 +6,7 @@ import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from 
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 import { refuseUnsupported } from '../unsupported-fields.ts';
 import { azureSecret } from './azure-path.ts';
-import { azureToken, isSafe } from './azure-token.ts';
+import { azureToken, GET_TOKEN, isSafe } from './azure-token.ts';
 import type { AzureConfig } from './config.ts';
 
 const PROVIDER = 'azure-keyvault';
@@ -28,7 +28,7 @@ export class AzureProvider implements SecretProvider {
     const http = new JsonHttp({ provider: PROVIDER, caFile: config.caFile, env, clock, observe, signal });
     this.#http = http;
     const begin = (role: string, limit: AbortSignal) => azureToken({ http, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin });
+    this.#sessions = new Sessions({ provider: PROVIDER, operation: GET_TOKEN, clock, begin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {

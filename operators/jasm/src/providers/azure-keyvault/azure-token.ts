@@ -14,7 +14,9 @@ export interface TokenOptions extends Pick<ProviderContext<AzureConfig>, 'config
   readonly signal: AbortSignal;
 }
 
-const OPERATION = 'GetToken';
+/** GET_TOKEN is what getting a token is called. */
+export const GET_TOKEN = 'GetToken';
+
 const PUBLIC_AUTHORITY = 'https://login.microsoftonline.com';
 const GUID = /^[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i;
 
@@ -54,7 +56,7 @@ async function askEntra(options: TokenOptions): Promise<HttpAnswer> {
     );
   }
   const url = new URL(`${authority}/${tenantId}/oauth2/v2.0/token`);
-  return http.call({ operation: OPERATION, url, body: { form }, signal });
+  return http.call({ operation: GET_TOKEN, url, body: { form }, signal });
 }
 
 function secretProof(env: TokenOptions['env']): Readonly<Record<string, string>> {
@@ -83,7 +85,7 @@ function askMetadata(options: TokenOptions): Promise<HttpAnswer> {
   url.searchParams.set('resource', config.resource);
   const client = clientId(options);
   if (client !== undefined) url.searchParams.set('client_id', client);
-  return http.call({ operation: OPERATION, url, headers: { metadata: 'true' }, direct: true, signal });
+  return http.call({ operation: GET_TOKEN, url, headers: { metadata: 'true' }, direct: true, signal });
 }
 
 function clientId({ config, env, role }: TokenOptions): string | undefined {
@@ -110,7 +112,7 @@ function tokenProblem(answer: HttpAnswer): ProviderError {
     return new ProviderError(`no token for Key Vault now (status ${answer.status}); it is tried again`, {
       kind,
       provider: 'azure-keyvault',
-      operation: OPERATION,
+      operation: GET_TOKEN,
       code: String(answer.status),
       retryAfterMs: answer.retryAfterMs,
     });
@@ -127,5 +129,5 @@ function tokenProblem(answer: HttpAnswer): ProviderError {
 }
 
 function denied(message: string, code = 'NoCredential'): ProviderError {
-  return new ProviderError(message, { kind: 'denied', provider: 'azure-keyvault', operation: OPERATION, code });
+  return new ProviderError(message, { kind: 'denied', provider: 'azure-keyvault', operation: GET_TOKEN, code });
 }

@@ -12,6 +12,8 @@ export interface Session {
 /** SessionsOptions says how sessions are begun. */
 export interface SessionsOptions {
   readonly provider: string;
+  /** The store's name of a login, for messages and metrics. */
+  readonly operation: string;
   readonly clock: Clock;
   /** begin logs in as a role: `''` is the configured one. */
   readonly begin: (role: string, signal: AbortSignal) => Promise<Session>;
@@ -57,6 +59,7 @@ export class Sessions {
     { role, refusal, signal }: { readonly role: string; readonly refusal: number; readonly signal: AbortSignal },
     call: (token: string) => Promise<HttpAnswer>,
   ): Promise<HttpAnswer> {
+    signal.throwIfAborted();
     const token = await this.#token(role, signal);
     const answer = await call(token);
     if (answer.status !== refusal || !this.#isWorthAnother(role, token)) return answer;
@@ -97,7 +100,7 @@ export class Sessions {
   }
 
   async #login(role: string): Promise<Held> {
-    const { clock, begin, provider } = this.#options;
+    const { clock, begin, provider, operation } = this.#options;
     const late = new AbortController();
     const begunAt = clock.monotonic();
     using _limit = clock.setTimer(LOGIN_LIMIT_MS, () =>
@@ -105,7 +108,7 @@ export class Sessions {
         new ProviderError(`the login took longer than ${LOGIN_LIMIT_MS / 1000} s; it is tried again`, {
           kind: 'transient',
           provider,
-          operation: 'Login',
+          operation,
           code: 'Timeout',
         }),
       ),
@@ -128,7 +131,6 @@ export class Sessions {
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });

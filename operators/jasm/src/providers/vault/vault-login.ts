@@ -14,7 +14,8 @@ export interface LoginOptions extends Pick<ProviderContext<VaultConfig>, 'config
   readonly signal: AbortSignal;
 }
 
-const OPERATION = 'Login';
+/** LOGIN is what a login is called. */
+export const LOGIN = 'Login';
 
 /** Where Kubernetes puts the token of a pod's ServiceAccount. */
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -26,8 +27,8 @@ export async function logIn(options: LoginOptions): Promise<Session> {
   const proof = auth.method === 'kubernetes' ? await serviceAccountProof(options) : await appRoleProof(options);
   const path = `auth/${auth.mount ?? auth.method}/login`;
   const { api, signal } = options;
-  const answer = await api.call({ operation: OPERATION, path, body: { json: proof.body }, signal });
-  const login = { operation: OPERATION, path, inNamespace: api.inNamespace, credentials: [proof.secret] };
+  const answer = await api.call({ operation: LOGIN, path, body: { json: proof.body }, signal });
+  const login = { operation: LOGIN, path, inNamespace: api.inNamespace, credentials: [proof.secret] };
   if (answer.status !== 200) throw loginProblem(answer, login);
   const given = (answer.json as LoginAnswer | undefined)?.auth;
   if (typeof given?.client_token !== 'string' || given.client_token === '') throw answerProblem(answer, login);
@@ -84,5 +85,5 @@ async function credentialIn(file: string, setting: string): Promise<string> {
 }
 
 function noCredential(message: string): ProviderError {
-  return new ProviderError(message, { kind: 'denied', provider: 'vault', operation: OPERATION, code: 'NoCredential' });
+  return new ProviderError(message, { kind: 'denied', provider: 'vault', operation: LOGIN, code: 'NoCredential' });
 }

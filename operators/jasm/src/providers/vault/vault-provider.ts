@@ -6,8 +6,8 @@ import { ProviderError } from '../provider-error.ts';
 import { refuseUnsupported } from '../unsupported-fields.ts';
 import type { VaultConfig } from './config.ts';
 import { rawMember } from './raw-member.ts';
-import { VaultApi } from './vault-api.ts';
-import { logIn } from './vault-login.ts';
+import { VaultApi, type VaultCall } from './vault-api.ts';
+import { LOGIN, logIn } from './vault-login.ts';
 import { apiPath, type VaultSecret, vaultSecret } from './vault-path.ts';
 import { answerProblem, type FailedRead, readProblem } from './vault-problem.ts';
 
@@ -45,7 +45,7 @@ export class VaultProvider implements SecretProvider {
     const api = new VaultApi({ http, config, env });
     this.#api = api;
     const begin = (role: string, limit: AbortSignal) => logIn({ api, config, env, role, signal: limit });
-    this.#sessions = new Sessions({ provider: PROVIDER, clock, begin });
+    this.#sessions = new Sessions({ provider: PROVIDER, operation: LOGIN, clock, begin });
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {
@@ -106,11 +106,7 @@ export class VaultProvider implements SecretProvider {
   }
 
   async #get(
-    {
-      operation,
-      path,
-      version,
-    }: { readonly operation: string; readonly path: string; readonly version?: string | undefined },
+    { operation, path, version }: Pick<VaultCall, 'operation' | 'path' | 'version'>,
     { role = '' }: SecretRef,
     signal: AbortSignal,
   ): Promise<{ readonly answer: HttpAnswer; readonly problem: FailedRead }> {
