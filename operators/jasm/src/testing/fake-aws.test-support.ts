@@ -127,6 +127,12 @@ export class FakeAws implements AsyncDisposable {
     if (secret) secret.isDeleted = true;
   }
 
+  /** restore takes that back. */
+  restore(name: string): void {
+    const secret = this.#secrets.get(`${REGION}/${name}`);
+    if (secret) secret.isDeleted = false;
+  }
+
   /** remove deletes a secret without a delay. */
   remove(name: string): void {
     this.#secrets.delete(`${REGION}/${name}`);

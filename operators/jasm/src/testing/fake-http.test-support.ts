@@ -23,6 +23,9 @@ export interface FakeAnswer {
  */
 export type FakeFault = FakeAnswer | 'reset' | 'cut' | 'hang';
 
+/** FakeServing is what a fake store does about a request. */
+export type FakeServing = (request: FakeRequest) => FakeFault | Promise<FakeFault>;
+
 /** FakeHttp is a server on loopback that remembers what it was asked, without values, and fails when told to. */
 export class FakeHttp implements AsyncDisposable {
   /** Method and path of each request, in their order. */
@@ -38,7 +41,7 @@ export class FakeHttp implements AsyncDisposable {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  static async start(answer: (request: FakeRequest) => FakeAnswer): Promise<FakeHttp> {
+  static async start(answer: FakeServing): Promise<FakeHttp> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -72,11 +75,7 @@ export class FakeHttp implements AsyncDisposable {
     await closed;
   }
 
-  async #handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: (request: FakeRequest) => FakeAnswer,
-  ): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, answer: FakeServing): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = 'GET', headers } = request;
@@ -84,7 +83,7 @@ export class FakeHttp implements AsyncDisposable {
     this.calls.push(`${method} ${url.pathname}`);
     const index = this.#faults.findIndex(({ path }) => path.test(url.pathname));
     const [found] = index < 0 ? [] : this.#faults.splice(index, 1);
-    const outcome = found?.fault ?? answer({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    const outcome = found?.fault ?? (await answer({ method, url, headers, body: Buffer.concat(chunks).toString() }));
     if (outcome === 'hang') this.#whenHanging();
     else if (outcome === 'reset') request.socket.resetAndDestroy();
     else if (outcome === 'cut') {

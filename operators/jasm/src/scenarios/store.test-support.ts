@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as send } from 'node:http';
+import { type FakeAnswer, type FakeFault, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
+import type { AwsBackend } from './aws-backend.test-support.ts';
+
+/** StoreFault is what becomes of a call in place of its answer: an error as Secrets Manager has it, or none at all. */
+export type StoreFault =
+  /** A status 500 with no word about what went wrong, as load balancers have it. */
+  | 'unavailable'
+  | 'InternalServiceError'
+  | 'ThrottlingException'
+  /** AWS's own way to deny: status 400. */
+  | 'AccessDeniedException'
+  /** The way of other servers of its protocol: status 403, and another name. */
+  | 'AccessDenied'
+  /** The connection is reset. */
+  | 'reset'
+  /** Nothing comes, until the caller leaves. */
+  | 'hang';
+
+/**
+ * AwsStore is AWS Secrets Manager as a scenario has it: a server, and in front of it a proxy that counts what is called and makes
+ * calls fail. Names of secrets are the scenario's own.
+ */
+export interface AwsStore extends AwsBackend {
+  /** What was called so far, failed calls too, for instance `GetSecretValue /team/db`. */
+  readonly calls: readonly string[];
+  /** fail makes the next calls of an operation (or `*`) fail, one fault each. */
+  fail(operation: string, ...faults: readonly StoreFault[]): void;
+  /** hanging resolves when the next call has come that will not be answered. */
+  hanging(): Promise<void>;
+}
+
+interface Failure {
+  readonly operation: string;
+  readonly fault: StoreFault;
+}
+
+/** openStore puts the proxy in front of a server; both go together. */
+export async function openStore(backend: AwsBackend): Promise<AwsStore> {
+  const calls: string[] = [];
+  const failures: Failure[] = [];
+  const agent = new Agent({ keepAlive: true });
+  const front = await FakeHttp.start((request) => {
+    const operation = operationOf(request);
+    calls.push(`${operation} ${secretsIn(request)}`);
+    const index = failures.findIndex((failure) => ['*', operation].includes(failure.operation));
+    const [failure] = index < 0 ? [] : failures.splice(index, 1);
+    return failure ? outcomeOf(failure.fault) : pass(request, backend.url, agent);
+  });
+  return {
+    kind: backend.kind,
+    environment: backend.environment,
+    url: front.url,
+    calls,
+    put: (name, value) => backend.put(name, value),
+    create: (name) => backend.create(name),
+    remove: (name) => backend.remove(name),
+    scheduleDeletion: (name) => backend.scheduleDeletion(name),
+    restore: (name) => backend.restore(name),
+    fail: (operation, ...faults) => {
+      failures.push(...faults.map((fault) => ({ operation, fault })));
+    },
+    hanging: () => front.hanging(),
+    [Symbol.asyncDispose]: async () => {
+      await front[Symbol.asyncDispose]();
+      agent.destroy();
+      await backend[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function operationOf({ headers }: FakeRequest): string {
+  return String(headers['x-amz-target']).replace(/^secretsmanager\./, '');
+}
+
+function secretsIn({ body }: FakeRequest): string {
+  const { SecretId = '', SecretIdList = [SecretId] } = JSON.parse(body) as {
+    readonly SecretId?: string;
+    readonly SecretIdList?: readonly string[];
+  };
+  return SecretIdList.join(' ');
+}
+
+function outcomeOf(fault: StoreFault): FakeFault {
+  switch (fault) {
+    case 'reset':
+    case 'hang':
+      return fault;
+    case 'unavailable':
+      return { status: 500, body: '<html>Internal Server Error</html>', headers: { 'content-type': 'text/html' } };
+    case 'InternalServiceError':
+      return problem(500, fault);
+    case 'AccessDenied':
+      return problem(403, fault);
+    case 'ThrottlingException':
+    case 'AccessDeniedException':
+      return problem(400, fault);
+  }
+}
+
+/** No two of AWS's messages are the same: they name the request. */
+let problems = 0;
+
+function problem(status: number, code: string): FakeAnswer {
+  const id = `00000000-0000-4000-8000-${String(++problems).padStart(12, '0')}`;
+  const message = `${code} for arn:aws:sts::123456789012:assumed-role/jasm/AROAEXAMPLEEXAMPLE, request ${id}`;
+  return {
+    status,
+    body: { __type: code, Message: message },
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': id },
+  };
+}
+
+/** pass asks the server. The headers stay as they were signed. */
+async function pass({ method, url, headers, body }: FakeRequest, server: string, agent: Agent): Promise<FakeAnswer> {
+  const sent = send(new URL(url.pathname, server), { method, headers, agent });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return {
+    status: answer.statusCode ?? 0,
+    body: Buffer.concat(chunks).toString(),
+    headers: Object.fromEntries(
+      ['content-type', 'date', 'x-amzn-requestid', 'x-amzn-errortype'].flatMap((name) => {
+        const value = answer.headers[name];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    ),
+  };
+}
