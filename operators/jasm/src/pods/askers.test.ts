@@ -31,6 +31,19 @@ describe('askersOf', () => {
     expect(asker).toMatchObject({ isLeaving: true, pods: [], request: { path: '/a' } });
   });
 
+  it('lets the pod decide that was seen last, of pods that were made in the same second', () => {
+    const pods = ['c', 'a', 'b'].map((name, index) => ({
+      ...asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }),
+      noticedAt: index,
+    }));
+    for (const each of [pods, pods.toReversed()]) expect(askersOf(each)[0]?.request.path).toBe('/b');
+  });
+
+  it('lets the Secret be what it is when nothing tells which pod is the youngest', () => {
+    const pods = ['c', 'a', 'b'].map((name) => asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }));
+    expect(askersOf(pods, 'hash of /c')[0]?.request.path).toBe('/c');
+  });
+
   it('decides alike whatever the order of pods that were made in the same second', () => {
     const pods = ['c', 'a', 'b'].map((name) => asking(name, { of: 'web', at: 10, request: { path: `/${name}` } }));
     const decided = [pods, pods.toReversed()].map((each) => askersOf(each)[0]?.request.path);

@@ -6,6 +6,8 @@ import type { Workload } from './workload.ts';
 export interface AskingPod {
   readonly pod: PodView;
   readonly request: SecretSyncRequest;
+  /** The instant at which it was first seen: a pod's own time has only seconds. Defaults to long ago. */
+  readonly noticedAt?: number;
 }
 
 /** Asker is a workload that asks for one Secret: all its pods that name it. */
@@ -21,8 +23,11 @@ export interface Asker {
   readonly since: number;
 }
 
-/** askersOf are the workloads behind some pods that ask for one Secret, the one with the oldest pod first. */
-export function askersOf(asking: readonly AskingPod[]): readonly Asker[] {
+/**
+ * askersOf are the workloads behind some pods that ask for one Secret, the one with the oldest pod first. `held` is the hash of the
+ * request that the Secret holds.
+ */
+export function askersOf(asking: readonly AskingPod[], held?: string): readonly Asker[] {
   const byWorkload = new Map<string, AskingPod[]>();
   for (const each of asking) {
     const { id } = each.pod.workload;
@@ -30,11 +35,11 @@ export function askersOf(asking: readonly AskingPod[]): readonly Asker[] {
     if (others) others.push(each);
     else byWorkload.set(id, [each]);
   }
-  return [...byWorkload.values()].flatMap(askerOf).sort(byAge);
+  return [...byWorkload.values()].flatMap((pods) => askerOf(pods, held)).sort(byAge);
 }
 
-function askerOf(asking: readonly AskingPod[]): readonly Asker[] {
-  const all = asking.toSorted(youngestFirst);
+function askerOf(asking: readonly AskingPod[], held: string | undefined): readonly Asker[] {
+  const all = asking.toSorted((a, b) => youngestFirst(a, b, held));
   const pods = all.filter(({ pod }) => !pod.isTerminating);
   const deciding = pods[0] ?? all[0];
   const oldest = all.at(-1);
@@ -50,9 +55,18 @@ function askerOf(asking: readonly AskingPod[]): readonly Asker[] {
   ];
 }
 
-/** Of pods made in the same second any may count, but always the same. */
-function youngestFirst({ pod: a }: AskingPod, { pod: b }: AskingPod): number {
-  return b.createdAt - a.createdAt || (a.uid < b.uid ? -1 : 1);
+/**
+ * Of pods made in the same second the one that was seen last counts: a template may change so soon. After a restart nobody knows
+ * which that was; then what the Secret holds stays.
+ */
+function youngestFirst(a: AskingPod, b: AskingPod, held: string | undefined): number {
+  const holds = ({ request }: AskingPod): number => (request.hash === held ? 1 : 0);
+  return (
+    b.pod.createdAt - a.pod.createdAt ||
+    (b.noticedAt ?? 0) - (a.noticedAt ?? 0) ||
+    holds(b) - holds(a) ||
+    (a.pod.uid < b.pod.uid ? -1 : 1)
+  );
 }
 
 function byAge(a: Asker, b: Asker): number {

@@ -20,14 +20,14 @@ export function targetOf({
 
 /** findAskers are the workloads that ask for the Secret of a run. */
 export function findAskers(context: SecretContext): readonly Asker[] {
-  const { key, list, deps } = context;
-  const { name } = targetOf(context);
-  return askersOf(
-    list(Pod, { by: { asks: key } }).flatMap((pod): AskingPod[] => {
-      const request = deps.read(pod.annotation).requests.find(({ secretName }) => secretName === name);
-      return request ? [{ pod, request }] : [];
-    }),
-  );
+  const { key, get, list, deps } = context;
+  const target = targetOf(context);
+  const now = deps.instants.monotonic();
+  const asking = list(Pod, { by: { asks: key } }).flatMap((pod): AskingPod[] => {
+    const request = deps.read(pod.annotation).requests.find(({ secretName }) => secretName === target.name);
+    return request ? [{ pod, request, noticedAt: deps.memory.notice(pod, now).at }] : [];
+  });
+  return askersOf(asking, get('managed', target)?.marks.requestHash);
 }
 
 /** lookAt tells what is there. Only a Secret that is not ours, and that somebody wants to merge keys into, has to be read. */

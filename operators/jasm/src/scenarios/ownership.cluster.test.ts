@@ -1,0 +1,212 @@
+import { Deployment, Pod, Secret } from '@bowline/kubernetes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
+import {
+  entry,
+  type JasmCluster,
+  jasmCluster,
+  podSpec,
+  secretKey,
+  textOf,
+  valuesOf,
+} from '../testing/jasm-cluster.test-support.ts';
+
+let c: JasmCluster;
+beforeAll(async () => {
+  c = await jasmCluster();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+/** base64 is a value as it stands in a Secret. */
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** synced has a pod `<name>` ask for `/<name>` as the Secret `<name>`, and waits until all is said and done. */
+async function synced(name: string): Promise<Secret> {
+  c.store.addSecret(`/${name}`, { password: `of ${name}` });
+  await c.ask(name, entry(`/${name}`, name));
+  await c.untilEvent(name, 'SecretSyncSuccess');
+  return c.untilSecret(name);
+}
+
+/** change merges something into a Secret, as somebody else. */
+const change = (name: string, body: object): Promise<Secret> =>
+  c.admin.patch(Secret, secretKey(c, name), { type: 'merge', body });
+
+const callsFor = (path: string): readonly string[] => c.calls.filter((call) => call.endsWith(` ${path}`));
+
+const isChanged =
+  ({ metadata: before }: Secret) =>
+  ({ metadata }: Secret): boolean =>
+    metadata?.resourceVersion !== before?.resourceVersion;
+
+describe('scenario 11', () => {
+  it('scenario 11: leaves a Secret that is not ours as it is, says how to hand it over, and reads no source for it', async () => {
+    c.store.addSecret('/theirs', { password: 'ours' });
+    const key = secretKey(c, 'theirs');
+    const theirs = await c.admin.create(Secret, { metadata: key, data: { password: base64('theirs') } });
+    await c.ask('theirs', entry('/theirs', 'theirs'));
+    const { type, note } = await c.untilEvent('theirs', 'SecretConflict');
+    expect(type).toBe('Warning');
+    expect(note).toContain(`label it ${MANAGED_BY}=caronte`);
+    await c.idle();
+    expect(await c.admin.get(Secret, key)).toEqual(theirs);
+    expect(callsFor('/theirs')).toEqual([]);
+    expect(await c.events('theirs')).toEqual(['Warning SecretConflict']);
+  });
+
+  it.each(['caronte', 'jasm'])(
+    'scenario 11: takes over a Secret that is labelled %s, with all that it holds',
+    async (manager) => {
+      const name = `of-${manager}`;
+      c.store.addSecret(`/${name}`, { password: 'new' });
+      await c.admin.create(Secret, {
+        metadata: { ...secretKey(c, name), labels: { [MANAGED_BY]: manager, team: 'shop' } },
+        data: { password: base64('old'), left: base64('over') },
+      });
+      await c.ask(name, entry(`/${name}`, name));
+      const taken = await c.untilSecret(name, ({ data }) => data?.left === undefined);
+      expect(valuesOf(taken)).toEqual({ password: 'new' });
+      expect(taken.metadata?.labels).toMatchObject({ [MANAGED_BY]: 'caronte', team: 'shop' });
+      expect(taken.metadata?.annotations?.[SECRET_ANNOTATIONS.sourcePath]).toBe(`/${name}`);
+    },
+  );
+
+  it.each<[what: string, body: object]>([
+    ['a value', { data: { password: base64('forged') } }],
+    ['a key more', { data: { extra: base64('x') } }],
+    ['no content at all', { data: null }],
+  ])('scenario 11: repairs a Secret that somebody gave %s', async (what, body) => {
+    const name = `edited-${what.replaceAll(' ', '-')}`;
+    const before = await synced(name);
+    const edited = await change(name, body);
+    const repaired = await c.untilSecret(name, isChanged(edited));
+    expect(valuesOf(repaired)).toEqual(valuesOf(before));
+    const { note } = await c.untilEvent(name, 'SecretSyncSuccess', (event) => event.note?.includes('changed') ?? false);
+    expect(note).toBe(`Secret ${name} was changed by somebody and is again as in mock /${name}`);
+  });
+
+  it('scenario 11: repairs what was changed while the operator was away', async () => {
+    const before = await synced('away');
+    await c.stop();
+    const edited = await change('away', { data: { password: base64('forged') } });
+    await c.restart();
+    expect(valuesOf(await c.untilSecret('away', isChanged(edited)))).toEqual(valuesOf(before));
+  });
+
+  it('scenario 11: makes a Secret anew that somebody deleted, with one read', async () => {
+    const before = await synced('deleted');
+    // What was just read is still at hand for a while.
+    await c.pass(15_000);
+    const calls = callsFor('/deleted').length;
+    await c.admin.delete(Secret, secretKey(c, 'deleted'));
+    const after = await c.untilSecret('deleted', ({ metadata }) => metadata?.uid !== before.metadata?.uid);
+    expect(valuesOf(after)).toEqual(valuesOf(before));
+    await c.idle();
+    expect(callsFor('/deleted').slice(calls)).toEqual(['fetchSecret /deleted']);
+  });
+
+  it('scenario 11: lets go of a Secret that somebody takes back by its label', async () => {
+    await synced('taken-back');
+    const back = await change('taken-back', {
+      metadata: { labels: { [MANAGED_BY]: null } },
+      data: { password: base64('theirs') },
+    });
+    await c.untilEvent('taken-back', 'SecretConflict');
+    await c.idle();
+    expect(await c.admin.get(Secret, secretKey(c, 'taken-back'))).toEqual(back);
+  });
+
+  it('scenario 11: says that a type cannot be changed, keeps the Secret, and makes the other one when it is gone', async () => {
+    c.store.addSecret('/typed', { username: 'shop', password: 'correct horse' });
+    await c.ask('typed', entry('/typed', 'typed'));
+    const opaque = await c.untilSecret('typed');
+    await c.askAgain('typed', entry('/typed', 'typed', { type: 'kubernetes.io/basic-auth' }));
+    const { note } = await c.untilEvent('typed', 'SecretSyncFailed');
+    expect(note).toContain('Opaque');
+    expect(note).toContain('kubernetes.io/basic-auth');
+    await c.idle();
+    expect(await c.admin.get(Secret, secretKey(c, 'typed'))).toEqual(opaque);
+    await c.admin.delete(Secret, secretKey(c, 'typed'));
+    await c.untilSecret('typed', ({ type }) => type === 'kubernetes.io/basic-auth');
+  });
+
+  it('scenario 11: leaves an immutable Secret as it is, and says so when something else is asked', async () => {
+    c.store.addSecret('/immutable', { password: 'first' });
+    await c.ask('immutable', entry('/immutable', 'immutable', { immutable: true }));
+    const first = await c.untilSecret('immutable', ({ immutable }) => immutable === true);
+    c.store.addSecret('/immutable', { password: 'second' });
+    await c.ask('immutable-2', entry('/immutable', 'immutable', { immutable: true }));
+    await c.untilEvent('immutable-2', 'SecretSyncSuccess');
+    await c.ask('immutable-3', entry('/immutable', 'immutable', { keys: ['password'], immutable: true }));
+    await c.untilEvent('immutable-3', 'SecretConflict');
+    expect(await c.admin.get(Secret, secretKey(c, 'immutable'))).toEqual(first);
+  });
+});
+
+describe('scenario 13', () => {
+  beforeAll(() => {
+    c.store.addSecret('/one', { from: 'one' });
+    c.store.addSecret('/two', { from: 'two' });
+  });
+  const holds = (from: string) => (secret: Secret) => valuesOf(secret).from === from;
+
+  it('scenario 13: lets the first of two workloads have a Secret, and the second when the first is gone', async () => {
+    await c.ask('first', entry('/one', 'contested'));
+    const before = await c.untilSecret('contested', holds('one'));
+    await c.ask('second', entry('/two', 'contested'));
+    const { type, note } = await c.untilEvent('second', 'SecretConflict');
+    expect([type, note]).toEqual(['Warning', expect.stringContaining('serves Pod/first') as string]);
+    // Who had it keeps it, also before somebody who does not know who came first.
+    await c.restart();
+    await c.idle();
+    expect(await c.untilSecret('contested')).toEqual(before);
+    expect(callsFor('/two')).toEqual([]);
+    await c.admin.delete(Pod, secretKey(c, 'first'));
+    const after = await c.untilSecret('contested', holds('two'));
+    expect(after.metadata).toMatchObject({
+      uid: before.metadata?.uid,
+      annotations: { [SECRET_ANNOTATIONS.sourcePath]: '/two', [SECRET_ANNOTATIONS.askedBy]: 'Pod/second' },
+    });
+    await c.untilEvent('second', 'SecretSyncSuccess');
+  });
+
+  it('scenario 13: lets workloads share a Secret when they ask for the same', async () => {
+    await c.ask('alike-1', entry('/one', 'alike'));
+    const { metadata } = await c.untilSecret('alike');
+    await c.ask('alike-2', 'secretName: alike\npath: /one\nprovider: mock');
+    await c.untilEvent('alike-2', 'SecretSyncSuccess');
+    await c.admin.delete(Pod, secretKey(c, 'alike-1'));
+    await c.idle();
+    expect((await c.untilSecret('alike')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  });
+
+  it('scenario 13: follows the new template of a Deployment while old pods are still there', async () => {
+    const template = (path: string) => ({
+      metadata: {
+        labels: { app: 'rolling' },
+        annotations: { [POD_ANNOTATIONS.secretSync]: textOf(entry(path, 'rolling')) },
+      },
+      spec: podSpec(),
+    });
+    const key = secretKey(c, 'rolling');
+    await c.admin.create(Deployment, {
+      metadata: key,
+      spec: { replicas: 2, selector: { matchLabels: { app: 'rolling' } }, template: template('/one') },
+    });
+    await c.untilSecret('rolling', holds('one'));
+    const podsOf = { labelSelector: 'app=rolling' };
+    await c.untilList(Pod, podsOf, (pods) => pods.length === 2);
+    await c.admin.patch(Deployment, key, { type: 'merge', body: { spec: { template: template('/two') } } });
+    const { metadata } = await c.untilSecret('rolling', holds('two'));
+    expect(metadata?.annotations?.[SECRET_ANNOTATIONS.askedBy]).toBe('Deployment.apps/rolling');
+    const pods = await c.untilList(Pod, podsOf, (all) => new Set(all.map(templateOf)).size === 2);
+    await c.idle();
+    for (const { metadata: pod } of pods) {
+      expect(await c.events(pod?.name ?? '')).not.toContain('Warning SecretConflict');
+    }
+  });
+});
+
+function templateOf({ metadata }: Pod): string | undefined {
+  return metadata?.labels?.['pod-template-hash'];
+}
