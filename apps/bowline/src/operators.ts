@@ -9,4 +9,8 @@ export const operators: Registry = {
     summary: 'ConfigMapSync: keeps copies of ConfigMaps in other namespaces',
     load: async () => (await import('@bowline/configmap-sync')).configMapSync,
   },
+  jasm: {
+    summary: 'JASM: brings secrets from outside stores into Secrets, asked for by pods',
+    load: async () => (await import('@bowline/jasm')).jasm,
+  },
 };

@@ -57,11 +57,17 @@ function rows(schema: StructuralSchema, prefix: readonly string[], flags: readon
     const cells = [
       `\`${path.join('.')}\``,
       flag ? `\`--${flag.name}\`` : '',
-      field.default === undefined ? '' : `\`${JSON.stringify(field.default).replaceAll('"', '')}\``,
+      field.default === undefined ? '' : `\`${shownDefault(field.default)}\``,
       meaning(field),
     ];
     return [`| ${cells.join(' | ')} |`];
   });
+}
+
+function shownDefault(value: unknown): string {
+  const text = JSON.stringify(value);
+  // Without the quotes an empty text would not be seen.
+  return value === '' ? text : text.replaceAll('"', '');
 }
 
 function meaning({ description = '', enum: choices, minimum, maximum }: StructuralSchema): string {

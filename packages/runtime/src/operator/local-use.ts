@@ -33,7 +33,7 @@ export function show<T extends KubernetesObject>(
   },
 ): Shown {
   const { labelSelector, awaits = [], state } = options;
-  return Object.freeze({ resource: resource as unknown as Shown['resource'], labelSelector, awaits, state });
+  return Object.freeze({ resource: resource, labelSelector, awaits, state });
 }
 
 /** LocalUse is how an operator is tried out: by `bowline up`, mostly on a control plane that goes when it stops. */
