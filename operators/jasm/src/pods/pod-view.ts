@@ -22,8 +22,7 @@ export interface PodView {
 }
 
 /** podView is the view of the cache; see `viewOfPod`. Status never crosses the network. */
-// What the function answers undefined for is not kept, so no read gives it.
-export const podView = projectMetadata(viewOfPod as (object: MetadataObject) => PodView);
+export const podView = projectMetadata(viewOfPod);
 
 /** podChanged passes what changes a PodView: a pod's status, above all, changes often and says nothing. */
 export const podChanged = changed((before: PodView, after: PodView) => !isDeepStrictEqual(before, after));

@@ -27,9 +27,9 @@ export function sayProblem(context: SecretContext, askers: readonly Asker[], { r
   for (const { pods } of askers) tell(context, pods, 'Warning', reason, message);
 }
 
-/** sayConflicts tells those who ask for another content whose the Secret is. */
-export function sayConflicts(context: SecretContext, { lead, rivals }: Serving): void {
-  for (const rival of rivals) sayProblem(context, [rival], heldBy(rival.request, lead.workload.id));
+/** sayConflict tells one that asks for another content whose the Secret is. */
+export function sayConflict(context: SecretContext, { lead }: Serving, rival: Asker): void {
+  sayProblem(context, [rival], heldBy(rival.request, lead.workload.id));
 }
 
 function tell(

@@ -18,6 +18,30 @@ export interface Failure {
   readonly version: string | undefined;
 }
 
+/** Repairs are how often a Secret was made or put right in a row, and when last: whoever fights us for it must not make us quick. */
+export interface Repairs {
+  readonly count: number;
+  readonly at: number;
+}
+
+const NO_REPAIRS: Repairs = Object.freeze({ count: 0, at: 0 });
+
+/** What is left alone for so long is at peace. */
+const PEACE_MS = 600_000;
+
+/** repairedAgain counts one more. */
+export function repairedAgain({ count, at }: Repairs, now: number): Repairs {
+  return { count: now - at > PEACE_MS ? 1 : count + 1, at: now };
+}
+
+/** So many times in a row a Secret is put right at once. */
+const QUICK_REPAIRS = 5;
+
+/** repairableAt is when it may be put right again. */
+export function repairableAt({ count, at }: Repairs): number {
+  return count < QUICK_REPAIRS ? at : at + Math.min(1_000 * 2 ** (count - QUICK_REPAIRS), PEACE_MS);
+}
+
 /** SecretMemory is what is remembered of one Secret. All times are monotonic. */
 export interface SecretMemory {
   /** What was last read, or found in place, for each pod: by uid the hash of its request. */
@@ -27,6 +51,8 @@ export interface SecretMemory {
   /** Since when nobody asks for it. */
   unaskedSince: number | undefined;
   failure: Failure | undefined;
+  /** How often it was put right lately, and when last. */
+  repairs: Repairs;
   /** Which workloads were restarted: by id the mark that their template got. */
   readonly restarted: Map<string, string>;
 }
@@ -77,6 +103,7 @@ export class SyncMemory {
         readAt: undefined,
         unaskedSince: undefined,
         failure: undefined,
+        repairs: NO_REPAIRS,
         restarted: new Map(),
       };
       this.#secrets.set(key, memory);

@@ -57,6 +57,13 @@ export function keysInTheWay({ secretName: name }: SecretSyncRequest, keys: read
   );
 }
 
+/** changedOnItsWay says that a Secret was not stored as it was written. */
+export function changedOnItsWay({ secretName: name }: SecretSyncRequest): Problem {
+  return failed(
+    `Secret ${name} is changed while it is written, by a webhook it seems: let that leave Secrets alone which are labelled ${MANAGED_BY}`,
+  );
+}
+
 /** heldBy says that a Secret serves another workload. */
 export function heldBy({ secretName: name }: SecretSyncRequest, workload: string): Problem {
   return conflict(

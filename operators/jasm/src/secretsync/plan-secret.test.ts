@@ -40,6 +40,7 @@ interface Given {
   readonly isPermitted?: boolean;
   readonly readAt?: number;
   readonly failure?: Partial<Failure>;
+  readonly repairs?: number;
   readonly now?: number;
   readonly resyncMs?: number;
 }
@@ -74,6 +75,7 @@ function situation(given: Given): Situation {
       version: undefined,
       ...failure,
     },
+    repairs: { count: given.repairs ?? 0, at: now },
     now,
     instant: now,
     resyncMs: given.resyncMs ?? 10 * HOUR,
@@ -214,6 +216,9 @@ describe('planSecret', () => {
       { secret: inPlace({ isImmutable: true }), pods: [{ request: { path: '/other' } }] },
       'stop SecretSyncFailed',
     ],
+    ['repairs a few times in a row at once', { secret: inPlace({ hash: 'edited' }), repairs: 4 }, 'drift since 1000'],
+    ['slows down when somebody fights for it', { secret: inPlace({ hash: 'edited' }), repairs: 7 }, 'leave 4000'],
+    ['slows down when somebody keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
     ['says again what is wrong until it is time to try again', { failure: {} }, 'stop SecretFetchFailed 59000'],
     ['tries again then, for a newer answer', { failure: {}, now: 61_000 }, 'absent since 54000'],
     [

@@ -1,7 +1,7 @@
 import type { Asker, AskingPod } from '../pods/askers.ts';
 import { asItIs, isMarked } from './desired.ts';
 import { forcedBy } from './forced.ts';
-import type { Failure } from './memory.ts';
+import { type Failure, type Repairs, repairableAt } from './memory.ts';
 import { isThere, obstacleTo, type Seen } from './obstacles.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secret-view.ts';
@@ -23,6 +23,7 @@ export interface Situation {
   };
   readonly readAt: number | undefined;
   readonly failure: Failure | undefined;
+  readonly repairs: Repairs;
   readonly now: number;
   /** The instant of this run, later than all before it; see `orderedClock`. Those of pods are of the same clock. */
   readonly instant: number;
@@ -52,7 +53,7 @@ export interface ReadStep {
   readonly force: boolean;
 }
 
-const AT_REST: SecretStep = { step: 'rest', isServed: false };
+const AT_REST = { step: 'rest', isServed: false } as const;
 
 /** A regular look may be this much of its period early: then Secrets of one source share it. */
 const EARLY = 0.1;
@@ -69,8 +70,11 @@ export function planSecret(situation: Situation): SecretStep {
   if (obstacle) return { step: 'stop', problem: obstacle };
   const reason = reasonToRead(situation);
   if (reason) {
-    if (!failure || now >= failure.until || isNews(situation, failure)) return { step: 'read', ...reason };
-    return { step: 'stop', problem: failure.problem, againInMs: failure.until - now };
+    if (failure && now < failure.until && !isNews(situation, failure)) {
+      return { step: 'stop', problem: failure.problem, againInMs: failure.until - now };
+    }
+    const waitMs = reason.cause === 'absent' || reason.cause === 'drift' ? repairableAt(situation.repairs) - now : 0;
+    return waitMs > 0 ? { ...AT_REST, againInMs: waitMs } : { step: 'read', ...reason };
   }
   if (isThere(secret) && !isMarked(secret, asItIs(secret, { request, deletionPolicy, askedBy: lead.workload.id }))) {
     return { step: 'mark', secret };

@@ -2,7 +2,7 @@ import { Pod } from '@bowline/kubernetes';
 import type { ReconcileResult } from '@bowline/runtime';
 import type { Asker } from '../pods/askers.ts';
 import { deleteUnasked } from './deletion.ts';
-import { sayConflicts, sayProblem } from './events.ts';
+import { sayConflict, sayProblem } from './events.ts';
 import { findAskers, lookAt } from './look.ts';
 import { isThere } from './obstacles.ts';
 import { deletionPolicyOf, planSecret, type SecretStep, type Situation } from './plan-secret.ts';
@@ -33,8 +33,10 @@ async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]
     isPermitted: isPermitted(serving.lead),
     deletionPolicy: deletionPolicyOf(askers),
   });
-  sayConflicts(context, serving);
-  for (const [asker, verdict] of verdicts) if ('problem' in verdict) sayProblem(context, [asker], verdict.problem);
+  for (const [asker, verdict] of verdicts) {
+    if ('problem' in verdict) sayProblem(context, [asker], verdict.problem);
+    else if (serving.rivals.includes(asker)) sayConflict(context, serving, asker);
+  }
   const verdict = verdicts.get(serving.lead);
   const work: SyncWork = { context, look, situation };
   return carryOut(work, planSecret(situation), verdict);
@@ -77,6 +79,7 @@ function situationOf(
     remember: ({ pod }) => ({ ...memory.notice(pod, instant), answeredFor: known.answered.get(pod.uid) }),
     readAt: known.readAt,
     failure: known.failure,
+    repairs: known.repairs,
     now,
     instant,
     resyncMs: settings.resyncMs * spread(`${provider} ${path}`),

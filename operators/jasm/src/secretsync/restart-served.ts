@@ -31,6 +31,8 @@ export async function restartServed({ context, situation }: SyncWork): Promise<v
   if (!mark || !isThere(secret)) return;
   const { namespace } = targetOf(context);
   const { restarted } = deps.memory.of(key);
+  const ids = new Set(serving.served.map(({ workload }) => workload.id));
+  for (const id of restarted.keys()) if (!ids.has(id)) restarted.delete(id);
   for (const asker of serving.served) {
     const { workload } = asker;
     if (restarted.get(workload.id) === mark.value || !isRestarted(context, asker)) continue;

@@ -58,13 +58,15 @@ function shortened(name: string): string {
   return `${name.slice(0, most - suffix.length)}${suffix}`;
 }
 
-/** needsRestart is whether the youngest pod of an asker was made before the content that the Secret has now. */
-export function needsRestart({ workload, pods }: Asker, mark: RestartMark, { marks }: SecretView): boolean {
-  const [youngest] = pods;
-  if (!youngest || workload.group !== 'apps' || !Object.hasOwn(RESTARTABLE, workload.kind)) return false;
-  if (youngest.pod.restartedFor[mark.annotation] === mark.value) return false;
-  // One that somebody else has restarted meanwhile has it already.
-  return youngest.pod.createdAt <= Date.parse(marks.syncedAt ?? '');
+/** needsRestart is whether an asker has pods that were made before the content that the Secret has now, and were not restarted for it. */
+export function needsRestart(
+  { workload, pods }: Asker,
+  { annotation, value }: RestartMark,
+  { marks }: SecretView,
+): boolean {
+  if (workload.group !== 'apps' || !Object.hasOwn(RESTARTABLE, workload.kind)) return false;
+  const syncedAt = Date.parse(marks.syncedAt ?? '');
+  return pods.some(({ pod }) => pod.restartedFor[annotation] !== value && pod.createdAt <= syncedAt);
 }
 
 /** restart changes the pod template of a workload, unless it is so already, and answers whether it did. */

@@ -9,6 +9,7 @@ import { asItIs, isMarked, type WantedMarks } from './desired.ts';
 import { sayProblem, saySuccess } from './events.ts';
 import { forcedBy } from './forced.ts';
 import { type Look, targetOf } from './look.ts';
+import { repairedAgain } from './memory.ts';
 import { isThere } from './obstacles.ts';
 import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
 import type { Problem } from './problem.ts';
@@ -162,6 +163,7 @@ export function settle({ context, situation }: SyncWork, deed: Deed): void {
   const memory = deps.memory.of(key);
   const pods = servedPods(serving);
   const isNews = deed === 'created' || deed === 'updated' || deed === 'repaired';
+  if (deed === 'created' || deed === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
   const unanswered = new Set(unansweredPods(situation));
   const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !situation.remember(asking).isInitial));
   if (told.length > 0) saySuccess(context, serving, told, deed);

@@ -11,9 +11,9 @@ import {
   type WantedMarks,
   type WantedSecret,
 } from './desired.ts';
-import { keysInTheWay, obstacleTo } from './obstacles.ts';
+import { changedOnItsWay, keysInTheWay, obstacleTo } from './obstacles.ts';
 import type { Problem } from './problem.ts';
-import type { SecretView } from './secret-view.ts';
+import { type SecretView, viewOfSecret } from './secret-view.ts';
 import { writeProblem } from './write-problem.ts';
 
 /** FIELD_MANAGER owns what we write in Secrets. It is API. */
@@ -72,26 +72,20 @@ function patched(
   { client }: SecretTools,
   { namespace, name }: SecretView,
   body: object,
-  wanted: Parameters<typeof writeProblem>[1],
+  wanted: Written,
   deed: Deed,
 ): Promise<Deed | Problem> {
-  const patching = client.patch(
-    Secret,
-    { namespace, name },
-    { type: 'strategic', body },
-    { fieldManager: FIELD_MANAGER },
-  );
-  return settled(patching, wanted, deed);
+  const patch = { type: 'strategic', body } as const;
+  return settled(client.patch(Secret, { namespace, name }, patch, { fieldManager: FIELD_MANAGER }), wanted, deed);
 }
 
-async function settled(
-  writing: Promise<unknown>,
-  wanted: Parameters<typeof writeProblem>[1],
-  deed: Deed,
-): Promise<Deed | Problem> {
+type Written = WantedMarks & Partial<Pick<WantedSecret, 'data'>>;
+
+async function settled(writing: Promise<Secret>, wanted: Written, deed: Deed): Promise<Deed | Problem> {
   try {
-    await writing;
-    return deed;
+    const written = await writing;
+    // What is changed on its way would be repaired for ever, as fast as the API server can.
+    return viewOfSecret(written).hash === wanted.hash || deed === 'marked' ? deed : changedOnItsWay(wanted.request);
   } catch (error) {
     const problem = writeProblem(error, wanted);
     if (problem) return problem;
