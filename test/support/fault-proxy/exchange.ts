@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ClientHttp2Stream, constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { Clock } from '@bowline/machinery';
 import type { Endpoint } from './endpoint.ts';
 import type { Fault } from './fault.ts';
@@ -96,7 +96,7 @@ export function connectionOf(request: Request): object {
   return 'stream' in request ? (request.stream.session ?? request.stream) : request.socket;
 }
 
-async function gone(stream: ClientHttp2Stream): Promise<never> {
+async function gone(stream: EventEmitter): Promise<never> {
   await once(stream, 'close');
   throw new Error('the stream closed');
 }

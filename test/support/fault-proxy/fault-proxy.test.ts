@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -143,6 +144,30 @@ describe('FaultProxy', () => {
       request.end();
     });
     expect(text).toBe('1.1 {"echo":""}');
+  });
+
+  it('stands in front of a server that speaks HTTP/1.1 without TLS', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(201, { 'x-from': 'origin', 'x-host': request.headers.host });
+      request.pipe(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const schedule: Schedule = ({ number }) => (number === 2 ? { kind: 'answer', status: 500 } : undefined);
+      await using proxy = await FaultProxy.start({ upstream: { server: `http://${host}` }, schedule });
+      const transport = connect(await proxy.connection('client'));
+      const body = 'x'.repeat(200_000);
+      const answer = await get(transport, { method: 'POST', body });
+      expect([answer.status, answer.headers['x-from'], answer.headers['x-host']]).toEqual([201, 'origin', host]);
+      expect(await answer.text()).toBe(body);
+      expect((await get(transport)).status).toBe(500);
+      expect((await get(transport)).status).toBe(201);
+      await transport.close();
+    } finally {
+      server.close();
+    }
   });
 
   it.each([409, 410, 429, 500, 503])('answers %d in the server’s place', async (status) => {

@@ -11,8 +11,8 @@ import { Upstream } from './upstream.ts';
 /** FaultProxyOptions says what stands behind the proxy and what goes wrong on the way. */
 export interface FaultProxyOptions {
   /**
-   * The server, which must speak HTTP/2 over TLS. Requests with an Authorization header pass with it; others speak with
-   * this connection's own credentials, because a proxy cannot forward a client's certificate.
+   * The server, which speaks HTTP/2 over TLS, or HTTP/1.1 at `http:`. Requests with an Authorization header pass with it;
+   * others speak with this connection's own credentials, because a proxy cannot forward a client's certificate.
    */
   readonly upstream: ConnectionConfig;
   /** Decides about each request. Defaults to letting all pass. */

@@ -6,6 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { ConnectionConfig } from '@bowline/runtime';
+import { Http1Stream } from './http1-stream.ts';
 
 /** Headers that belong to one hop and must not be passed on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -31,7 +32,8 @@ export function endToEnd(headers: Readonly<Record<string, unknown>>): OutgoingHt
 
 /**
  * Upstream is the real server behind the proxy. Each front connection gets one HTTP/2 session of its own there, so
- * that the server's limit on streams per connection stays visible to the client.
+ * that the server's limit on streams per connection stays visible to the client. A server at `http:` is spoken to with
+ * HTTP/1.1.
  */
 export class Upstream implements AsyncDisposable {
   readonly #config: ConnectionConfig;
@@ -48,10 +50,15 @@ export class Upstream implements AsyncDisposable {
     path: string,
     headers: OutgoingHttpHeaders,
     endStream: boolean,
-  ): Promise<ClientHttp2Stream> {
-    const session = await this.#session(connection);
+  ): Promise<ClientHttp2Stream | Http1Stream> {
     const own = headers.authorization === undefined ? await this.#config.credentials?.headers() : undefined;
     const prefix = new URL(this.#config.server).pathname.replace(/\/$/, '');
+    if (this.#config.server.startsWith('http:')) {
+      const stream = new Http1Stream(new URL(prefix + path, this.#config.server), method, { ...headers, ...own });
+      if (endStream) stream.end();
+      return stream;
+    }
+    const session = await this.#session(connection);
     return session.request(
       {
         ...headers,

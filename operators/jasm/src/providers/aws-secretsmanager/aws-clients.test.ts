@@ -112,7 +112,9 @@ describe('credentials', () => {
       await expect(store.provider().fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject({
         kind: 'denied',
         operation: 'GetCredentials',
-        message: expect.stringMatching(/found no AWS credentials that work \(InvalidIdentityToken(?:Exception)?\)/) as string,
+        message: expect.stringMatching(
+          /found no AWS credentials that work \(InvalidIdentityToken(?:Exception)?\)/,
+        ) as string,
       });
     } finally {
       await rm(folder, { recursive: true });

@@ -82,6 +82,13 @@ describe('awsError', () => {
     expect(denied.message).not.toContain('alice');
   });
 
+  it('quotes no answer that cannot be read', () => {
+    const quoting = 'Unexpected token \'c\', "canary" is not valid JSON';
+    for (const status of [200, 400, 403, 404, 500]) {
+      expect(awsError(thrown('SyntaxError', status, quoting), CALL).message).not.toContain('canary');
+    }
+  });
+
   it('takes from the answer how long to wait', () => {
     const error = Object.assign(thrown('ThrottlingException', 400), { $response: { headers: { 'retry-after': '7' } } });
     expect(awsError(error, CALL).retryAfterMs).toBe(7000);

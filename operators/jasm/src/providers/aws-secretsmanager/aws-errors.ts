@@ -88,6 +88,9 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
   ]),
 };
 
+/** The missing right to one call; the last is what is left of an answer that cannot be read. */
+const DENIALS: ReadonlySet<string> = new Set(['AccessDeniedException', 'AccessDenied', '403']);
+
 /** What went wrong, as far as it can be told. */
 interface Failure {
   readonly kind: ProviderErrorKind;
@@ -104,9 +107,9 @@ export function awsError(error: unknown, call: AwsCall): ProviderError {
   return providerError(messageFor(failure, call), failure, call.operation);
 }
 
-/** isDenied says whether the call itself was denied, as opposed to who makes it. */
+/** isDenied says whether this call was denied, and not whoever makes it. */
 export function isDenied(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'AccessDeniedException' || error.name === 'AccessDenied');
+  return !(error instanceof CredentialsError) && DENIALS.has(failureOf(error).code);
 }
 
 function messageFor({ kind, code, words }: Failure, { operation, secret }: AwsCall): string {
@@ -151,7 +154,8 @@ function providerError(message: string, { kind, code, retryAfterMs }: Failure, o
 export function failureOf(error: unknown): Failure {
   const { name = '', message = '', code, $metadata, $response, $retryable } = (error ?? {}) as SdkError;
   const status = $metadata?.httpStatusCode;
-  const words = clean(message);
+  // What JSON.parse says about an answer quotes it.
+  const words = name === 'SyntaxError' ? '' : clean(message);
   // The SDK has learnt the time from this answer, and signs the next request with it.
   const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(words);
   const byName = isSkewed ? 'transient' : Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;

@@ -86,7 +86,7 @@ export class AwsSecretsManager implements SecretProvider {
       const command = new BatchGetSecretValueCommand({ SecretIdList: paths });
       const batch = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
       return await Promise.all(
-        refs.map((ref) => secretIn(batch, ref) ?? errorIn(batch, ref) ?? this.#fetchOne(ref, signal)),
+        refs.map(async (ref) => secretIn(batch, ref) ?? errorIn(batch, ref) ?? (await this.#fetchOne(ref, signal))),
       );
     } catch (error) {
       if (!isDenied(error)) throw failure(error, call, signal);

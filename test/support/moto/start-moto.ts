@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { systemRandom } from '@bowline/machinery';
+import { freePorts } from '../../../packages/control-plane/src/ports.ts';
+import type { InstalledMoto } from './ensure-moto.ts';
+
+/** RunningMoto is a moto on loopback. It believes whoever asks, until its IAM check is on. */
+export interface RunningMoto extends AsyncDisposable {
+  readonly url: string;
+  /** secretsManager makes a call to Secrets Manager as an administrator, while the IAM check is off. */
+  secretsManager(operation: string, input: object): Promise<Readonly<Record<string, unknown>>>;
+  /** createUser makes a user with a policy and gives the keys of that user. */
+  createUser(name: string, policy: object): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: string }>;
+  /** checkIam makes it verify signatures and policies from now on, or believe everybody again. */
+  checkIam(on: boolean): Promise<void>;
+}
+
+/** The region in which an administrator makes secrets. */
+export const MOTO_REGION = 'eu-central-1';
+const LINES_KEPT = 40;
+/** Far more than a test makes: the number of calls after which the check is on. */
+const NEVER = 1_000_000_000;
+
+/** startMoto runs moto and resolves when it answers. */
+export async function startMoto({ python, packages }: InstalledMoto): Promise<RunningMoto> {
+  const [port = 0] = await freePorts(1, systemRandom);
+  const child = spawn(python, ['-s', '-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {
+    // Nothing of the tester's own AWS is meant here.
+    env: { PATH: process.env.PATH, HOME: packages, PYTHONPATH: packages, PYTHONUNBUFFERED: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const end = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', end);
+  const gone = once(child, 'close');
+  const lines: string[] = [];
+  const started = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line);
+        if (lines.length > LINES_KEPT) lines.shift();
+        if (line.includes('Running on')) resolve();
+      });
+    }
+  });
+  const stop = async (): Promise<void> => {
+    end();
+    await gone;
+    process.removeListener('exit', end);
+  };
+  const ended = gone.then(() => {
+    throw new Error(`moto ended before it was ready\n${lines.join('\n')}`);
+  });
+  await Promise.race([started, ended]).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  ended.catch(() => undefined);
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    secretsManager: (operation, input) => secretsManager(url, operation, input),
+    createUser: (name, policy) => createUser(url, name, policy),
+    checkIam: (on) => checkIam(url, on),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function secretsManager(
+  url: string,
+  operation: string,
+  input: object,
+): Promise<Readonly<Record<string, unknown>>> {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `secretsmanager.${operation}` };
+  return JSON.parse(await ask(url, 'secretsmanager', headers, JSON.stringify(input))) as Record<string, unknown>;
+}
+
+async function createUser(
+  url: string,
+  name: string,
+  policy: object,
+): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: string }> {
+  const iam = (parameters: Readonly<Record<string, string>>): Promise<string> => {
+    const form = new URLSearchParams({ Version: '2010-05-08', UserName: name, ...parameters });
+    return ask(url, 'iam', { 'content-type': 'application/x-www-form-urlencoded' }, form.toString());
+  };
+  await iam({ Action: 'CreateUser' });
+  await iam({ Action: 'PutUserPolicy', PolicyName: 'given', PolicyDocument: JSON.stringify(policy) });
+  const key = await iam({ Action: 'CreateAccessKey' });
+  const part = (tag: string): string => new RegExp(`<${tag}>([^<]+)</${tag}>`).exec(key)?.[1] ?? '';
+  return { accessKeyId: part('AccessKeyId'), secretAccessKey: part('SecretAccessKey') };
+}
+
+async function checkIam(url: string, on: boolean): Promise<void> {
+  await ask(url, 'none', { 'content-type': 'text/plain' }, String(on ? 0 : NEVER), '/moto-api/reset-auth');
+}
+
+/** moto reads region and service from what a signature would say. */
+async function ask(
+  url: string,
+  service: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  path = '/',
+): Promise<string> {
+  const scope = `AKIAADMINISTRATOR/20260101/${MOTO_REGION}/${service}/aws4_request`;
+  const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
+  const answer = await fetch(url + path, { method: 'POST', headers: { ...headers, authorization }, body });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`moto answered ${answer.status}: ${text}`);
+  return text;
+}
