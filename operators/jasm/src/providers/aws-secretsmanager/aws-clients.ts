@@ -45,7 +45,7 @@ export class AwsClients {
   readonly #clients = new Map<string, SecretsManagerClient>();
 
   constructor(context: AwsContext) {
-    // The SDK prints a warning on Node 20, once and to the console. What it says is in decision 018, and nobody who runs an
+    // The SDK prints a warning on Node 20, once and to the console. What it says is in decision 019, and nobody who runs an
     // operator can act on it. There is no other switch.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     this.#context = context;
