@@ -1,0 +1,182 @@
+import { Deployment, Pod, Secret } from '@bowline/kubernetes';
+import type { RbacManifest } from '@bowline/runtime';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
+import {
+  entry,
+  type JasmCluster,
+  jasmCluster,
+  podSpec,
+  secretKey,
+  textOf,
+} from '../testing/jasm-cluster.test-support.ts';
+
+/** The grace by default. */
+const GRACE_MS = 300_000;
+const MINUTE_MS = 60_000;
+
+let c: JasmCluster;
+beforeAll(async () => {
+  c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
+  c.store.addSecret('/any', { password: 'x' });
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+/** asks has a pod ask for a Secret with a deletion policy, and waits until the Secret says what all who ask want together. */
+async function asks(pod: string, secretName: string, deletionPolicy: string, together = deletionPolicy): Promise<void> {
+  await c.ask(pod, entry('/any', secretName, { deletionPolicy }));
+  await c.untilEvent(pod, 'SecretSyncSuccess');
+  await c.untilSecret(secretName, (secret) => (policyOf(secret) ?? 'Retain') === together);
+}
+
+function policyOf({ metadata }: Secret): string | undefined {
+  return metadata?.annotations?.[SECRET_ANNOTATIONS.deletionPolicy];
+}
+
+/** leaves deletes a pod, and waits until the operator has seen that. */
+async function leaves(...pods: readonly string[]): Promise<void> {
+  for (const pod of pods) await c.admin.delete(Pod, secretKey(c, pod));
+  await seen();
+}
+
+/** seen waits until the operator has seen all that has happened to pods so far: it has answered a later one. */
+async function seen(): Promise<void> {
+  const name = c.uniqueName('later');
+  await c.ask(name, entry('/any', name));
+  await c.untilEvent(name, 'SecretSyncSuccess');
+  await c.idle();
+}
+
+const exists = async (name: string): Promise<boolean> => (await c.admin.find(Secret, secretKey(c, name))) !== undefined;
+
+const untilGone = (name: string): Promise<void> => c.untilGone(Secret, { name });
+
+describe('scenario 14', () => {
+  it('scenario 14: deletes a Secret when the last of its pods has been gone for the time of grace, and not before', async () => {
+    await asks('last-1', 'last', 'Delete');
+    await asks('last-2', 'last', 'Delete');
+    await leaves('last-1');
+    await c.pass(2 * GRACE_MS, MINUTE_MS);
+    await leaves('last-2');
+    await c.pass(GRACE_MS - MINUTE_MS, MINUTE_MS);
+    expect(await exists('last')).toBe(true);
+    await c.pass(2 * MINUTE_MS, MINUTE_MS);
+    await untilGone('last');
+  });
+
+  it('scenario 14: keeps a Secret that is to be retained, or that one of its askers wants to keep', async () => {
+    await asks('retain', 'retained', 'Retain');
+    await asks('mixed-1', 'mixed', 'Delete');
+    await asks('mixed-2', 'mixed', 'Retain');
+    await leaves('retain', 'mixed-1', 'mixed-2');
+    await c.pass(3 * GRACE_MS, MINUTE_MS);
+    expect(await exists('retained')).toBe(true);
+    expect(await exists('mixed')).toBe(true);
+  });
+
+  it('scenario 14: keeps a Secret that somebody asks for again in time, and counts anew after that', async () => {
+    await asks('again-1', 'again', 'Delete');
+    await leaves('again-1');
+    await c.pass(GRACE_MS - MINUTE_MS, MINUTE_MS);
+    await asks('again-2', 'again', 'Delete');
+    await c.pass(2 * GRACE_MS, MINUTE_MS);
+    expect(await exists('again')).toBe(true);
+    await leaves('again-2');
+    await c.pass(GRACE_MS - MINUTE_MS, MINUTE_MS);
+    expect(await exists('again')).toBe(true);
+    await c.pass(2 * MINUTE_MS, MINUTE_MS);
+    await untilGone('again');
+  });
+
+  it('scenario 14: keeps a Secret as long as a pod is still being deleted', async () => {
+    const finalizer = 'test.bowline.dev/hold';
+    const key = secretKey(c, 'leaving');
+    await c.ask('leaving', entry('/any', 'leaving', { deletionPolicy: 'Delete' }), {
+      metadata: { finalizers: [finalizer] },
+    });
+    await c.untilSecret('leaving');
+    await leaves('leaving');
+    await c.pass(2 * GRACE_MS, MINUTE_MS);
+    expect(await exists('leaving')).toBe(true);
+    await c.admin.patch(Pod, key, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await seen();
+    await c.pass(GRACE_MS + MINUTE_MS, MINUTE_MS);
+    await untilGone('leaving');
+  });
+
+  it('scenario 14: deletes after a restart what was to be deleted, after the whole time of grace', async () => {
+    await asks('restart', 'restart', 'Delete');
+    await leaves('restart');
+    await c.pass(GRACE_MS - MINUTE_MS, MINUTE_MS);
+    await c.restart();
+    await c.idle();
+    await c.pass(GRACE_MS - MINUTE_MS, MINUTE_MS);
+    expect(await exists('restart')).toBe(true);
+    await c.pass(2 * MINUTE_MS, MINUTE_MS);
+    await untilGone('restart');
+  });
+
+  it('scenario 14: waits while a pod of the namespace asks for something that cannot be read', async () => {
+    await asks('clear', 'unclear', 'Delete');
+    await c.ask('typo', 'secretNme: unclear');
+    await c.untilEvent('typo', 'AnnotationInvalid');
+    await leaves('clear');
+    await c.pass(3 * GRACE_MS, MINUTE_MS);
+    expect(await exists('unclear')).toBe(true);
+    await leaves('typo');
+    await c.pass(2 * GRACE_MS, MINUTE_MS);
+    await untilGone('unclear');
+  });
+
+  it('scenario 14: never deletes what is not ours any more', async () => {
+    await asks('handed', 'handed', 'Delete');
+    const body = { metadata: { labels: { [MANAGED_BY]: 'somebody' } } };
+    await c.admin.patch(Secret, secretKey(c, 'handed'), { type: 'merge', body });
+    await leaves('handed');
+    await c.pass(2 * GRACE_MS, MINUTE_MS);
+    expect(await exists('handed')).toBe(true);
+  });
+
+  it('scenario 14: takes all pods of a Deployment for one asker, whose Secret goes when it is scaled down', async () => {
+    const key = secretKey(c, 'scaled');
+    const labels = { app: 'scaled' };
+    const annotations = { [POD_ANNOTATIONS.secretSync]: textOf(entry('/any', 'scaled', { deletionPolicy: 'Delete' })) };
+    const template = { metadata: { labels, annotations }, spec: podSpec() };
+    await c.admin.create(Deployment, {
+      metadata: key,
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    });
+    await c.untilSecret('scaled');
+    const untilPods = (count: number) =>
+      c.untilList(Pod, { labelSelector: 'app=scaled' }, (pods) => pods.length === count);
+    for (const replicas of [1, 0]) {
+      await c.admin.patch(Deployment, key, { type: 'merge', body: { spec: { replicas } } });
+      await untilPods(replicas);
+      await seen();
+      await c.pass(GRACE_MS + MINUTE_MS, MINUTE_MS);
+      if (replicas > 0) expect(await exists('scaled')).toBe(true);
+    }
+    await untilGone('scaled');
+  });
+});
+
+it('scenario 14: deletes nothing, and has no right to, unless the operator is told that it may', async () => {
+  let manifests: readonly RbacManifest[] = [];
+  await using other = await jasmCluster({
+    rights: (given) => {
+      manifests = given;
+      return given;
+    },
+  });
+  other.store.addSecret('/any', { password: 'x' });
+  await other.ask('web', entry('/any', 'db', { deletionPolicy: 'Delete' }));
+  await other.untilSecret('db', (secret) => policyOf(secret) === 'Delete');
+  await other.admin.delete(Pod, secretKey(other, 'web'));
+  await other.ask('later', entry('/any', 'later'));
+  await other.untilSecret('later');
+  await other.pass(2 * GRACE_MS, MINUTE_MS);
+  expect(await other.admin.find(Secret, secretKey(other, 'db'))).toBeDefined();
+  const rules = manifests.flatMap((manifest) => ('rules' in manifest ? (manifest.rules ?? []) : []));
+  expect(rules.filter(({ resources = [] }) => resources.includes('secrets'))).not.toEqual([]);
+  expect(rules.flatMap(({ verbs }) => verbs).filter((verb) => verb.startsWith('delete'))).toEqual([]);
+});
