@@ -1,0 +1,62 @@
+import { Secret } from '@bowline/kubernetes';
+import type { Client } from '@bowline/runtime';
+import { expect, it } from 'vitest';
+import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+
+/** meddled is a client whose Secrets are changed on their way, as by a mutating webhook. */
+function meddled(client: Client): Client {
+  const replaced: Pick<Client, 'create' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+    create: (kind, object, options) =>
+      client.create(kind, kind.kind === Secret.kind ? withKey(object) : object, options),
+    guarded: (guard) => meddled(client.guarded(guard)),
+    checked: (check) => meddled(client.checked(check)),
+    onLeaseLane: () => meddled(client.onLeaseLane()),
+  };
+  return new Proxy(client, {
+    get(target, name) {
+      if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+function withKey<T>(object: T): T {
+  return { ...object, data: { ...(object as Secret).data, injected: 'eA==' } };
+}
+
+it('does not write for ever what is changed on its way, and says so', async () => {
+  await using c = await jasmCluster({ through: meddled });
+  c.store.addSecret('/a', { from: 'a' });
+  await c.ask('web', entry('/a', 'db'));
+  expect((await c.untilEvent('web', 'SecretSyncFailed')).note).toContain('changed while it is written');
+  await c.idle();
+  expect(c.calls).toEqual(['fetchSecret /a']);
+  // Patches get through here: what is tried again later works.
+  await c.pass(65_000, 13_000);
+  await c.untilSecret('db', (secret) => valuesOf(secret).injected === undefined);
+});
+
+it('repairs a Secret that somebody fights for later each time', async () => {
+  await using c = await jasmCluster();
+  c.store.addSecret('/a', { from: 'a' });
+  await c.ask('web', entry('/a', 'db'));
+  await c.untilSecret('db');
+  const key = { namespace: c.namespace, name: 'db' };
+  const edit = (): Promise<Secret> => c.admin.patch(Secret, key, { type: 'merge', body: { data: { from: 'eA==' } } });
+  for (let times = 0; times < 4; times++) {
+    await edit();
+    await c.untilSecret('db', (secret) => valuesOf(secret).from === 'a');
+  }
+  await c.idle();
+  const calls = c.calls.length;
+  const { metadata } = await edit();
+  // What asks later is served; so this run is over.
+  await c.ask('later', entry('/a', 'other'));
+  await c.untilSecret('other');
+  await c.idle();
+  expect((await c.admin.get(Secret, key)).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  expect(c.calls.length).toBeLessThanOrEqual(calls + 1);
+  await c.pass(1_000);
+  await c.untilSecret('db', (secret) => valuesOf(secret).from === 'a');
+});
