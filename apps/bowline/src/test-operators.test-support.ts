@@ -104,6 +104,7 @@ const medal = defineOperator({
 export const sticker = defineOperator({
   name: 'sticker',
   config: s.object({ shout: s.boolean().default(false), glue: s.enum(['weak', 'strong']).default('weak') }),
+  local: { config: { glue: 'strong' }, warning: 'glue is strong' },
   permissions: ({ glue }) => (glue === 'strong' ? [allow(['delete'], ConfigMap)] : []),
   setup: () => undefined,
   controllers: [

@@ -57,4 +57,13 @@ describe('Screen', () => {
     // Up over the four lines of the first, and away with them.
     expect(written[1]?.startsWith('\u001B[4A\u001B[0J')).toBe(true);
   });
+
+  it('counts the rows that a long line of the heading takes, colours apart', () => {
+    const written: string[] = [];
+    const screen = new Screen({ columns: 40, write: (text) => written.push(text) });
+    const heading = [`\u001B[32m${'x'.repeat(40)}\u001B[39m`, 'y'.repeat(81)];
+    screen.show({ ...nothing, heading });
+    screen.show({ ...nothing, heading });
+    expect(written[1]?.startsWith('\u001B[5A\u001B[0J')).toBe(true);
+  });
 });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import type { Happening, ObjectState } from './watched-objects.ts';
 
@@ -71,10 +72,16 @@ export class Screen {
   }
 
   show(picture: Picture): void {
-    const lines = draw(picture, (this.#terminal.columns ?? 80) - 1);
+    const columns = this.#terminal.columns ?? 80;
+    const lines = draw(picture, columns - 1);
     const up = this.#height > 0 ? `${ESCAPE}${this.#height}A` : '';
     // Everything below goes, so that a shorter picture leaves nothing of a longer one.
     this.#terminal.write(`${up}${ESCAPE}0J${lines.join('\n')}\n`);
-    this.#height = lines.length;
+    // Lines of the heading are there to be copied: they are not cut, and take several rows where they are too long.
+    this.#height = lines.reduce((rows, line) => rows + rowsOf(line, columns), 0);
   }
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns));
 }

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { temporaryFiles } from '../child-process.test-support.ts';
+import { bowline } from '../test-operators.test-support.ts';
+
+it('names the cluster of the current context and what is unsafe there, and does nothing without a yes', async () => {
+  await using files = await temporaryFiles();
+  const KUBECONFIG = await files.write(
+    'kubeconfig',
+    JSON.stringify({
+      clusters: [{ name: 'a', cluster: { server: 'https://cluster.example.com' } }],
+      contexts: [{ name: 'a', context: { cluster: 'a' } }],
+      'current-context': 'a',
+    }),
+  );
+  const asked: string[] = [];
+  const ask = (question: string): Promise<string | undefined> => {
+    asked.push(question);
+    return Promise.resolve('no');
+  };
+  const args = ['up', '--control-plane', 'current-context', '--operators', 'badge,sticker'];
+  const { code, out, err } = await bowline(args, { env: { KUBECONFIG }, ask });
+  expect(asked).toEqual([expect.stringContaining('https://cluster.example.com')]);
+  expect(err).toMatch(/caution: sticker: glue is strong\n.*nothing was done in the cluster.*UP_UNCONFIRMED/s);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+});
