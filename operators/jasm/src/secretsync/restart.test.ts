@@ -76,11 +76,11 @@ describe('needsRestart', () => {
     ['pods that are older than the content', { a: { of: 'web', at: SYNCED - 10 } }, [], true],
     [
       'one of several that is older',
-      { a: { of: 'web', at: SYNCED - 10 }, b: { of: 'web', at: SYNCED + 10 } },
+      { a: { of: 'web', at: SYNCED - 10 }, b: { of: 'web', at: SYNCED + 61 } },
       [],
       true,
     ],
-    ['no pods that were made since', { a: { of: 'web', at: SYNCED + 10 } }, [], false],
+    ['no pods that were made since', { a: { of: 'web', at: SYNCED + 61 } }, [], false],
     ['no pods that were restarted for it', { a: { of: 'web', at: SYNCED } }, ['a'], false],
     ['no pod that nobody controls', { a: { at: SYNCED - 10 } }, [], false],
   ])('is true of %s', (_, pods, restarted, answer) => {

@@ -58,6 +58,12 @@ function shortened(name: string): string {
   return `${name.slice(0, most - suffix.length)}${suffix}`;
 }
 
+/**
+ * Pods have the API server's time and contents ours, and neither is exact: one restart too many does less harm than a pod that keeps
+ * the old content.
+ */
+const CLOCK_SKEW_MS = 60_000;
+
 /** needsRestart is whether an asker has pods that were made before the content that the Secret has now, and were not restarted for it. */
 export function needsRestart(
   { workload, pods }: Asker,
@@ -65,8 +71,8 @@ export function needsRestart(
   { marks }: SecretView,
 ): boolean {
   if (workload.group !== 'apps' || !Object.hasOwn(RESTARTABLE, workload.kind)) return false;
-  const syncedAt = Date.parse(marks.syncedAt ?? '');
-  return pods.some(({ pod }) => pod.restartedFor[annotation] !== value && pod.createdAt <= syncedAt);
+  const since = Date.parse(marks.syncedAt ?? '') + CLOCK_SKEW_MS;
+  return pods.some(({ pod }) => pod.restartedFor[annotation] !== value && pod.createdAt <= since);
 }
 
 /** restart changes the pod template of a workload, unless it is so already, and answers whether it did. */
