@@ -212,6 +212,19 @@ describe('what is kept', () => {
     expect(store.made).toEqual(['fetch a', 'fetch b', 'fetch c', 'fetch a']);
   });
 
+  it('keeps no more than 1,024 values', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    const ask = async (path: string): Promise<void> => {
+      store.put(path, 'one', 'v1');
+      await store.reads.read(sourceOf(path), { since: 0 }, NEVER);
+    };
+    for (let source = 0; source < 1_025; source++) await ask(`s${source}`);
+    store.calls.length = 0;
+    await ask('s1');
+    await ask('s0');
+    expect(store.made).toEqual(['fetch s0']);
+  });
+
   it('forgets the versions of sources that nobody has asked for longest', async () => {
     const store = new ScriptedStore({ versions: true, immediate: true });
     const ask = async (path: string): Promise<void> => {

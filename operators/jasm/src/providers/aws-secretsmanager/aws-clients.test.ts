@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AwsClients } from './aws-clients.ts';
 import { AwsStore, NEVER, refTo } from './aws-store.test-support.ts';
 
 const READER = 'arn:aws:iam::123456789012:role/reader';
@@ -78,16 +79,15 @@ describe('a role', () => {
 
   it('has one of at most 256 clients: the one that was used longest ago is forgotten first', async () => {
     await using store = await AwsStore.start();
-    store.fake.sts.roles.set(READER, {});
-    store.fake.put('prod/db', 'one');
-    const provider = store.provider({ role: READER, sessionTags: true });
-    for (let namespace = 0; namespace < 257; namespace++) {
-      await provider.fetchSecret(refTo('prod/db', { namespace: `team-${namespace}` }), NEVER);
-    }
-    const before = store.fake.sts.calls.length;
-    await provider.fetchSecret(refTo('prod/db', { namespace: 'team-256' }), NEVER);
-    await provider.fetchSecret(refTo('prod/db', { namespace: 'team-0' }), NEVER);
-    expect([before, store.fake.sts.calls.length]).toEqual([257, 258]);
+    const clients = new AwsClients(store.context());
+    const clientOf = (namespace: number): unknown =>
+      clients.clientFor({ region: 'eu-central-1', role: READER, namespace: `team-${namespace}` });
+    const [first, second] = [clientOf(0), clientOf(1)];
+    for (let namespace = 2; namespace < 256; namespace++) clientOf(namespace);
+    expect(clientOf(0)).toBe(first);
+    clientOf(256);
+    expect(clientOf(0)).toBe(first);
+    expect(clientOf(1)).not.toBe(second);
   });
 });
 
@@ -175,4 +175,11 @@ describe('credentials', () => {
     });
     expect(await provider.fetchSecret(refTo('prod/db'), NEVER)).toMatchObject({ payload: { text: 'one' } });
   });
+});
+
+it('says which file with authorities it cannot read', async () => {
+  await using store = await AwsStore.start({ AWS_CA_BUNDLE: '/nowhere/ca.pem' });
+  expect(() => store.provider()).toThrow(
+    'cannot read the file /nowhere/ca.pem that AWS_CA_BUNDLE names (ENOENT); mount it, or unset the variable',
+  );
 });

@@ -4,7 +4,8 @@ import { Agent as HttpsAgent } from 'node:https';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import type { ProviderContext, SecretRef } from '../provider.ts';
-import { CredentialsError } from './aws-errors.ts';
+import { ProviderError } from '../provider-error.ts';
+import { CredentialsError, PROVIDER } from './aws-errors.ts';
 import type { AwsConfig } from './config.ts';
 import { observed } from './observed.ts';
 
@@ -23,7 +24,7 @@ type CredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
 /** Clients hold credentials; they are made again at the price of one call to STS. */
 const MOST_CLIENTS = 256;
-/** Calls wait for a free socket: far fewer are under way than reconciles run. */
+/** More calls than this wait for a free socket. */
 const MOST_SOCKETS = 32;
 const CONNECT_LIMIT_MS = 10_000;
 const SESSION_NAME_LENGTH = 64;
@@ -49,11 +50,10 @@ export class AwsClients {
     // operator can act on it. There is no other switch.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     this.#context = context;
-    const caFile = context.env.AWS_CA_BUNDLE;
     const sockets = { keepAlive: true, maxSockets: MOST_SOCKETS, maxTotalSockets: MOST_SOCKETS };
     this.#agents = {
       httpAgent: new HttpAgent(sockets),
-      httpsAgent: new HttpsAgent({ ...sockets, ...(caFile ? { ca: readFileSync(caFile) } : {}) }),
+      httpsAgent: new HttpsAgent({ ...sockets, ca: authorities(context.env.AWS_CA_BUNDLE) }),
     };
     this.#ownCredentials = told(undefined, fromNodeProviderChain({ logger: SILENT }));
     context.signal.addEventListener('abort', () => this.#close(), { once: true });
@@ -118,6 +118,25 @@ export class AwsClients {
     this.#clients.clear();
     this.#agents.httpAgent.destroy();
     this.#agents.httpsAgent.destroy();
+  }
+}
+
+/** The authorities that a file holds, in the place of those that Node trusts. Undefined: those of Node. */
+function authorities(file: string | undefined): Buffer | undefined {
+  if (!file) return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'Unreadable';
+    throw new ProviderError(
+      `cannot read the file ${file} that AWS_CA_BUNDLE names (${code}); mount it, or unset the variable`,
+      {
+        kind: 'refused',
+        provider: PROVIDER,
+        operation: 'load',
+        code,
+      },
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { VirtualClock } from '@bowline/machinery';
 import { configOf } from '../../testing/config-of.test-support.ts';
 import { FakeAws, useEnvironment } from '../../testing/fake-aws.test-support.ts';
 import type { SecretRef } from '../provider.ts';
+import type { AwsContext } from './aws-clients.ts';
 import { AwsSecretsManager } from './aws-secretsmanager.ts';
 import { config } from './config.ts';
 
@@ -25,13 +26,17 @@ export class AwsStore implements AsyncDisposable {
 
   /** provider reads with a section of the configuration. */
   provider(section: object = {}): AwsSecretsManager {
-    return new AwsSecretsManager({
+    return new AwsSecretsManager(this.context(section));
+  }
+
+  context(section: object = {}): AwsContext {
+    return {
       config: configOf(config, section),
       env: process.env,
       clock: this.clock,
       observe: ({ operation, code }) => this.observed.push(`${operation} ${code}`),
       signal: this.#stop.signal,
-    });
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
