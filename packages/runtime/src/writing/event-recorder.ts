@@ -105,9 +105,8 @@ export class EventRecorder {
     messages: readonly EventMessage[],
     { isNews = true }: { readonly isNews?: boolean | undefined } = {},
   ): void {
-    const regarding = referenceTo(resource, object);
-    const reports = messages.map((message) => ({ regarding, message }));
-    this.#look(regarding.uid ?? '', reports, isNews);
+    const reports = messages.map((message) => ({ regarding: referenceTo(resource, object), message }));
+    this.#look(object.metadata?.uid ?? '', reports, isNews);
   }
 
   /**
