@@ -15,10 +15,14 @@ export interface Scenario extends Omit<JasmCluster, 'store' | 'calls'> {
   readonly aws: AwsStore;
   /** The calls to it so far, failed ones too, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
+  /** callsFor are the operations that were called for the secret of that name. */
+  callsFor(name: string): readonly string[];
   /** path is the path of a secret that no other scenario has. */
   path(name: string): string;
   /** fromAws is what a pod asks: the secret of that name, in the Secret of that name unless told otherwise. */
   fromAws(name: string, more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** caughtUp makes one more pod and waits until it is served and told: what happened before it was seen, and told, by then. */
+  caughtUp(): Promise<void>;
 }
 
 /** startScenario starts the operator. Its configuration names the store, and besides says what the options say. */
@@ -42,13 +46,28 @@ export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> 
     throw error;
   });
   const path = (name: string): string => `/${c.namespace}/${name}`;
+  const fromAws: Scenario['fromAws'] = (name, more = {}) => {
+    return { provider: 'aws-secretsmanager', path: path(name), secretName: name, ...more };
+  };
   const own: Omit<Scenario, Exclude<keyof JasmCluster, 'calls' | 'untilCalled' | keyof AsyncDisposable>> = {
     aws,
     calls: aws.calls,
     untilCalled: (times) =>
       expect.poll(() => aws.calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
     path,
-    fromAws: (name, more = {}) => ({ provider: 'aws-secretsmanager', path: path(name), secretName: name, ...more }),
+    fromAws,
+    callsFor: (name) =>
+      aws.calls.flatMap((call) => {
+        const [operation = '', ...paths] = call.split(' ');
+        return paths.includes(path(name)) ? [operation] : [];
+      }),
+    caughtUp: async () => {
+      const name = c.uniqueName('caught-up');
+      await aws.put(path(name), { key: 'value' });
+      await c.ask(name, fromAws(name));
+      await c.untilEvent(name, 'SecretSyncSuccess');
+      await c.idle();
+    },
     // The operator goes first: without its store it would not end in peace.
     [Symbol.asyncDispose]: async () => {
       await c[Symbol.asyncDispose]();

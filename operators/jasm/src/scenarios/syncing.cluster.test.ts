@@ -11,12 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-it('scenario 01: a pod that asks gets a Secret with all keys, and is told once', async () => {
+it('scenario 01 gives a Pending pod that asks a Secret with all keys, and tells it once', async () => {
   const version = await c.aws.put(c.path('db'), { username: 'admin', password: 'correct horse', port: 5432 });
   const pod = await c.ask('web', c.fromAws('db'));
   const secret = await c.untilSecret('db');
   expect(valuesOf(secret)).toEqual({ username: 'admin', password: 'correct horse', port: '5432' });
   expect(secret.type).toBe('Opaque');
+  expect(secret.metadata?.ownerReferences).toBeUndefined();
   expect(secret.metadata?.labels).toEqual({
     [MANAGED_BY]: 'caronte',
     [SECRET_LABELS.provider]: 'aws-secretsmanager',
@@ -27,11 +28,29 @@ it('scenario 01: a pod that asks gets a Secret with all keys, and is told once',
     [SECRET_ANNOTATIONS.dataHash]: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     [SECRET_ANNOTATIONS.syncedAt]: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/) as string,
   });
-  const event = await c.untilEvent('web', 'SecretSyncSuccess');
-  expect(event.note).toBe(`Secret db was created from aws-secretsmanager ${c.path('db')}`);
-  expect(event.regarding).toMatchObject({ kind: 'Pod', name: 'web', namespace: c.namespace, uid: pod.metadata?.uid });
-  await c.idle();
+  const { regarding, note } = await c.untilEvent('web', 'SecretSyncSuccess');
+  expect(note).toBe(`Secret db was created from aws-secretsmanager ${c.path('db')}`);
+  expect(regarding).toMatchObject({ kind: 'Pod', namespace: c.namespace, name: 'web', uid: pod.metadata?.uid });
+  await c.caughtUp();
   expect(await c.events('web')).toEqual(['Normal SecretSyncSuccess']);
-  expect(c.calls).toEqual([`GetSecretValue ${c.path('db')}`]);
-  expect((await c.admin.get(Secret, { namespace: c.namespace, name: 'db' })).metadata?.ownerReferences).toBeUndefined();
+  expect(c.callsFor('db')).toEqual(['GetSecretValue']);
+});
+
+it('scenario 02 writes a secret that pods of two namespaces ask for into each of the two, and nowhere else', async () => {
+  const other = await c.createNamespace('scenario-other');
+  const bystander = await c.createNamespace('scenario-bystander');
+  await c.aws.put(c.path('shared'), { password: 'x' });
+  const ask = c.fromAws('shared');
+  await Promise.all([c.ask('web', ask, { namespace: other }), c.ask('shared', ask)]);
+  for (const namespace of [c.namespace, other]) {
+    expect(valuesOf(await c.until(Secret, { namespace, name: 'shared' }, () => true))).toEqual({ password: 'x' });
+  }
+  await c.caughtUp();
+  const { items } = await c.admin.list(Secret, { labelSelector: `${SECRET_LABELS.provider}=aws-secretsmanager` });
+  const made = items.filter(({ metadata }) => metadata?.name === 'shared').map(({ metadata }) => metadata?.namespace);
+  expect(made.filter((name) => [c.namespace, other, bystander, c.managerNamespace].includes(name ?? ''))).toEqual(
+    [c.namespace, other].sort(),
+  );
+  // Whose the answer is does not depend on who asks.
+  expect(c.callsFor('shared').filter((operation) => operation === 'GetSecretValue')).toHaveLength(1);
 });

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SECRET_ANNOTATIONS } from '../api/names.ts';
+import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+
+let c: Scenario;
+
+beforeAll(async () => {
+  c = await startScenario();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+it('scenario 04 follows a changed value when a new pod asks, and leaves an unchanged one alone', async () => {
+  await c.aws.put(c.path('db'), { username: 'admin', password: 'old' });
+  await c.ask('web-1', c.fromAws('db'));
+  const first = await c.untilSecret('db');
+  await c.untilEvent('web-1', 'SecretSyncSuccess');
+
+  const version = await c.aws.put(c.path('db'), { password: 'new' });
+  await c.pass(60_000);
+  expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(first.metadata?.resourceVersion);
+  await c.ask('web-2', c.fromAws('db'));
+  const second = await c.untilSecret('db', (secret) => valuesOf(secret).password === 'new');
+  expect(valuesOf(second)).toEqual({ password: 'new' });
+  expect(second.metadata?.uid).toBe(first.metadata?.uid);
+  expect(second.metadata?.annotations?.[SECRET_ANNOTATIONS.version]).toBe(version);
+  for (const mark of [SECRET_ANNOTATIONS.version, SECRET_ANNOTATIONS.dataHash, SECRET_ANNOTATIONS.syncedAt]) {
+    expect(second.metadata?.annotations?.[mark]).not.toBe(first.metadata?.annotations?.[mark]);
+  }
+  await c.untilEvent('web-2', 'SecretSyncSuccess', ({ note }) => note?.includes('was updated from') ?? false);
+  expect(c.callsFor('db')).toEqual(['GetSecretValue', 'DescribeSecret', 'GetSecretValue']);
+
+  await c.pass(60_000);
+  await c.ask('web-3', c.fromAws('db'));
+  await c.untilEvent('web-3', 'SecretSyncSuccess', ({ note }) => note?.includes('is in sync with') ?? false);
+  await c.idle();
+  expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(second.metadata?.resourceVersion);
+  expect(c.callsFor('db').slice(3)).toEqual(['DescribeSecret']);
+});
+
+it('scenario 04 leaves a Secret alone when a new version has the same content, but for the name of the version', async () => {
+  await c.aws.put(c.path('same'), { password: 'x' });
+  await c.ask('same-1', c.fromAws('same'));
+  const first = await c.untilSecret('same');
+  await c.pass(60_000);
+  const version = await c.aws.put(c.path('same'), '{ "password" : "x" }');
+  await c.ask('same-2', c.fromAws('same'));
+  const second = await c.untilSecret(
+    'same',
+    ({ metadata }) => metadata?.annotations?.[SECRET_ANNOTATIONS.version] === version,
+  );
+  expect(second.data).toEqual(first.data);
+  expect(second.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt]).toBe(
+    first.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt],
+  );
+});
