@@ -1,0 +1,73 @@
+import { Pod, Secret } from '@bowline/kubernetes';
+import { forEachConcurrently } from '@bowline/machinery';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { entry, type JasmCluster, jasmCluster, secretKey } from '../testing/jasm-cluster.test-support.ts';
+
+const PODS = 300;
+const MINUTE_MS = 60_000;
+
+/** What the operator asks although nothing happens: about its Lease, and watches that begin anew. */
+const UNCOUNTED = /^(?:\w+ leases|list|watch) /;
+
+let c: JasmCluster;
+beforeAll(async () => {
+  c = await jasmCluster();
+  for (let source = 0; source < 10; source++) c.store.addSecret(`/source/${source}`, { source: String(source) });
+  await c.admin.create(Secret, { metadata: secretKey(c, 'theirs'), data: { a: 'eA==' } });
+  const pods = Array.from({ length: PODS }, (_, pod) => pod);
+  const failures = await forEachConcurrently(pods, 32, (pod) => c.ask(`pod-${pod}`, askOf(pod)));
+  expect(failures).toEqual([]);
+  await settled('first');
+}, 90_000);
+afterAll(() => c[Symbol.asyncDispose]());
+
+/** askOf is what a pod asks. Some of it lasts without ever being fulfilled: that, too, is a state at rest. */
+function askOf(pod: number): string | object {
+  if (pod % 50 === 1) return 'provider: mock';
+  if (pod % 50 === 2) return entry('/source/0', 'theirs');
+  if (pod % 50 === 3) return entry('/source/0', 'theirs', { creationPolicy: 'Merge' });
+  return entry(`/source/${pod % 10}`, `secret-${pod % 200}`);
+}
+
+/** settled waits until everything so far was seen and told: a later pod was told, and events keep their order. */
+async function settled(pod: string): Promise<void> {
+  c.store.addSecret(`/fence/${pod}`, { a: 'b' });
+  await c.ask(pod, entry(`/fence/${pod}`, pod));
+  await c.untilEvent(pod, 'SecretSyncSuccess');
+  await c.idle();
+}
+
+it.each<[what: string, ms: number, stepMs: number]>([
+  ['ten minutes', 10 * MINUTE_MS, 10_000],
+  ['an hour', 60 * MINUTE_MS, 2 * MINUTE_MS],
+])(`scenario 05: asks no store and writes nothing in %s with ${PODS} pods`, async (what, ms, stepMs) => {
+  const since = Date.now();
+  const [calls, requests] = [c.calls.length, c.requests.length];
+  await c.pass(ms, stepMs);
+  expect(c.calls.slice(calls)).toEqual([]);
+  expect(c.requests.slice(requests).filter((request) => !UNCOUNTED.test(request))).toEqual([]);
+  const fence = `after-${what.replaceAll(' ', '-')}`;
+  await settled(fence);
+  expect((await c.writes(since)).filter((write) => !write.includes(`/${fence}`))).toEqual([]);
+});
+
+it('scenario 05: asks no store and writes nothing when the status of pods changes', async () => {
+  const since = Date.now();
+  const [calls, requests] = [c.calls.length, c.requests.length];
+  const pods = Array.from({ length: PODS }, (_, pod) => `pod-${pod}`);
+  const failures = await forEachConcurrently(pods, 32, (name) =>
+    c.admin.patch(
+      Pod,
+      secretKey(c, name),
+      { type: 'merge', body: { status: { phase: 'Running', message: 'at work' } } },
+      { subresource: 'status' },
+    ),
+  );
+  expect(failures).toEqual([]);
+  await settled('after-status');
+  await c.pass(MINUTE_MS);
+  const isOther = (request: string): boolean => !request.includes('after-status');
+  expect(c.calls.slice(calls)).toEqual(['fetchSecret /fence/after-status']);
+  expect(c.requests.slice(requests).filter((request) => !UNCOUNTED.test(request) && isOther(request))).toEqual([]);
+  expect((await c.writes(since)).filter(isOther)).toEqual([]);
+});
