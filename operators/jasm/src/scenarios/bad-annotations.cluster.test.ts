@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Ask, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+
+let c: Scenario;
+
+beforeAll(async () => {
+  c = await startScenario();
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+interface BadAnnotation {
+  readonly what: string;
+  readonly ask: () => Ask;
+  /** Defaults to AnnotationInvalid. */
+  readonly reason?: 'ProviderUnsupported';
+  /** What the pod is told: the field, what is wrong and what would be right. */
+  readonly says: readonly RegExp[];
+}
+
+const without = (field: string): Ask =>
+  Object.fromEntries(Object.entries(c.fromAws('db')).filter(([name]) => name !== field));
+
+const BAD: readonly BadAnnotation[] = [
+  {
+    what: 'malformed YAML',
+    ask: () => 'provider: aws-secretsmanager\npath: [unclosed\nsecretName: db',
+    says: [/line [23]/],
+  },
+  { what: 'a list', ask: () => '- provider: aws-secretsmanager', says: [/must be a map/] },
+  { what: 'nothing', ask: () => '', says: [/empty|provider/] },
+  { what: 'no provider', ask: () => without('provider'), says: [/provider: Required value/] },
+  { what: 'no path', ask: () => without('path'), says: [/path: Required value/] },
+  { what: 'no secretName', ask: () => without('secretName'), says: [/secretName: Required value/] },
+  { what: 'a path that is a number', ask: () => c.fromAws('db', { path: 42 }), says: [/path \(line 1\): .*string/] },
+  { what: 'an unknown field', ask: () => c.fromAws('db', { secretname: 'x' }), says: [/secretname/] },
+  { what: 'a namespace', ask: () => c.fromAws('db', { namespace: 'kube-system' }), says: [/namespace/] },
+  { what: 'a path that no secret has', ask: () => c.fromAws('db', { path: 'a b' }), says: [/path: .*a b/] },
+  {
+    what: 'an unknown provider',
+    ask: () => c.fromAws('db', { provider: 'gcp' }),
+    reason: 'ProviderUnsupported',
+    says: [/gcp/, /aws-secretsmanager/, /azure-keyvault/, /kubernetes/, /vault/],
+  },
+  {
+    what: 'the mock, which is not enabled',
+    ask: () => c.fromAws('db', { provider: 'mock' }),
+    reason: 'ProviderUnsupported',
+    says: [/mock/],
+  },
+  {
+    what: 'a bad secretName',
+    ask: () => c.fromAws('db', { secretName: 'Not_A_Name' }),
+    says: [/secretName \(line 1\): Invalid value/, /lowercase RFC 1123 subdomain/],
+  },
+  { what: 'an alias', ask: () => 'provider: &p aws-secretsmanager\npath: *p\nsecretName: db', says: [/anchor|alias/] },
+  {
+    what: 'more than 64 KiB',
+    ask: () => `# ${'x'.repeat(65_536)}\n${JSON.stringify(c.fromAws('db'))}`,
+    says: [/64 KiB|65,?536/],
+  },
+];
+
+it('scenario 06 tells a pod what is wrong with its annotation, calls no store for it, and serves it when it is put right', async () => {
+  await c.aws.put(c.path('db'), { password: 'x' });
+  const podOf = (index: number): string => `bad-${index}`;
+  for (const [index, { ask }] of BAD.entries()) await c.ask(podOf(index), ask());
+  for (const [index, { what, reason = 'AnnotationInvalid', says }] of BAD.entries()) {
+    const { type, note = '' } = await c.untilEvent(podOf(index), reason);
+    expect(type, what).toBe('Warning');
+    for (const part of says) expect(note, what).toMatch(part);
+    expect(await c.events(podOf(index)), what).toHaveLength(1);
+  }
+  await c.idle();
+  expect(c.calls).toEqual([]);
+
+  for (const index of BAD.keys()) await c.askAgain(podOf(index), c.fromAws('db', { secretName: podOf(index) }));
+  for (const index of BAD.keys()) expect(valuesOf(await c.untilSecret(podOf(index)))).toEqual({ password: 'x' });
+});
+
+it('scenario 06 serves the entries of a list that are right', async () => {
+  await c.aws.put(c.path('good'), { password: 'x' });
+  const bad = c.fromAws('other', { secretName: 'Not_A_Name' });
+  await c.ask('mixed', { secrets: [bad, c.fromAws('good')] });
+  expect((await c.untilEvent('mixed', 'AnnotationInvalid')).note).toMatch(/secrets\[0\]\.secretName/);
+  await c.untilSecret('good');
+  expect(c.callsFor('other')).toEqual([]);
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+import type { StoreFault } from './store.test-support.ts';
+
+/** How long an answer is waited for. */
+const LONGEST_CALL_MS = 30_000;
+
+let c: Scenario;
+
+beforeAll(async () => {
+  let drawn = 0;
+  c = await startScenario({
+    // Never the same twice, and so little that no pause between attempts is longer than a millisecond.
+    random: { next: () => ++drawn / 2 ** 32 },
+    // A test that fails leaves calls under way, which would be waited for.
+    drainTimeoutMs: 0,
+  });
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+/** untilTried waits until a secret was asked for so many times. Hardly any time passes: less than an answer may take. */
+async function untilTried(name: string, times: number): Promise<void> {
+  const tried = async (): Promise<number> => {
+    await c.clock.advance(1);
+    return c.callsFor(name).length;
+  };
+  await expect.poll(tried, { timeout: 20_000, interval: 5 }).toBe(times);
+}
+
+const repeated = <T>(count: number, what: T): readonly T[] => Array.from({ length: count }, () => what);
+
+describe.each([
+  ['status 500', repeated(3, 'InternalServiceError')],
+  ['a gateway that fails', repeated(2, 'unavailable')],
+  ['throttling', repeated(4, 'ThrottlingException')],
+  ['reset connections', repeated(2, 'reset')],
+  ['five different faults', ['reset', 'ThrottlingException', 'unavailable', 'InternalServiceError', 'reset']],
+] satisfies readonly (readonly [string, readonly StoreFault[]])[])('scenario 08 with %s', (what, faults) => {
+  it(`scenario 08 gets over ${what} without a word`, async () => {
+    const name = what.replaceAll(' ', '-');
+    await c.aws.put(c.path(name), { password: 'x' });
+    c.aws.fail('GetSecretValue', ...faults);
+    await c.ask(name, c.fromAws(name));
+    await untilTried(name, faults.length + 1);
+    expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'x' });
+    await c.untilEvent(name, 'SecretSyncSuccess');
+    expect(await c.events(name)).toEqual(['Normal SecretSyncSuccess']);
+    expect(c.callsFor(name)).toHaveLength(faults.length + 1);
+  });
+});
+
+it('scenario 08 gives up on an answer after 30 s, asks again, and serves other pods meanwhile', async () => {
+  for (const name of ['stuck', 'free']) await c.aws.put(c.path(name), { password: 'x' });
+  c.aws.fail('GetSecretValue', 'hang');
+  const hanging = c.aws.hanging();
+  await c.ask('stuck', c.fromAws('stuck'));
+  await hanging;
+  await c.ask('free', c.fromAws('free'));
+  await c.untilSecret('free');
+  await c.clock.advance(LONGEST_CALL_MS - 1);
+  expect(c.callsFor('stuck')).toHaveLength(1);
+  await c.clock.advance(1);
+  await untilTried('stuck', 2);
+  await c.untilSecret('stuck');
+  await c.untilEvent('stuck', 'SecretSyncSuccess');
+  expect(await c.events('stuck')).toEqual(['Normal SecretSyncSuccess']);
+});
+
+it('scenario 08 calls six times at most, warns once however long it lasts, and keeps what was there', async () => {
+  await c.aws.put(c.path('down'), { password: 'good' });
+  await c.ask('down', c.fromAws('down'));
+  const { metadata } = await c.untilSecret('down');
+  await c.untilEvent('down', 'SecretSyncSuccess');
+  await c.aws.put(c.path('down'), { password: 'better' });
+  c.aws.fail('GetSecretValue', ...repeated(18, 'InternalServiceError' as const));
+  await c.force('down', '1');
+  for (const [round, pauseMs] of [1_000, 2_000, 4_000].entries()) {
+    const calls = 1 + 6 * (round + 1);
+    await untilTried('down', calls);
+    await c.idle();
+    expect(c.callsFor('down')).toHaveLength(calls);
+    expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(
+      /cannot answer now \(InternalServiceError\)/,
+    );
+    expect((await c.untilSecret('down')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+    await c.clock.advance(pauseMs);
+  }
+  await c.untilSecret('down', (secret) => valuesOf(secret).password === 'better');
+  await c.untilEvent('down', 'SecretSyncSuccess', ({ note }) => note?.includes('was updated') ?? false);
+  const warnings = (await c.events('down')).filter((event) => event.startsWith('Warning'));
+  expect(warnings).toEqual(['Warning SecretFetchFailed']);
+});
