@@ -82,7 +82,7 @@ export function planSecret(situation: Situation): SecretStep {
   return { step: 'rest', isServed: true, againInMs: nextLook(situation)?.inMs };
 }
 
-/** unansweredPods are those of them that nothing was read for yet. */
+/** unansweredPods are the served pods that nothing was read for yet. */
 export function unansweredPods(situation: Situation): readonly AskingPod[] {
   const { serving, secret } = situation;
   return servedPods(serving).filter((asking) => {
@@ -119,8 +119,7 @@ function reasonToRead(situation: Situation): Reason | undefined {
   if (secret.marks.requestHash !== request.hash) return { cause: 'request', ...whole };
   if (secret.marks.dataHash !== secret.hash) return { cause: 'drift', ...whole };
   const known = badVersion ?? secret.marks.version;
-  const forced = forcedBy(serving);
-  if (forced !== undefined && forced !== secret.marks.forced) {
+  if (forcedBy(serving, secret.marks.forced) !== secret.marks.forced) {
     return { cause: 'forced', since: instant, known: undefined, force: true };
   }
   if (pods.length > 0) return { cause: 'pod', since, known, force: false };

@@ -70,21 +70,15 @@ async function readSource({ context, situation }: SyncWork, step: ReadStep, sour
 
 async function write(work: SyncWork, external: ExternalSecret): Promise<ReconcileResult> {
   const { context, look, situation } = work;
-  const { lead } = situation.serving;
   const data = dataOf(work, external);
-  const { secret } = look;
-  const target = {
-    namespace: targetOf(context).namespace,
-    secret: isThere(secret) ? secret : undefined,
-    live: look.live,
-  };
+  const secret = isThere(look.secret) ? look.secret : undefined;
+  const target = { namespace: targetOf(context).namespace, secret, live: look.live };
   const result = await writeSecret({ client: context.live, clock: context.clock }, target, {
     ...commonMarks(situation),
-    request: lead.request,
     data,
     hash: dataHash(data),
     version: external.version,
-    forced: forcedBy(situation.serving),
+    forced: forcedBy(situation.serving, secret?.marks.forced),
     managedBy: context.deps.config.managedBy,
     restarts: situation.serving.served.some((asker) => isRestarted(context, asker)),
   });

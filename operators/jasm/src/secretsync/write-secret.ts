@@ -37,8 +37,8 @@ export interface Target {
 
 /**
  * writeSecret makes a Secret what it should be, with one request or none, and answers what it did or why it cannot. When the Secret
- * is not what was thought, the request is refused and throws: the run that follows knows better, and the source is not read again
- * for it.
+ * is not what was thought, the request is refused and throws: the run that follows at once knows better, and for a pod that waits the
+ * source is not read again.
  */
 export async function writeSecret(tools: SecretTools, target: Target, wanted: WantedSecret): Promise<Deed | Problem> {
   const { namespace, secret, live } = target;
