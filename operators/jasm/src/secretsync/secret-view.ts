@@ -35,7 +35,7 @@ export const OUR_SECRETS = `${MANAGED_BY} in (${OUR_MANAGERS.join(',')})`;
 export const NOT_OUR_SECRETS = `${MANAGED_BY} notin (${OUR_MANAGERS.join(',')})`;
 
 /** DEFAULT_TYPE is the type of a Secret that names none. */
-export const DEFAULT_TYPE = 'Opaque';
+const DEFAULT_TYPE = 'Opaque';
 
 /** secretView is the view of the cache; see `viewOfSecret`. */
 export const secretView = project(viewOfSecret);

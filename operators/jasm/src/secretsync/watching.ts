@@ -19,7 +19,7 @@ const BACKOFF = { minMs: 1_000, maxMs: 600_000 };
 const annotationOf = recentAnnotations(undefined);
 
 /** targetsOf are the Secrets that a pod asks for, as `namespace/name`, whether we know their providers or not. */
-export function targetsOf({ namespace, annotation }: PodView): readonly string[] {
+function targetsOf({ namespace, annotation }: PodView): readonly string[] {
   return annotationOf(annotation).requests.map(({ secretName: name }) => keyString({ namespace, name }));
 }
 
