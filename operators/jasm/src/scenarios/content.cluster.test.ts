@@ -33,14 +33,14 @@ describe('what a secret holds', () => {
     ['an empty object', '{}', {}, {}],
     ['a key that could not be one, renamed', '{"a b":"x"}', { keys: { AB: 'a b' } }, { AB: 'x' }],
     ['bytes that are an object', Buffer.from('{"a":"x"}'), {}, { a: 'x' }],
-  ])('scenario 10: brings %s', async (what, value, more, values) => {
+  ])('scenario 10 brings %s', async (what, value, more, values) => {
     const name = what.replaceAll(/[^a-z]+/g, '-');
     await c.aws.put(c.path(name), value);
     await c.ask(name, c.fromAws(name, more));
     expect(valuesOf(await c.untilSecret(name))).toEqual(values);
   });
 
-  it('scenario 10: brings bytes as they are', async () => {
+  it('scenario 10 brings bytes as they are', async () => {
     const bytes = Buffer.from([0, 255, 0xc3, 0x28, 10]);
     await c.aws.put(c.path('bytes'), bytes);
     await c.ask('bytes', c.fromAws('bytes', { format: 'binary', key: 'keystore' }));
@@ -56,7 +56,7 @@ describe('what a secret holds', () => {
     ['null', '{"password":null}', 'SecretKeyMissing', '"password" has no value (null)'],
     ['a key with a space', '{"a b":"correct horse"}', 'SecretKeyInvalid', '"a b"'],
     ['a key that leads elsewhere', '{"..x":"correct horse"}', 'SecretKeyInvalid', '"..x"'],
-  ])('scenario 10: refuses %s once, and says what to do', async (what, value, reason, said) => {
+  ])('scenario 10 refuses %s once, and says what to do', async (what, value, reason, said) => {
     const name = `no-${what.replaceAll(' ', '-')}`;
     await c.aws.put(c.path(name), value);
     await c.ask(name, c.fromAws(name));
@@ -70,7 +70,7 @@ describe('what a secret holds', () => {
     expect(await c.events(name)).toEqual([`Warning ${reason}`]);
   });
 
-  it('scenario 10: says that a secret has no value yet, and brings it when it has', async () => {
+  it('scenario 10 says that a secret has no value yet, and brings it when it has', async () => {
     await c.aws.create(c.path('empty'));
     await c.ask('empty', c.fromAws('empty'));
     expect((await c.untilEvent('empty', 'SecretFetchFailed')).note).toContain('put a value');
@@ -79,7 +79,7 @@ describe('what a secret holds', () => {
     await c.untilSecret('empty');
   });
 
-  it('scenario 10: keeps the last good content while the secret cannot be read, and looks at its version alone', async () => {
+  it('scenario 10 keeps the last good content while the secret cannot be read, and looks at its version alone', async () => {
     await c.aws.put(c.path('broken'), { password: 'good' });
     await c.ask('broken', c.fromAws('broken'));
     const before = await c.untilSecret('broken');
@@ -110,12 +110,12 @@ describe('what is chosen', () => {
     ['list-missing', { keys: ['API_KEY', 'NONE'], missingKeyPolicy: 'Ignore' }, { API_KEY: 'k' }],
     ['list-optional', { keys: ['API_KEY', 'NONE'], optionalKeys: ['NONE'] }, { API_KEY: 'k' }],
     ['template', { template: { url: 'db://u:{{ data.DB_PASSWORD }}@h' } }, { url: 'db://u:p@h' }],
-  ])('scenario 12: chooses keys by a %s', async (name, more, values) => {
+  ])('scenario 12 chooses keys by a %s', async (name, more, values) => {
     await ask(name, more);
     expect(valuesOf(await c.untilSecret(name))).toEqual(values);
   });
 
-  it('scenario 12: says which key is missing, and brings all when the annotation names others', async () => {
+  it('scenario 12 says which key is missing, and brings all when the annotation names others', async () => {
     await ask('missing', { keys: ['API_KEY', 'NONE'] });
     expect((await c.untilEvent('missing', 'SecretKeyMissing')).note).toContain('"NONE" is not in the secret');
     expect(await exists('missing')).toBe(false);
@@ -123,7 +123,7 @@ describe('what is chosen', () => {
     expect(valuesOf(await c.untilSecret('missing'))).toEqual({ API_KEY: 'k' });
   });
 
-  it('scenario 12: brings all that it can of a list, with one call, and says of each of the others what is wrong', async () => {
+  it('scenario 12 brings all that it can of a list, with one call, and says of each of the others what is wrong', async () => {
     await c.aws.put(c.path('list-1'), { a: '1' });
     await c.aws.put(c.path('list-2'), { a: '2' });
     await c.aws.put(c.path('list-text'), 'text');
@@ -150,7 +150,7 @@ describe('what is chosen', () => {
     expect(operations).not.toContain('GetSecretValue');
   });
 
-  it('scenario 12: brings the version that is named, by its stage or by its id, and keeps to it', async () => {
+  it('scenario 12 brings the version that is named, by its stage or by its id, and keeps to it', async () => {
     const first = await c.aws.put(c.path('versions'), { n: '1' });
     const second = await c.aws.put(c.path('versions'), { n: '2' });
     const of = (name: string, more: object) => c.fromAws('versions', { secretName: name, ...more });
@@ -174,7 +174,7 @@ describe('what is chosen', () => {
     expect(await seen('fixed')).toEqual(['1', first]);
   });
 
-  it('scenario 12: says that there is no such version', async () => {
+  it('scenario 12 says that there is no such version', async () => {
     await ask('no-version', { versionStage: 'BLUE' });
     const { note } = await c.untilEvent('no-version', 'SecretFetchFailed');
     expect(note).toContain(`${c.path('all')} (BLUE)`);

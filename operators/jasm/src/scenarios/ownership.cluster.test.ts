@@ -40,7 +40,7 @@ const isChanged =
     metadata?.resourceVersion !== before?.resourceVersion;
 
 describe('scenario 11', () => {
-  it('scenario 11: leaves a Secret that is not ours as it is, says how to hand it over, and reads no source for it', async () => {
+  it('scenario 11 leaves a Secret that is not ours as it is, says how to hand it over, and reads no source for it', async () => {
     c.store.addSecret('/theirs', { password: 'ours' });
     const key = secretKey(c, 'theirs');
     const theirs = await c.admin.create(Secret, { metadata: key, data: { password: base64('theirs') } });
@@ -55,7 +55,7 @@ describe('scenario 11', () => {
   });
 
   it.each(['caronte', 'jasm'])(
-    'scenario 11: takes over a Secret that is labelled %s, with all that it holds',
+    'scenario 11 takes over a Secret that is labelled %s, with all that it holds',
     async (manager) => {
       const name = `of-${manager}`;
       c.store.addSecret(`/${name}`, { password: 'new' });
@@ -75,7 +75,7 @@ describe('scenario 11', () => {
     ['a value', { data: { password: base64('forged') } }],
     ['a key more', { data: { extra: base64('x') } }],
     ['no content at all', { data: null }],
-  ])('scenario 11: repairs a Secret that somebody gave %s', async (what, body) => {
+  ])('scenario 11 repairs a Secret that somebody gave %s', async (what, body) => {
     const name = `edited-${what.replaceAll(' ', '-')}`;
     const before = await synced(name);
     const edited = await change(name, body);
@@ -85,7 +85,7 @@ describe('scenario 11', () => {
     expect(note).toBe(`Secret ${name} was changed by somebody and is again as in mock /${name}`);
   });
 
-  it('scenario 11: repairs what was changed while the operator was away', async () => {
+  it('scenario 11 repairs what was changed while the operator was away', async () => {
     const before = await synced('away');
     await c.stop();
     const edited = await change('away', { data: { password: base64('forged') } });
@@ -93,7 +93,7 @@ describe('scenario 11', () => {
     expect(valuesOf(await c.untilSecret('away', isChanged(edited)))).toEqual(valuesOf(before));
   });
 
-  it('scenario 11: makes a Secret anew that somebody deleted, with one read', async () => {
+  it('scenario 11 makes a Secret anew that somebody deleted, with one read', async () => {
     const before = await synced('deleted');
     // What was just read is still at hand for a while.
     await c.pass(15_000);
@@ -105,7 +105,7 @@ describe('scenario 11', () => {
     expect(callsFor('/deleted').slice(calls)).toEqual(['fetchSecret /deleted']);
   });
 
-  it('scenario 11: lets go of a Secret that somebody takes back by its label', async () => {
+  it('scenario 11 lets go of a Secret that somebody takes back by its label', async () => {
     await synced('taken-back');
     const back = await change('taken-back', {
       metadata: { labels: { [MANAGED_BY]: null } },
@@ -116,7 +116,7 @@ describe('scenario 11', () => {
     expect(await c.admin.get(Secret, secretKey(c, 'taken-back'))).toEqual(back);
   });
 
-  it('scenario 11: says that a type cannot be changed, keeps the Secret, and makes the other one when it is gone', async () => {
+  it('scenario 11 says that a type cannot be changed, keeps the Secret, and makes the other one when it is gone', async () => {
     c.store.addSecret('/typed', { username: 'shop', password: 'correct horse' });
     await c.ask('typed', entry('/typed', 'typed'));
     const opaque = await c.untilSecret('typed');
@@ -130,7 +130,7 @@ describe('scenario 11', () => {
     await c.untilSecret('typed', ({ type }) => type === 'kubernetes.io/basic-auth');
   });
 
-  it('scenario 11: leaves an immutable Secret as it is, and says so when something else is asked', async () => {
+  it('scenario 11 leaves an immutable Secret as it is, and says so when something else is asked', async () => {
     c.store.addSecret('/immutable', { password: 'first' });
     await c.ask('immutable', entry('/immutable', 'immutable', { immutable: true }));
     const first = await c.untilSecret('immutable', ({ immutable }) => immutable === true);
@@ -150,7 +150,7 @@ describe('scenario 13', () => {
   });
   const holds = (from: string) => (secret: Secret) => valuesOf(secret).from === from;
 
-  it('scenario 13: lets the first of two workloads have a Secret, and the second when the first is gone', async () => {
+  it('scenario 13 lets the first of two workloads have a Secret, and the second when the first is gone', async () => {
     await c.ask('first', entry('/one', 'contested'));
     const before = await c.untilSecret('contested', holds('one'));
     await c.ask('second', entry('/two', 'contested'));
@@ -170,7 +170,7 @@ describe('scenario 13', () => {
     await c.untilEvent('second', 'SecretSyncSuccess');
   });
 
-  it('scenario 13: lets workloads share a Secret when they ask for the same', async () => {
+  it('scenario 13 lets workloads share a Secret when they ask for the same', async () => {
     await c.ask('alike-1', entry('/one', 'alike'));
     const { metadata } = await c.untilSecret('alike');
     await c.ask('alike-2', 'secretName: alike\npath: /one\nprovider: mock');
@@ -180,7 +180,7 @@ describe('scenario 13', () => {
     expect((await c.untilSecret('alike')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
   });
 
-  it('scenario 13: follows the new template of a Deployment while old pods are still there', async () => {
+  it('scenario 13 follows the new template of a Deployment while old pods are still there', async () => {
     const template = (path: string) => ({
       metadata: {
         labels: { app: 'rolling' },

@@ -21,7 +21,7 @@ const permit = (paths: string | null): Promise<Namespace> =>
 const callsFor = (path: string): readonly string[] => c.calls.filter((call) => call.endsWith(` ${path}`));
 
 describe('permitted-paths', () => {
-  it('scenario 15: refuses a path that the namespace does not permit, without a call, until it does', async () => {
+  it('scenario 15 refuses a path that the namespace does not permit, without a call, until it does', async () => {
     c.store.addSecret('/shop/db', { password: 'x' });
     c.store.addSecret('/bank/db', { password: 'y' });
     await permit('/shop/*, /shared/**');
@@ -38,7 +38,7 @@ describe('permitted-paths', () => {
     await c.untilSecret('bank');
   });
 
-  it('scenario 15: leaves what it brought when permission is taken away, and does not look at its source again', async () => {
+  it('scenario 15 leaves what it brought when permission is taken away, and does not look at its source again', async () => {
     await permit(null);
     c.store.addSecret('/late/db', { password: 'old' });
     await c.ask('late', entry('/late/db', 'late', { refreshInterval: '1m' }));
@@ -57,7 +57,7 @@ describe('permitted-paths', () => {
 });
 
 describe('refreshInterval', () => {
-  it('scenario 15: looks at a source once per interval, and writes only when it has changed', async () => {
+  it('scenario 15 looks at a source once per interval, and writes only when it has changed', async () => {
     await permit(null);
     c.store.addSecret('/fresh', { password: 'old' });
     c.store.addSecret('/still', { password: 'x' });
@@ -81,7 +81,7 @@ describe('refreshInterval', () => {
     expect(callsFor('/fresh').slice(11)).toEqual(['probeVersion /fresh', 'fetchSecret /fresh']);
   });
 
-  it('scenario 15: shares a look between Secrets of one source', async () => {
+  it('scenario 15 shares a look between Secrets of one source', async () => {
     c.store.addSecret('/many', { password: 'x' });
     const names = ['many-1', 'many-2', 'many-3'];
     for (const name of names) await c.ask(name, entry('/many', name, { refreshInterval: '1m' }));

@@ -47,7 +47,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     );
   };
 
-  it('scenario 16: brings all of them with one read per source', async () => {
+  it('scenario 16 brings all of them with one read per source', async () => {
     await c.restart();
     await c.untilCalled(SOURCES);
     await c.idle();
@@ -55,7 +55,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
     expect(c.calls.toSorted()).toEqual(once('fetchSecret'));
   }, 90_000);
 
-  it('scenario 16: asks for one version per source after a restart, reads no value and writes nothing', async () => {
+  it('scenario 16 asks for one version per source after a restart, reads no value and writes nothing', async () => {
     // Events are sent after what they tell of: when that of a later pod is there, those of the others are.
     c.store.addSecret('/fence', { a: 'b' });
     await c.ask('fence', entry('/fence', 'fence'));
@@ -75,7 +75,7 @@ describe(`${PODS} pods and ${SOURCES} sources`, () => {
   }, 60_000);
 });
 
-it('scenario 16: asks AWS for one description per secret after a restart, reads no value and writes nothing', async () => {
+it('scenario 16 asks AWS for one description per secret after a restart, reads no value and writes nothing', async () => {
   await using c = await startScenario();
   for (const name of ['a', 'b']) await c.aws.put(c.path(name), { name });
   const asked = ['a-1', 'a-2', 'b-1', 'b-2'];
@@ -120,7 +120,7 @@ const secretWrites = async (c: JasmCluster, since: number): Promise<readonly str
   (await c.writes(since)).filter((write) => write.includes(' secrets '));
 
 describe('in the middle of a fetch', () => {
-  it('scenario 16: leaves the Secret to the next leader when another has taken the Lease, though the answer comes late', async () => {
+  it('scenario 16 leaves the Secret to the next leader when another has taken the Lease, though the answer comes late', async () => {
     const store = new GatedStore();
     const since = Date.now();
     await using c = await jasmCluster({
@@ -149,7 +149,7 @@ describe('in the middle of a fetch', () => {
     expect(await secretWrites(c, since)).toEqual([`create secrets ${c.namespace}/db`]);
   });
 
-  it('scenario 16: ends without the answer when it is told to stop, and the next process brings the Secret', async () => {
+  it('scenario 16 ends without the answer when it is told to stop, and the next process brings the Secret', async () => {
     const store = new GatedStore();
     const since = Date.now();
     await using c = await jasmCluster({ stores: [store] });

@@ -40,7 +40,7 @@ async function settled(pod: string): Promise<void> {
 it.each<[what: string, ms: number, stepMs: number]>([
   ['ten minutes', 10 * MINUTE_MS, 10_000],
   ['an hour', 60 * MINUTE_MS, 2 * MINUTE_MS],
-])(`scenario 05: asks no store and writes nothing in %s with ${PODS} pods`, async (what, ms, stepMs) => {
+])(`scenario 05 asks no store and writes nothing in %s with ${PODS} pods`, async (what, ms, stepMs) => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
   await c.pass(ms, stepMs);
@@ -51,7 +51,7 @@ it.each<[what: string, ms: number, stepMs: number]>([
   expect((await c.writes(since)).filter((write) => !write.includes(`/${fence}`))).toEqual([]);
 });
 
-it('scenario 05: asks no store and writes nothing when the status of pods changes', async () => {
+it('scenario 05 asks no store and writes nothing when the status of pods changes', async () => {
   const since = Date.now();
   const [calls, requests] = [c.calls.length, c.requests.length];
   const pods = Array.from({ length: PODS }, (_, pod) => `pod-${pod}`);

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { Pod, type Secret } from '@bowline/kubernetes';
+import { parseTime } from '@bowline/machinery';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { SECRET_ANNOTATIONS } from '../api/names.ts';
+import { podSpec } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
+import { openVault, type VaultBackend } from './vault-backend.test-support.ts';
+
+// What the design document of the original shows, letter for letter: the documentation's own copies.
+const fixture = (name: string): string =>
+  readFileSync(new URL(`../../../../docs/operators/jasm/examples/seed/${name}.yaml`, import.meta.url), 'utf8');
+
+/** What Secrets Manager answers there. */
+const SECRET = { DB_HOST: 'db.example.com', DB_USER: 'admin', DB_PASSWORD: 'secret123' };
+
+let vault: VaultBackend;
+let c: Scenario;
+beforeAll(async () => {
+  vault = await openVault();
+  c = await startScenario({ config: { vault: vault.section } });
+}, 1_800_000);
+afterAll(async () => {
+  await c[Symbol.asyncDispose]();
+  await vault[Symbol.asyncDispose]();
+});
+
+/** create makes a pod with the annotation of a fixture. */
+const create = (name: string): Promise<Pod> =>
+  c.admin.create(Pod, {
+    metadata: {
+      namespace: c.namespace,
+      name,
+      annotations: parse(fixture(name)) as Readonly<Record<string, string>>,
+    },
+    spec: podSpec(),
+  });
+
+/** Shown says what stands in the placeholders of the document's Secret. */
+interface Shown {
+  readonly name: string;
+  readonly provider: string;
+  readonly path: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** comesOut waits for a Secret, and expects it to be that of the document with its placeholders filled. */
+async function comesOut({ name, provider, path, values }: Shown): Promise<Secret> {
+  const secret = await c.untilSecret(name);
+  const syncedAt = secret.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt] ?? '';
+  expect(parseTime(syncedAt)).toBeGreaterThan(0);
+  const data = Object.entries(values).map(([key, value]) => `${key}: ${Buffer.from(value).toString('base64')}`);
+  const filled = fixture('secret')
+    .replace('<from annotation secretName>', name)
+    .replace('<same as pod>', c.namespace)
+    .replace('<provider name>', provider)
+    .replace('<external secret path>', path)
+    .replace('<RFC3339 timestamp>', JSON.stringify(syncedAt))
+    .replace('<key>: <base64-encoded value>', data.join('\n  '))
+    .replace(/^ {2}\.\.\.$/m, '');
+  const { data: shownData, ...shown } = parse(filled) as Secret;
+  expect(secret).toMatchObject(shown);
+  expect(secret.data).toEqual(shownData);
+  return secret;
+}
+
+it('makes the Secret of the first version of the annotation as it is shown there', async () => {
+  const path = '/prod/codnod/config';
+  const version = await c.aws.put(path, SECRET);
+  await create('v1');
+  const secret = await comesOut({ name: 'app-credentials', provider: 'aws-secretsmanager', path, values: SECRET });
+  // The third version of the document adds the version of the source.
+  const { annotations } = parse(fixture('v3-version')) as { readonly annotations: object };
+  expect(Object.keys(annotations)).toEqual([SECRET_ANNOTATIONS.version]);
+  expect(secret.metadata?.annotations?.[SECRET_ANNOTATIONS.version]).toBe(version);
+  await c.untilEvent('v1', 'SecretSyncSuccess');
+});
+
+it('makes the Secrets of the second version, from two stores', async () => {
+  const [path, keysPath] = ['/prod/db/credentials', 'secret/data/api-keys'];
+  await c.aws.put(path, SECRET);
+  await vault.put('api-keys', { API_KEY: 'k' });
+  await create('v2');
+  await comesOut({ name: 'db-credentials', provider: 'aws-secretsmanager', path, values: SECRET });
+  await comesOut({ name: 'api-keys', provider: 'vault', path: keysPath, values: { API_KEY: 'k' } });
+});
+
+it('makes the Secret of the third version with the keys that are chosen, and no others', async () => {
+  const path = '/prod/all-secrets';
+  await c.aws.put(path, { ...SECRET, API_KEY: 'k' });
+  await create('v3');
+  const values = { DB_PASSWORD: 'secret123', API_KEY: 'k' };
+  await comesOut({ name: 'filtered-secret', provider: 'aws-secretsmanager', path, values });
+});

@@ -1,0 +1,92 @@
+import { createMetrics } from '@bowline/runtime';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
+import { type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { openVault, type VaultBackend } from './vault-backend.test-support.ts';
+
+const metrics = createMetrics({ process: false });
+
+let vault: VaultBackend;
+let c: JasmCluster;
+beforeAll(async () => {
+  vault = await openVault();
+  c = await jasmCluster({
+    isAsInstalled: true,
+    metrics,
+    config: { policy: [{ namespaces: ['**'], provider: 'vault', paths: ['secret/shop/*'] }], vault: vault.section },
+  });
+}, 1_800_000);
+afterAll(async () => {
+  await c[Symbol.asyncDispose]();
+  await vault[Symbol.asyncDispose]();
+});
+
+const fromVault = (path: string, secretName: string) => ({ provider: 'vault', path, secretName });
+
+/** calls are the successful calls to Vault so far, by operation. */
+async function calls(): Promise<Readonly<Record<string, number>>> {
+  const lines = (await metrics.render()).matchAll(/^jasm_provider_api_calls_total\{(.*)\} (\d+)$/gm);
+  return Object.fromEntries(
+    [...lines].flatMap(([, labels = '', count]) => {
+      const operation = /operation="(\w+)"/.exec(labels)?.[1] ?? '';
+      return labels.includes('code="OK"') ? [[operation, Number(count)] as const] : [];
+    }),
+  );
+}
+
+it('scenarios 01 and 04 bring a secret of Vault, and the next version of it when a pod asks anew', async () => {
+  await vault.put('shop/db', { user: 'shop', port: 5432, gone: 'soon' });
+  await c.ask('web', fromVault('secret/data/shop/db', 'db'));
+  const first = await c.untilSecret('db');
+  expect(valuesOf(first)).toEqual({ user: 'shop', port: '5432', gone: 'soon' });
+  expect(first.metadata).toMatchObject({
+    labels: { [SECRET_LABELS.provider]: 'vault' },
+    annotations: { [SECRET_ANNOTATIONS.sourcePath]: 'secret/data/shop/db' },
+  });
+  await vault.put('shop/db', { user: 'shop', port: 5433 });
+  await c.ask('web-2', fromVault('secret/data/shop/db', 'db'));
+  const second = await c.untilSecret('db', ({ data }) => data?.gone === undefined);
+  expect(valuesOf(second)).toEqual({ user: 'shop', port: '5433' });
+  const versionOf = ({ metadata }: typeof first) => metadata?.annotations?.[SECRET_ANNOTATIONS.version];
+  expect(versionOf(second)).not.toBe(versionOf(first));
+});
+
+it('scenario 07 says that Vault has no such secret, and brings it when it has', async () => {
+  await c.ask('early', fromVault('secret/shop/early', 'early'));
+  expect((await c.untilEvent('early', 'SecretFetchFailed')).note).toContain('secret/data/shop/early');
+  await vault.put('shop/early', { a: 'b' });
+  await c.pass(70_000);
+  await c.untilSecret('early');
+});
+
+it('scenario 15 reads no path that the policy does not name, however it is written', async () => {
+  await vault.put('bank/db', { password: 'x' });
+  for (const [pod, path] of [
+    ['data', 'secret/data/bank/db'],
+    ['logical', 'secret/bank/db'],
+  ] as const) {
+    await c.ask(pod, fromVault(path, 'bank'));
+    await c.untilEvent(pod, 'PathNotPermitted');
+  }
+  await c.ask('up', fromVault('secret/data/shop/../bank/db', 'bank'));
+  await c.untilEvent('up', 'AnnotationInvalid');
+});
+
+it('scenario 16 asks Vault for one version per secret after a restart, and writes nothing', async () => {
+  await c.ask('shared', fromVault('secret/shop/db', 'shared'));
+  await c.untilEvent('shared', 'SecretSyncSuccess');
+  await c.idle();
+  await c.stop();
+  const since = Date.now();
+  const before = await calls();
+  await c.restart();
+  await c.idle();
+  const after = await calls();
+  const made = Object.fromEntries(
+    Object.entries(after).map(([operation, count]) => [operation, count - (before[operation] ?? 0)]),
+  );
+  // db, which two Secrets have, and early.
+  expect(made).toEqual({ ReadMetadata: 2, ReadSecret: 0 });
+  // A new process says again what still holds: who asks for what they may not have is told so.
+  expect((await c.writes(since)).filter((write) => !write.includes(' events '))).toEqual([]);
+});
