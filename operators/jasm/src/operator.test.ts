@@ -1,4 +1,4 @@
-import { permissionsOf, withConfig } from '@bowline/runtime';
+import { permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { jasm } from './operator.ts';
 
@@ -23,5 +23,11 @@ describe('the rights of the operator', () => {
   it('reads pods and namespaces, and writes neither', async () => {
     expect(await rightsOn('pods')).toEqual(['get', 'list', 'watch']);
     expect(await rightsOn('namespaces')).toEqual(['get', 'list', 'watch']);
+  });
+
+  it('needs no right in the whole cluster where it is limited to namespaces', async () => {
+    const { cluster, namespaces } = permissionsOf(withinNamespaces(await withConfig(jasm, {}), ['shop']));
+    expect(cluster).toEqual([]);
+    expect(namespaces.shop?.flatMap(({ resources = [] }) => resources)).toEqual(['pods', 'secrets', 'events']);
   });
 });
