@@ -7,6 +7,8 @@ export interface BenchCluster extends AsyncDisposable {
   readonly version: string;
   /** The administrator's kubeconfig. */
   readonly kubeconfig: KubeconfigDocument;
+  /** kubeconfigFor answers that of somebody else. */
+  kubeconfigFor: ControlPlane['kubeconfig'];
   readonly connection: Connection;
   /** How long its start took, from the first process to the last controller. */
   readonly startMs: number;
@@ -30,6 +32,7 @@ function describe(plane: ControlPlane, kubeconfig: KubeconfigDocument): BenchClu
   return {
     version: plane.version.replace(/^v/, ''),
     kubeconfig,
+    kubeconfigFor: (identity) => plane.kubeconfig(identity),
     connection: connectionOf(kubeconfig),
     startMs: plane.timings.totalMs - plane.timings.binariesMs,
     serverPids: (['etcd', 'kube-apiserver'] as const).flatMap((component) => plane.pid(component) ?? []),

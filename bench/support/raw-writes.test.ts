@@ -20,8 +20,13 @@ test('keeps of a stored object what its writer wrote, and nothing of the server'
   expect(asWritten(JSON.stringify(stored))).toEqual(written);
 });
 
+test('keeps what a Secret is for', () => {
+  const written = { apiVersion: 'v1', kind: 'Secret', metadata: {}, data: { key: 'dmFsdWU=' }, type: 'Opaque' };
+  expect(asWritten(JSON.stringify({ ...written, metadata: { uid: 'u' } }))).toEqual(written);
+});
+
 test('leaves out what was not written', () => {
-  expect(asWritten(JSON.stringify({ metadata: { name: 'n' } }))).toEqual({
+  expect(asWritten(JSON.stringify({ kind: 'ConfigMap', metadata: { name: 'n' } }))).toEqual({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {},

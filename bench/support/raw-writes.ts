@@ -4,16 +4,18 @@ import { type Report, subjectArguments } from './run-subject.ts';
 import type { Scene } from './scene.ts';
 import { SubjectProcess } from './subject-process.ts';
 
-/** WrittenConfigMap is a ConfigMap as somebody writes it: nothing in it is the server's. */
-export interface WrittenConfigMap {
+/** WrittenObject is a ConfigMap or a Secret as somebody writes it: nothing in it is the server's. */
+export interface WrittenObject {
   readonly apiVersion: 'v1';
-  readonly kind: 'ConfigMap';
+  readonly kind: 'ConfigMap' | 'Secret';
   readonly metadata: {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly { readonly uid: string }[];
   };
   readonly data?: Readonly<Record<string, string>>;
+  /** Of a Secret. */
+  readonly type?: string;
 }
 
 /** RawWrites is what the subject `raw-writes` is asked to write. */
@@ -21,7 +23,7 @@ export interface RawWrites {
   /** Where objects are written: each is called what the order says, and `suffix`. */
   readonly targets: readonly { readonly namespace: string; readonly suffix?: string }[];
   /** Every object's content, but for its name and its `data.revision`. */
-  readonly template: WrittenConfigMap;
+  readonly template: WrittenObject;
   readonly inFlight: number;
   /** Create and replace, the cheapest writes that there are, or server-side apply. */
   readonly style: 'replace' | 'apply';
@@ -29,7 +31,7 @@ export interface RawWrites {
 
 /** RawWriter is the process that writes. */
 export interface RawWriter extends AsyncDisposable {
-  /** write writes every object once, and answers what the process reported. */
+  /** write writes every object once, and answers what the process reported. The revision of a Secret is base64. */
   write(order: 'create' | 'update', name: string, revision: string): Promise<Report>;
 }
 
@@ -50,18 +52,19 @@ export async function startRawWriter(scene: Scene, writes: RawWrites): Promise<R
   };
 }
 
-/** asWritten strips a stored ConfigMap of what the server added, so that it can be written again, byte for byte as heavy. */
-export function asWritten(stored: string): WrittenConfigMap {
-  const { metadata, data } = JSON.parse(stored) as WrittenConfigMap;
+/** asWritten strips a stored object of what the server added, so that it can be written again, byte for byte as heavy. */
+export function asWritten(stored: string): WrittenObject {
+  const { kind, metadata, data, type } = JSON.parse(stored) as WrittenObject;
   const { labels, annotations, ownerReferences } = metadata;
   return {
     apiVersion: 'v1',
-    kind: 'ConfigMap',
+    kind,
     metadata: {
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
       ...(ownerReferences === undefined ? {} : { ownerReferences }),
     },
     ...(data === undefined ? {} : { data }),
+    ...(type === undefined ? {} : { type }),
   };
 }

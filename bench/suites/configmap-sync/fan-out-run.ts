@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Memory } from '../../support/process-usage.ts';
 import { startRawWriter } from '../../support/raw-writes.ts';
+import { countRequests, WRITES } from '../../support/request-counts.ts';
 import { numberIn, type Subject } from '../../support/run-subject.ts';
 import type { SubjectProcess } from '../../support/subject-process.ts';
-import { CopyWatch } from './copy-watch.ts';
+import { watchCopies } from './copy-watch.ts';
 import { namespaceName } from './namespaces.ts';
 import { inFlight, type SyncScene } from './scene.ts';
 import { deleteCopies, openSync, readCopy, startOperator } from './sync-run.ts';
-import { configMapRequests } from './write-requests.ts';
 
 /** Written is what writing all copies cost. */
 export interface Written {
@@ -43,6 +43,9 @@ export interface FanOutOptions {
 /** Long enough for what comes after the last copy: the status, and what the copies' own events cause. */
 const restMs = 500;
 
+/** Requests for single ConfigMaps. */
+const single = { resources: ['configmaps'], verbs: ['GET', ...WRITES] };
+
 /** runFanOut runs an operator from its start through the creation and one change of all copies. */
 export async function runFanOut(scene: SyncScene, subject: Subject, options: FanOutOptions): Promise<FanOut> {
   const { copies, again } = options;
@@ -61,7 +64,7 @@ async function writeBoth(
   sync: Awaited<ReturnType<typeof openSync>>,
   copies: number,
 ): Promise<Written> {
-  const soFar = async () => ({ requests: await configMapRequests(api), cpuMs: operator.cpuMs() });
+  const soFar = async () => ({ requests: await countRequests(api, single), cpuMs: operator.cpuMs() });
   const atStart = await soFar();
   const createMs = await sync.create();
   await sync.settled();
@@ -95,7 +98,7 @@ export async function runRaw(scene: SyncScene, { copies, again }: FanOutOptions)
     style: 'replace',
   });
   const writeAll = async (name: string): Promise<Written> => {
-    using watch = new CopyWatch(scene.connection, name);
+    using watch = watchCopies(scene.connection, name);
     await watch.synced();
     try {
       const created = await writer.write('create', name, 'r1');

@@ -1,6 +1,6 @@
 import type { Api } from '../../support/api.ts';
 import type { Peer } from '../../support/peers.ts';
-import type { WrittenConfigMap } from '../../support/raw-writes.ts';
+import type { WrittenObject } from '../../support/raw-writes.ts';
 import { type Candidate, peerCandidate } from '../../support/rounds.ts';
 import { type Subject, subjectArguments } from '../../support/run-subject.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -20,7 +20,7 @@ export interface SyncScene extends Scene {
 
 /** Known is what a copy looks like as Bowline writes it, and how large the copies are. */
 export interface Known {
-  copy?: WrittenConfigMap;
+  copy?: WrittenObject;
   copyBytes: Record<string, number>;
 }
 

@@ -3,7 +3,7 @@ import { inParallel } from '../../support/api.ts';
 import { sampleConfigMap } from '../../support/config-maps.ts';
 import type { Subject } from '../../support/run-subject.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
-import { CopyWatch } from './copy-watch.ts';
+import { watchCopies } from './copy-watch.ts';
 import { namespaceName, setLabel } from './namespaces.ts';
 import type { SyncScene } from './scene.ts';
 
@@ -56,7 +56,7 @@ export async function openSync(scene: SyncScene, copies: number): Promise<Sync> 
     metadata: { name: source },
     data: { ...data, revision: 'r1' },
   });
-  const watch = new CopyWatch(scene.connection, name);
+  const watch = watchCopies(scene.connection, name);
   await watch.synced();
   return {
     name,

@@ -1,10 +1,10 @@
-import type { WrittenConfigMap } from '../../support/raw-writes.ts';
+import type { WrittenObject } from '../../support/raw-writes.ts';
 
 /** smallConfigMap is an object of a few hundred bytes, such as a lock or a setting is. */
 export function smallConfigMap(
   metadata: { readonly name?: string; readonly namespace?: string },
   revision: string,
-): WrittenConfigMap {
+): WrittenObject {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',

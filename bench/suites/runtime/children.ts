@@ -2,7 +2,7 @@ import { type Measure, measured, type SubjectResult } from '../../result.ts';
 import { rotate } from '../../statistics.ts';
 import { Api } from '../../support/api.ts';
 import { createNamespaces } from '../../support/config-maps.ts';
-import { asWritten, startRawWriter, type WrittenConfigMap } from '../../support/raw-writes.ts';
+import { asWritten, startRawWriter, type WrittenObject } from '../../support/raw-writes.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
 import { numberIn, type Report, subjectArguments } from '../../support/run-subject.ts';
 import { SubjectProcess } from '../../support/subject-process.ts';
@@ -86,7 +86,7 @@ export async function children(scene: RuntimeScene): Promise<readonly Measure[]>
 }
 
 /** firstChild is a child as Bowline writes it. Its run does not count: it installs the kind and warms the server. */
-async function firstChild(scene: RuntimeScene, api: Api, count: number): Promise<WrittenConfigMap> {
+async function firstChild(scene: RuntimeScene, api: Api, count: number): Promise<WrittenObject> {
   await using run = await openNamespace(api, 'bench-children');
   await runBowline(scene, run.namespace, 'apply', count);
   return asWritten(await api.ok('GET', `/api/v1/namespaces/${run.namespace}/configmaps/first-0`));
@@ -130,7 +130,7 @@ interface RawOptions {
   readonly namespace: string;
   readonly style: 'replace' | 'apply';
   readonly count: number;
-  readonly template: WrittenConfigMap;
+  readonly template: WrittenObject;
 }
 
 async function runRaw(scene: RuntimeScene, api: Api, options: RawOptions): Promise<Times> {

@@ -27,7 +27,7 @@ function requestsFor(order: string, called: string, revision: string): readonly 
       metadata: { ...template.metadata, namespace, name },
       data: { ...template.data, revision },
     });
-    const collection = `/api/v1/namespaces/${namespace}/configmaps`;
+    const collection = `/api/v1/namespaces/${namespace}/${template.kind.toLowerCase()}s`;
     const object = `${collection}/${name}?fieldManager=bowline-bench`;
     if (style === 'apply') {
       return { method: 'PATCH', path: `${object}&force=true`, contentType: 'application/apply-patch+yaml', body };

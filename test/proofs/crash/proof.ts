@@ -1,9 +1,9 @@
 import { startControlPlane } from '@bowline/control-plane';
 import { type Cluster, cluster, until } from '@bowline/control-plane/testing';
 import { Secret } from '@bowline/kubernetes';
-import type { Operator } from '@bowline/runtime';
+import { connectionFrom, type Operator, parseKubeconfig } from '@bowline/runtime';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
-import { installOperator } from './install.ts';
+import { installOperator } from '../../support/install-operator.ts';
 import { OperatorProcess } from './operator-process.ts';
 import { type Outcome, playCase } from './play.ts';
 import { loadScenario, scenarioNames } from './scenarios.ts';
@@ -67,7 +67,8 @@ async function playAll(name: string, options: ProofOptions): Promise<Played> {
   });
   log(`${name}: kube-apiserver ${controlPlane.version} is ready`);
   await using c = await cluster({ controlPlane, prefix: 'crash' });
-  const upstream = await installOperator(c, scenario.operator);
+  const kubeconfig = await installOperator(c, scenario.operator, scenario.config);
+  const upstream = connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context']));
   const isShort = seconds < ENOUGH_SECONDS;
   const world = await scenario.open({ cluster: c, isShort, log });
   await using process = await OperatorProcess.open(upstream, { scenario: name, namespace: c.namespace });

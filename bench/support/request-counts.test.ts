@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { requestsIn } from './write-requests.ts';
+import { requestsIn } from './request-counts.ts';
 
-test('counts requests for single ConfigMaps, whatever their answer, and nothing else', () => {
+test('counts the requests of a selection, whatever their answer, and nothing else', () => {
   const line = (verb: string, resource: string, code: string, value: string): string =>
     `apiserver_request_total{code="${code}",component="apiserver",group="",resource="${resource}",verb="${verb}"} ${value}`;
   const metrics = [
@@ -14,5 +14,6 @@ test('counts requests for single ConfigMaps, whatever their answer, and nothing 
     line('POST', 'secrets', '201', '9'),
     'apiserver_request_duration_seconds_count{resource="configmaps",verb="POST"} 5',
   ].join('\n');
-  expect(requestsIn(metrics)).toBe(1_501_003);
+  expect(requestsIn(metrics, { resources: ['configmaps'], verbs: ['POST', 'APPLY'] })).toBe(1_501_003);
+  expect(requestsIn(metrics, { resources: ['secrets', 'configmaps'], verbs: ['POST'] })).toBe(1_012);
 });

@@ -1,0 +1,40 @@
+import type { Cluster } from '@bowline/control-plane/testing';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type KubernetesObject,
+  type Resource,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from '@bowline/kubernetes';
+import { installCustomResourceDefinitions, type Operator, rbacManifests, withConfig } from '@bowline/runtime';
+
+const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
+  ServiceAccount,
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+};
+
+/** Place is where an operator is installed: a control plane, and the namespace of its manager. */
+export type Place = Pick<Cluster, 'namespace' | 'admin' | 'kubeconfig'>;
+
+/**
+ * installOperator installs the kinds of an operator and the rights that it declares, given its section of the configuration, and
+ * answers a kubeconfig of its account.
+ */
+export async function installOperator(
+  { namespace, admin, kubeconfig }: Place,
+  operator: Operator,
+  config?: unknown,
+): ReturnType<Place['kubeconfig']> {
+  await installCustomResourceDefinitions(admin, operator.resources);
+  for (const manifest of rbacManifests(await withConfig(operator, config), { namespace })) {
+    const kind = KINDS[manifest.kind ?? ''];
+    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
+    await admin.create(kind, manifest);
+  }
+  return kubeconfig({ serviceAccount: { namespace, name: `bowline-${operator.name}` } });
+}
