@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Measure, measured, type Unit } from '../../result.ts';
+import { percentile } from '../../statistics.ts';
+import { judgedMeasure } from '../../support/rounds.ts';
+import { createPod, forceSync, podAt, putSource } from './pods.ts';
+import type { JasmScene } from './scene.ts';
+import { revision } from './secrets.ts';
+import { withSecrets } from './secrets-there.ts';
+
+/** The time of a person, or a pipeline, between two deeds: what the last one caused is over. */
+const betweenMs = 20;
+const slowestMs = 5_000;
+
+interface Asks {
+  readonly times: number[];
+  readonly calls: number[];
+}
+
+/**
+ * asks measures what one pod waits while the operator runs and a thousand others have theirs: one that is new, with a source of its
+ * own, and one that is told to sync after its source was changed.
+ */
+export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
+  const { aws, plan, log } = scene;
+  const created: Asks = { times: [], calls: [] };
+  const forced: Asks = { times: [], calls: [] };
+  log(`${plan.asks} pods that ask, and ${plan.asks} that are told to sync`);
+  await withSecrets(scene, async (_operator, watch) => {
+    const timed = async (asks: Asks, said: string, act: () => Promise<void>): Promise<void> => {
+      await pause(betweenMs);
+      const callsBefore = aws.calls.length;
+      const start = performance.now();
+      await act();
+      asks.times.push((await watch.reached(revision(said), 1)) - start);
+      asks.calls.push(aws.calls.length - callsBefore);
+    };
+    for (let ask = 0; ask < plan.asks; ask += 1) {
+      const path = `/bench/new-${ask}`;
+      aws.put(path, { password: `correct-horse-${ask}`, revision: `new-${ask}` });
+      await timed(created, `new-${ask}`, () => createPod(scene, newPod(ask, path)));
+    }
+    for (let ask = 0; ask < plan.asks; ask += 1) {
+      putSource(aws, 0, `forced-${ask}`);
+      await timed(forced, `forced-${ask}`, () => forceSync(scene, podAt(0), String(ask)));
+    }
+  });
+  await removePods(scene);
+  putSource(aws, 0, 'r1');
+  return [
+    ...measures('ask', 'a pod is made: until its Secret is there', created),
+    ...measures('force', 'a value is changed and a pod told to sync: until its Secret has it', forced),
+  ];
+}
+
+function measures(id: string, title: string, { times, calls }: Asks): readonly Measure[] {
+  const one = (part: string, what: string, unit: Unit, value: number, limit?: number): Measure =>
+    judgedMeasure(
+      { id: `${id}-${part}`, title: `${title}${what}`, unit, subjects: [measured('bowline', 'Bowline jasm', [value])] },
+      limit === undefined ? [] : [{ id: `${id}-${part}`, subject: 'bowline', bound: 'at most', limit }],
+    );
+  return [
+    one('p50', ', p50', 'ms', percentile(times, 0.5)),
+    one('slowest', ', slowest', 'ms', Math.max(...times), slowestMs),
+    one('calls', ', most calls to the store', 'requests', Math.max(...calls), 1),
+  ];
+}
+
+function newPod(ask: number, path: string) {
+  const { namespace } = podAt(ask);
+  return { namespace, name: `new-${ask}`, secretName: `new-${ask}-settings`, path };
+}
+
+async function removePods({ api, plan }: JasmScene): Promise<void> {
+  for (let ask = 0; ask < plan.asks; ask += 1) {
+    const { namespace, name } = newPod(ask, '');
+    await api.ok('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}?gracePeriodSeconds=0`);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Memory } from '../../support/process-usage.ts';
+import { numberIn, type Report } from '../../support/run-subject.ts';
+import { SubjectProcess } from '../../support/subject-process.ts';
+import { bowline, type JasmScene } from './scene.ts';
+
+const timeoutMs = 120_000;
+
+/** Settled is what an operator says once nothing is left to do. */
+export interface Settled {
+  /** Since it was told to run. */
+  readonly ms: number;
+  /** Events that it could not send, or did not, because there were too many. */
+  readonly droppedEvents: number;
+}
+
+/** RunningJasm is the operator in a process of its own. */
+export interface RunningJasm extends AsyncDisposable {
+  /** When it was told to run, as `performance.now()`. */
+  readonly startedAt: number;
+  /** settled waits until so many Secrets were synced, so many events are through, and nothing is left to do. */
+  settled(syncs: number, events: number): Promise<Settled>;
+  memory(): Memory;
+  cpuMs(): number;
+}
+
+/** runJasm starts the process, waits until everything is loaded and its configuration read, and tells it to run. */
+export async function runJasm(scene: JasmScene): Promise<RunningJasm> {
+  const { command, args } = bowline(scene);
+  const running = new SubjectProcess(command, args);
+  try {
+    await running.next(timeoutMs);
+  } catch (error) {
+    await running.release();
+    throw error;
+  }
+  const startedAt = performance.now();
+  running.tell('run');
+  return {
+    startedAt,
+    async settled(syncs, events) {
+      running.tell(`settle ${syncs} ${events}`);
+      const report: Report = await running.next(timeoutMs);
+      return { ms: numberIn(report, 'ms'), droppedEvents: numberIn(report, 'dropped') };
+    },
+    memory: () => running.memory(),
+    cpuMs: () => running.cpuMs(),
+    [Symbol.asyncDispose]: () => running.release(),
+  };
+}

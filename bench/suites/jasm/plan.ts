@@ -1,0 +1,32 @@
+/** Plan is how much a run measures. */
+export interface Plan {
+  /** Pods that ask, each for a Secret of its own. */
+  readonly pods: number;
+  readonly rounds: number;
+  readonly restartRounds: number;
+  /** Pods that are made one after the other while the operator runs, and as many pods that are told to sync. */
+  readonly asks: number;
+  /** Numbers of pods, ascending, between which growth is shown. */
+  readonly growth: readonly number[];
+  readonly growthRounds: number;
+}
+
+/** fullPlan is what is kept: within five minutes. */
+export const fullPlan: Plan = {
+  pods: 1_000,
+  rounds: 5,
+  restartRounds: 3,
+  asks: 50,
+  growth: [100, 1_000, 5_000],
+  growthRounds: 2,
+};
+
+/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+export const quickPlan: Plan = {
+  pods: 100,
+  rounds: 1,
+  restartRounds: 1,
+  asks: 5,
+  growth: [20, 100, 200],
+  growthRounds: 1,
+};

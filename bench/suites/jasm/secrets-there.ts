@@ -1,0 +1,24 @@
+import type { RevisionWatch } from '../../support/revision-watch.ts';
+import { initial } from './first-sync-run.ts';
+import { type RunningJasm, runJasm } from './jasm-run.ts';
+import { havePods } from './pods.ts';
+import type { JasmScene } from './scene.ts';
+import { clearSecrets, revision, watchSecrets } from './secrets.ts';
+
+/** withSecrets runs the work with the operator running and every pod having its Secret, and leaves neither. */
+export async function withSecrets(
+  scene: JasmScene,
+  work: (operator: RunningJasm, watch: RevisionWatch) => Promise<void>,
+): Promise<void> {
+  const { pods } = scene.plan;
+  await havePods(scene, pods);
+  try {
+    using watch = await watchSecrets(scene);
+    await using operator = await runJasm(scene);
+    await watch.reached(revision(initial), pods);
+    await operator.settled(pods, pods);
+    await work(operator, watch);
+  } finally {
+    await clearSecrets(scene);
+  }
+}

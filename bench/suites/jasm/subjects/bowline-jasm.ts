@@ -1,0 +1,62 @@
+// The operator in a process of its own, set up as `bowline run` does it. Told `run`, it starts; told `settle N M`, it reports once
+// N Secrets were synced, M events have been sent and nothing is left to do.
+import { setTimeout as pause } from 'node:timers/promises';
+import { jasm } from '@bowline/jasm';
+import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
+import { runOperator } from '../../../support/run-operator.ts';
+import { orders, report, subjectInput } from '../../../support/subject.ts';
+
+preferSmallHeap();
+const input = subjectInput();
+// Where the provider looks for credentials.
+Object.assign(process.env, JSON.parse(String(input.options.environment)));
+const config = await loadKubeconfig({ paths: [input.kubeconfig] });
+const section: unknown = JSON.parse(String(input.options.config));
+
+report({ ready: true });
+const told = orders()[Symbol.asyncIterator]();
+await told.next();
+const startedAt = performance.now();
+await using running = runOperator(config, jasm, { config: { jasm: section } });
+
+for (let order = await told.next(); order.done !== true; order = await told.next()) {
+  const [, syncs = 0, events = 0] = order.value.split(' ').map(Number);
+  for (;;) {
+    // The metrics tell for sure, and take some milliseconds of what is measured to say so.
+    const counted = isBusy() ? undefined : await counts();
+    if (counted?.waiting === 0 && counted.syncs >= syncs && counted.events >= events) {
+      report({ ms: performance.now() - startedAt, ...counted });
+      break;
+    }
+    await pause(10);
+  }
+}
+
+/** Whether one of the first keys waits for a worker, or has one. */
+function isBusy(): boolean {
+  const controllers = running.manager.status().flatMap((operator) => operator.controllers);
+  return !controllers.every(({ state, keys }) => state === 'running' && keys.every((key) => key.state === 'delayed'));
+}
+
+interface Counts {
+  /** Keys that are ready, or run. */
+  readonly waiting: number;
+  readonly syncs: number;
+  /** Events by now, those included that were dropped. */
+  readonly events: number;
+  readonly dropped: number;
+}
+
+async function counts(): Promise<Counts> {
+  const text = await running.metrics.render();
+  const sum = (name: string, labels = /(?:)/): number =>
+    [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))]
+      .filter(([, found = '']) => labels.test(found))
+      .reduce((total, [, , value]) => total + Number(value), 0);
+  return {
+    waiting: sum('workqueue_depth') + sum('workqueue_unfinished_work_seconds'),
+    syncs: sum('jasm_sync_total', /result="success"/),
+    events: sum('bowline_events_total'),
+    dropped: sum('bowline_events_total', /result="(?:limited|overflow|failed)"/),
+  };
+}
