@@ -336,6 +336,21 @@ secrets:
     ]);
   });
 
+  test('shares what patterns may cost among all templates', () => {
+    const template = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`k${index}`, `{{ 'a'.matches('${'a{1000}'.repeat(10)}${index}') }}`]),
+    );
+    const { problems } = parse(JSON.stringify({ provider: 'mock', path: 'a', secretName: 'a', template }));
+    expect(problems).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining('the patterns are too complex, all together') as string,
+      }),
+    ]);
+    expect(messages(`${BASE}template: {a: "{{ 'a'.matches('${'a{1000}'.repeat(900)}') }}"}`)).toEqual([
+      expect.stringMatching(/more than 20000 instructions, all together/),
+    ]);
+  });
+
   test('is described in a few words, however long and strange it is', () => {
     for (const text of [
       `${BASE}decode: ${'x'.repeat(60_000)}`,

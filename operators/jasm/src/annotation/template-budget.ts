@@ -5,11 +5,13 @@ import type { EntryProblem } from './entry-rules.ts';
 // Compiling is work that everybody waits for. These bound what one annotation can ask for to a few tenths of a second.
 const MOST_HOLES = 200;
 const MOST_EXPRESSION_CHARACTERS = 8_192;
+const MOST_PATTERN_SIZE = 20_000;
 
 /** TemplateBudget compiles the templates of one annotation, of all its entries together only so much. */
 export class TemplateBudget {
   #holes = 0;
   #characters = 0;
+  #patternSize = 0;
 
   /** problems are what is wrong with the templates of one entry. */
   problems(template: Readonly<Record<string, string>> | undefined): readonly EntryProblem[] {
@@ -27,7 +29,8 @@ export class TemplateBudget {
       if (this.#holes > MOST_HOLES) return `the templates have more than ${MOST_HOLES} holes, all together`;
       if (this.#characters > MOST_EXPRESSION_CHARACTERS)
         return `the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`;
-      recentTemplate(text);
+      if (this.#patternSize > MOST_PATTERN_SIZE) return 'the patterns are too complex, all together';
+      this.#patternSize += recentTemplate(text).patternSize;
       return undefined;
     } catch (error) {
       if (!(error instanceof BowlineError)) throw error;

@@ -1,5 +1,6 @@
 import { searchSteps } from '../schema/counted-text.ts';
-import { compilePattern } from '../schema/patterns.ts';
+import { patternSize } from '../schema/pattern-size.ts';
+import { compilePattern, isCompiled } from '../schema/patterns.ts';
 import { type Code, type Context, compileAst, failAt } from './compile.ts';
 import { Frame } from './frame.ts';
 import { functionOverloads, methodOverloads } from './functions.ts';
@@ -92,9 +93,16 @@ function call(
   };
 }
 
-/** A search costs as much as its text is long and its pattern complex; a hundred thousand characters can take seconds. */
+/** What compiling one instruction of a pattern costs. */
+const STEPS_PER_INSTRUCTION = 10;
+
+/**
+ * A search costs as much as its text is long and its pattern complex; a hundred thousand characters can take seconds. So does
+ * a pattern that the expression itself has put together.
+ */
 function spendOnSearch(frame: Frame, [text, pattern]: readonly CelValue[]): void {
   if (typeof text !== 'string' || typeof pattern !== 'string') return;
+  if (!isCompiled(pattern)) frame.spend(patternSize(pattern) * STEPS_PER_INSTRUCTION);
   frame.spend(searchSteps(compilePattern(pattern), text.length));
 }
 
@@ -120,7 +128,12 @@ function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context
   const operand = ast.op === 'call' && name === 'matches' ? operands[1] : operands[0];
   if (operand?.op !== 'value') return;
   try {
-    if (PATTERNS.has(name) && typeof operand.args === 'string') compilePattern(operand.args);
+    if (PATTERNS.has(name) && typeof operand.args === 'string') {
+      context.shared.patternSize += patternSize(operand.args);
+      if (context.shared.patternSize > context.mostPatternSize)
+        throw new Error(`its patterns have more than ${context.mostPatternSize} instructions, all together`);
+      compilePattern(operand.args);
+    }
     if (ast.op === 'call' && CONVERSIONS.has(name)) {
       const literal = compileAst(operand, context);
       const frame = new Frame([]);

@@ -24,6 +24,8 @@ export interface ExpressionOptions {
   readonly hasBind?: boolean | undefined;
   /** How many steps one evaluation may take. Defaults to a million. */
   readonly maxSteps?: number | undefined;
+  /** How many instructions its literal patterns may have, all together. Defaults to any number. */
+  readonly maxPatternSize?: number | undefined;
 }
 
 /** Expression is a compiled CEL expression. */
@@ -31,6 +33,8 @@ export interface Expression {
   readonly source: string;
   /** The type of the result: `string`, `bool`, `list(int)`, `dyn`. */
   readonly type: string;
+  /** How many instructions its literal patterns have, all together. */
+  readonly patternSize: number;
   /**
    * evaluate gives the result as JSON: integers are numbers where they fit, times and durations are text, absent optional
    * values are undefined. It throws `BOWLINE_CEL_EVALUATION` or `BOWLINE_CEL_BUDGET`.
@@ -52,10 +56,11 @@ export function compileExpression(source: string, options: ExpressionOptions = {
     ...declare(declaration),
   }));
   const { maxSteps = MOST_STEPS, hasBind = true } = options;
-  const program = compiled(source, declared, hasBind);
+  const program = compiled(source, declared, { hasBind, mostPatternSize: options.maxPatternSize });
   return {
     source,
     type: formatType(program.type),
+    patternSize: program.patternSize,
     evaluate(values = {}) {
       try {
         const slots = declared.map(({ name, read }) => read(Object.hasOwn(values, name) ? values[name] : undefined));
@@ -70,12 +75,16 @@ export function compileExpression(source: string, options: ExpressionOptions = {
   };
 }
 
-function compiled(source: string, declared: readonly { name: string; type: CelType }[], hasBind: boolean): Program {
+function compiled(
+  source: string,
+  declared: readonly { name: string; type: CelType }[],
+  options: Parameters<typeof compile>[2],
+): Program {
   try {
     return compile(
       source,
       declared.map(({ name, type }) => [name, type] as const),
-      { hasBind },
+      options,
     );
   } catch (cause) {
     if (!(cause instanceof CelSyntaxError)) throw cause;

@@ -46,8 +46,10 @@ export interface Context {
   readonly allowsMixed: boolean;
   /** Whether `cel.bind` exists: the API server has it not in validation rules. */
   readonly hasBind: boolean;
+  /** How many instructions literal patterns may have, all together. */
+  readonly mostPatternSize: number;
   /** Shared by all parts of one expression. */
-  readonly shared: { slots: number; readonly used: Set<string> };
+  readonly shared: { slots: number; patternSize: number; readonly used: Set<string> };
 }
 
 /** Program is an expression that can be evaluated. Give the values of the variables in the order of their declaration. */
@@ -55,20 +57,23 @@ export interface Program extends Code {
   readonly slots: number;
   /** The declared variables that the expression mentions. */
   readonly used: ReadonlySet<string>;
+  /** How many instructions its literal patterns have, all together. */
+  readonly patternSize: number;
 }
 
 /** compile parses and type-checks an expression, or throws a CelSyntaxError. */
 export function compile(
   source: string,
   variables: readonly (readonly [name: string, type: CelType])[],
-  options: { readonly hasBind: boolean },
+  options: { readonly hasBind: boolean; readonly mostPatternSize?: number | undefined },
 ): Program {
-  const shared = { slots: variables.length, used: new Set<string>() };
+  const { hasBind, mostPatternSize = Number.POSITIVE_INFINITY } = options;
+  const shared = { slots: variables.length, patternSize: 0, used: new Set<string>() };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
-  const context = { source, variables: declared, hasBind: options.hasBind, allowsMixed: false, shared };
+  const context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
   try {
     const code = compileAst(parseExpression(source), context);
-    return { ...code, slots: shared.slots, used: shared.used };
+    return { ...code, slots: shared.slots, used: shared.used, patternSize: shared.patternSize };
   } catch (cause) {
     // The parser does not count every operator as a level.
     if (cause instanceof RangeError) throw new CelSyntaxError('max recursion depth exceeded', source, 0);

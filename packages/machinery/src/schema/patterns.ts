@@ -27,6 +27,11 @@ export function compilePattern(pattern: string): RE2JS {
   return fresh;
 }
 
+/** isCompiled tells whether `compilePattern` remembers a pattern, so that it costs nothing. */
+export function isCompiled(pattern: string): boolean {
+  return compiled.has(pattern);
+}
+
 function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);

@@ -45,6 +45,13 @@ describe('compileTemplate', () => {
     expect(() => compileTemplate('{{ 1 }}'.repeat(1_001))).toThrow(/more than 1000 holes/);
   });
 
+  test('refuses patterns that take long to compile, and counts those that do not', () => {
+    const matches = (pattern: string): string => `{{ data.host.matches('${pattern}') }}`;
+    expect(compileTemplate(matches('^[a-z]{1,63}$')).patternSize).toBeLessThan(200);
+    expect(() => compileTemplate(matches('a{1000}'.repeat(25)))).toThrow(/more than 20000 instructions, all together/);
+    expect(() => compileTemplate(matches('a{1000}').repeat(25))).toThrow(/more than 20000 instructions, all together/);
+  });
+
   test('fails for a key that is not there', () => {
     const template = compileTemplate('{{ data.user }}');
     expect(() => template.render(data)).toThrow(
@@ -61,6 +68,7 @@ describe('compileTemplate', () => {
     ['repeats itself', '{{ data.big }}'.repeat(900)],
     ['joins', "{{ data.big.split('').join(data.big) }}"],
     ['loops', "{{ data.big.split('').map(a, data.big.split('').map(b, a + b).join('')).join('') }}"],
+    ['puts together a pattern', "{{ 'x'.matches(data.big.replace('x', 'a{1000}')) }}"],
     ['searches', "{{ data.big.findAll('x(.*z)?').join('') }}"],
   ])('ends a template that %s', (_, template) => {
     const compiled = compileTemplate(template);

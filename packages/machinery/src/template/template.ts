@@ -8,10 +8,15 @@ export interface Template {
    * `BOWLINE_CEL_BUDGET`.
    */
   render(data: Readonly<Record<string, string>>): string;
+  /** How many instructions the patterns in its holes have, all together. */
+  readonly patternSize: number;
 }
 
 /** How many steps all holes together may take: enough to put together a whole ConfigMap or Secret, and well under a second. */
 const MOST_STEPS = 500_000;
+
+/** How many instructions the patterns of all holes may have: compiling so many takes a tenth of a second. */
+const MOST_PATTERN_SIZE = 20_000;
 
 /** The most holes of one template: so many items may the list have that they are evaluated as. */
 const MOST_HOLES = 1_000;
@@ -27,17 +32,16 @@ const VARIABLES = { data: 'map<string, string>' };
  */
 export function compileTemplate(template: string): Template {
   const { texts, holes } = parseTemplate(template);
-  if (holes.length === 0) return { render: () => template };
+  if (holes.length === 0) return { render: () => template, patternSize: 0 };
+  const limits = { variables: VARIABLES, maxSteps: MOST_STEPS, maxPatternSize: MOST_PATTERN_SIZE };
   for (const hole of holes) {
     // Each by itself first: an error is then about what its author wrote, and no hole can end the list that it becomes a part of.
-    compileExpression(hole.trim(), { variables: VARIABLES });
-    compileExpression(asText(hole), { variables: VARIABLES });
+    compileExpression(hole.trim(), limits);
+    compileExpression(asText(hole), limits);
   }
-  const together = compileExpression(`[${holes.map(asText).join(', ')}]`, {
-    variables: VARIABLES,
-    maxSteps: MOST_STEPS,
-  });
+  const together = compileExpression(`[${holes.map(asText).join(', ')}]`, limits);
   return {
+    patternSize: together.patternSize,
     render(data) {
       const values = evaluated(together, data);
       return texts.map((text, index) => `${text}${values[index] ?? ''}`).join('');

@@ -1,0 +1,76 @@
+/** A class of all letters of the world is a table of hundreds of ranges. */
+const UNICODE_CLASS = 20;
+
+const REPETITION = /\{(\d+)(?:(,)(\d*))?\}/y;
+
+interface Level {
+  /** Of everything before the last part. */
+  size: number;
+  /** Of the last part, which a repetition is about. */
+  last: number;
+}
+
+/**
+ * patternSize is about how many instructions an RE2 pattern has, and with them what compiling it costs. It only reads the
+ * pattern, once: a few characters can ask for millions of instructions.
+ */
+export function patternSize(pattern: string): number {
+  const around: Level[] = [];
+  let level: Level = { size: 0, last: 0 };
+  const add = (size: number): void => {
+    level = { size: level.size + level.last, last: size };
+  };
+  const close = (): void => {
+    const inner = level.size + level.last;
+    level = around.pop() ?? { size: 0, last: 0 };
+    add(inner + 2);
+  };
+  for (let at = 0; at < pattern.length; ) {
+    const start = at;
+    at = endOfPart(pattern, start);
+    const part = pattern.slice(start, at);
+    if (part === '(') {
+      around.push(level);
+      level = { size: 0, last: 0 };
+    } else if (part === ')') close();
+    else if (part === '*' || part === '+' || part === '?') level.last += 1;
+    else if (part.startsWith('{') && part.length > 1) level.last *= Math.max(1, timesOf(part));
+    else add(/\\[pP]/.test(part) ? UNICODE_CLASS : 1);
+  }
+  while (around.length > 0) close();
+  return level.size + level.last;
+}
+
+/** A part is an escape, a class, a repetition, or one character. */
+function endOfPart(pattern: string, start: number): number {
+  if (pattern[start] === '\\') {
+    const isNamed = /[pPx]/.test(pattern.charAt(start + 1)) && pattern[start + 2] === '{';
+    return isNamed ? endAfter(pattern, '}', start + 3) : start + (/[pP]/.test(pattern.charAt(start + 1)) ? 3 : 2);
+  }
+  if (pattern[start] === '[') return endOfClass(pattern, start);
+  REPETITION.lastIndex = start;
+  return REPETITION.test(pattern) ? REPETITION.lastIndex : start + 1;
+}
+
+/** `]` is a member of its class where it stands first. */
+function endOfClass(pattern: string, start: number): number {
+  let at = start + (pattern[start + 1] === '^' ? 2 : 1);
+  if (pattern[at] === ']') at++;
+  for (; at < pattern.length && pattern[at] !== ']'; at++) {
+    if (pattern[at] === '\\') at++;
+    else if (pattern.startsWith('[:', at)) at = endAfter(pattern, ':]', at + 2) - 1;
+  }
+  return at + 1;
+}
+
+/** What is not closed goes on to the end. */
+function endAfter(pattern: string, end: string, start: number): number {
+  const found = pattern.indexOf(end, start);
+  return found < 0 ? pattern.length : found + end.length;
+}
+
+function timesOf(repetition: string): number {
+  const [, least = '0', open, most = ''] = /^\{(\d+)(?:(,)(\d*))?\}$/.exec(repetition) ?? [];
+  if (open === undefined) return Number(least);
+  return most === '' ? Number(least) + 1 : Math.max(Number(least), Number(most));
+}
