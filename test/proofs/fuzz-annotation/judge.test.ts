@@ -1,0 +1,60 @@
+import { seededRandom } from '@bowline/machinery';
+import { describe, expect, test } from 'vitest';
+import { parsePodAnnotation } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
+import type { PodAnnotation, SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
+import { answerProblems, asAnnotation, dataFor, jsonProblems } from './judge.ts';
+import { SecretServer } from './secret-server.ts';
+
+function read(text: string): { answer: PodAnnotation; request: SecretSyncRequest } {
+  const answer = parsePodAnnotation(text, undefined);
+  const [request] = answer.requests;
+  if (!request) throw new Error(answer.problems[0]?.message);
+  return { answer, request };
+}
+
+const TEXT = '{"provider":"mock","path":"a","secretName":"a","keys":["b"],"refreshInterval":"1h"}';
+
+describe('the judge', () => {
+  test('finds nothing wrong with an annotation that is right', () => {
+    const { answer, request } = read(TEXT);
+    expect(answerProblems(answer)).toEqual([]);
+    expect(jsonProblems(TEXT, answer)).toEqual([]);
+    expect(read(asAnnotation(request)).request).toEqual({ ...request });
+    expect(Object.keys(dataFor(seededRandom(1), request).data ?? {})).toEqual(['b']);
+  });
+
+  test('finds answers that say nothing, messages that nobody can read, and one Secret twice', () => {
+    const { request } = read(TEXT);
+    const reason = 'AnnotationInvalid';
+    expect(answerProblems({ requests: [], problems: [] })).toHaveLength(1);
+    expect(answerProblems({ requests: [], problems: [{ reason, message: '' }] })).toHaveLength(1);
+    expect(answerProblems({ requests: [], problems: [{ reason, message: 'a\u0007' }] })).toHaveLength(1);
+    expect(answerProblems({ requests: [], problems: [{ reason, message: 'x'.repeat(100_000) }] })).toHaveLength(1);
+    expect(answerProblems({ requests: [request, request], problems: [] })).toHaveLength(1);
+  });
+
+  test('finds what was read as something else than it is', () => {
+    const { request } = read(TEXT);
+    expect(jsonProblems(TEXT, { requests: [{ ...request, path: 'b' }], problems: [] })).toHaveLength(1);
+  });
+
+  test('finds data that a fitting secret does not give', () => {
+    const { request } = read(TEXT);
+    expect(dataFor(seededRandom(1), { ...request, keys: [{ target: '..x', source: 'a' }] }).problem).toMatch(
+      /is refused/,
+    );
+  });
+
+  test('is told by the API server what it would refuse', async () => {
+    const { request } = read(TEXT);
+    await using server = await SecretServer.reach(undefined);
+    expect(await server.refusals(request, { a: 'YQ==' })).toEqual([]);
+    expect(await server.refusals({ ...request, secretName: 'A' }, {})).toEqual([
+      expect.stringContaining('metadata.name'),
+    ]);
+    expect(await server.refusals({ ...request, type: 'kubernetes.io/tls' }, {})).toEqual([
+      expect.stringContaining('data[tls.crt]'),
+    ]);
+    expect(await server.refusals(request, { '..x': 'YQ==' })).toEqual([expect.stringContaining('data[..x]')]);
+  }, 30_000);
+});

@@ -1,0 +1,80 @@
+import type { Random } from '@bowline/machinery';
+import { MOST_SECRETS } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
+import type { PodAnnotation, SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
+import { ContentProblem } from '../../../operators/jasm/src/content/content-problem.ts';
+import { secretData } from '../../../operators/jasm/src/content/secret-data.ts';
+import { fittingPayload } from './fitting-payload.ts';
+
+const LONGEST_MESSAGE = 1_500;
+
+/** answerProblems is what is wrong with an answer, whatever the text was. */
+export function answerProblems({ requests, problems }: PodAnnotation): string[] {
+  const wrong: string[] = [];
+  if (requests.length + problems.length === 0) wrong.push('neither a request nor a problem');
+  if (requests.length > MOST_SECRETS) wrong.push(`${requests.length} requests`);
+  if (new Set(requests.map(({ secretName }) => secretName)).size < requests.length)
+    wrong.push('two requests for one Secret');
+  for (const { message } of problems) {
+    if (message === '' || message.length > LONGEST_MESSAGE * MOST_SECRETS)
+      wrong.push(`a message has ${message.length} characters`);
+    if (/[\p{Cc}\p{Surrogate}]/u.test(message))
+      wrong.push(`a message has control characters: ${JSON.stringify(message)}`);
+  }
+  return wrong;
+}
+
+/** jsonProblems is where a text that is JSON was read as something else than JSON says. */
+export function jsonProblems(text: string, { requests }: PodAnnotation): string[] {
+  const value = parsedJson(text);
+  if (value === undefined || requests.length === 0) return [];
+  const entries = (value as { secrets?: unknown[] }).secrets ?? [value];
+  return requests.flatMap((request) => {
+    const index = Number(/^secrets\[(\d+)\]$/.exec(request.field)?.[1] ?? 0);
+    const entry = entries[index] as Partial<SecretSyncRequest>;
+    const fields = ['provider', 'path', 'secretName', 'type', 'versionId', 'role', 'key'] as const;
+    return fields
+      .filter((field) => entry[field] !== undefined && entry[field] !== request[field])
+      .map(
+        (field) =>
+          `${field} is ${JSON.stringify(entry[field])} in JSON, and was read as ${JSON.stringify(request[field])}`,
+      );
+  });
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** asAnnotation is a request written as an annotation again, with every field. */
+export function asAnnotation(request: SecretSyncRequest): string {
+  const { field: _, hash: __, refreshIntervalMs, keys, optionalKeys, ...fields } = request;
+  return JSON.stringify({
+    ...fields,
+    refreshInterval: refreshIntervalMs === 0 ? '0' : `${refreshIntervalMs}ms`,
+    keys: keys && Object.fromEntries(keys.map(({ target, source }) => [target, source])),
+    optionalKeys: optionalKeys.length === 0 ? undefined : optionalKeys,
+  });
+}
+
+/** Made is the data of a Secret, or what is wrong. */
+export type Made = { readonly data?: Readonly<Record<string, string>>; readonly problem?: string };
+
+/** dataFor is what a request makes of a secret that fits it. Only a template may find fault with one. */
+export function dataFor(random: Random, request: SecretSyncRequest): Made {
+  const secret = {
+    provider: request.provider,
+    sourcePath: request.path,
+    payload: fittingPayload(random, request),
+    version: '1',
+  };
+  try {
+    return { data: secretData(secret, request) };
+  } catch (error) {
+    if (!(error instanceof ContentProblem)) return { problem: `secretData throws ${String(error)}` };
+    return request.template ? {} : { problem: `a secret that fits is refused: ${error.message}` };
+  }
+}
