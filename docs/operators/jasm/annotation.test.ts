@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { providerKinds } from '@bowline/jasm';
 import { renderKindPage } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { entrySchema } from '../../../operators/jasm/src/annotation/entry-schema.ts';
 import { parsePodAnnotation } from '../../../operators/jasm/src/annotation/parse-pod-annotation.ts';
 import { POD_ANNOTATIONS } from '../../../operators/jasm/src/api/names.ts';
+import { config } from '../../../operators/jasm/src/config.ts';
+import { configOf } from '../../../operators/jasm/src/testing/config-of.test-support.ts';
 
 const page = readFileSync(new URL('./annotation.md', import.meta.url), 'utf8');
-const PROVIDERS = ['aws-secretsmanager', 'vault', 'azure-keyvault', 'kubernetes', 'mock'];
+const { aws, vault, azure, mock } = configOf(config, { mock: { enabled: true } });
+const PROVIDERS = [...providerKinds({ aws, vault, azure, mock }).keys()];
 const FIELDS = Object.keys(entrySchema.json.properties ?? {});
 
 it('the tables of fields and of refusals are what the code says', async () => {
@@ -28,13 +32,16 @@ describe('every field', () => {
   });
 });
 
-it.each(examplesIn(page))('an example is accepted: %s', (example) => {
-  const given = parse(example) as { readonly metadata?: { readonly annotations: Readonly<Record<string, string>> } };
-  const text = given.metadata?.annotations[POD_ANNOTATIONS.secretSync] ?? example;
-  const { requests, problems } = parsePodAnnotation(text, PROVIDERS);
-  expect(problems).toEqual([]);
-  expect(requests).not.toEqual([]);
-});
+it.each(examplesIn(page).map((example, index) => [index + 1, example] as const))(
+  'example %i is accepted',
+  (_, example) => {
+    const given = parse(example) as { readonly metadata?: { readonly annotations: Readonly<Record<string, string>> } };
+    const text = given.metadata?.annotations[POD_ANNOTATIONS.secretSync] ?? example;
+    const { requests, problems } = parsePodAnnotation(text, PROVIDERS);
+    expect(problems).toEqual([]);
+    expect(requests).not.toEqual([]);
+  },
+);
 
 function examplesIn(text: string): readonly string[] {
   return [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, example = '']) => example);

@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { keyOf, Secret } from '@bowline/kubernetes';
 import { glob } from '@bowline/machinery';
 import { afterAll, describe, expect, it } from 'vitest';
-import { awsSecretsManager } from '../../../operators/jasm/src/providers/aws-secretsmanager/kind.ts';
-import { azureKeyVault } from '../../../operators/jasm/src/providers/azure-keyvault/kind.ts';
-import { kubernetes } from '../../../operators/jasm/src/providers/kubernetes/kind.ts';
-import { mock } from '../../../operators/jasm/src/providers/mock/kind.ts';
 import { MOCK_SECRET, mockSecretData } from '../../../operators/jasm/src/providers/mock/mock-values.ts';
-import { vault } from '../../../operators/jasm/src/providers/vault/kind.ts';
 import { FakeAws, useEnvironment } from '../../../operators/jasm/src/testing/fake-aws.test-support.ts';
 import { FakeAzure } from '../../../operators/jasm/src/testing/fake-azure.test-support.ts';
 import { FakeVault } from '../../../operators/jasm/src/testing/fake-vault.test-support.ts';
@@ -24,13 +19,6 @@ writeFileSync(tokenFile, TOKEN);
 
 /** Longer than a store believes a session that it has refused to be young. */
 const A_WHILE_MS = 120_000;
-
-it.each([awsSecretsManager, vault, azureKeyVault, kubernetes, mock])(
-  'the page of $name says in one line what a path is',
-  ({ name, pathFormat }) => {
-    expect(textOf(`providers/${name}.md`)).toContain(`\n\nA path is ${pathFormat}.\n\n`);
-  },
-);
 
 describe('aws-secretsmanager', () => {
   const page = textOf('providers/aws-secretsmanager.md');
