@@ -38,7 +38,14 @@ export type {
   SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
-export type { ContextWrites, EventAboutFor, NoWrites, WriteKindOptions, WriteTypes } from './controller/write-types.ts';
+export type {
+  ContextWrites,
+  EventAboutFor,
+  NoWrites,
+  Reporting,
+  WriteKindOptions,
+  WriteTypes,
+} from './controller/write-types.ts';
 export {
   ApiError,
   type ApiErrorInit,
