@@ -22,18 +22,22 @@ const LINES_KEPT = 40;
 /** Far more than a test makes: the number of calls after which the check is on. */
 const NEVER = 1_000_000_000;
 
+/** Ends with its standard input, and so with whatever started it, however that ends: a test's worker is not asked before. */
+const PROGRAM = `
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+from moto.server import main
+main(sys.argv[1:])
+`;
+
 /** startMoto runs moto and resolves when it answers. */
 export async function startMoto({ python, packages }: InstalledMoto): Promise<RunningMoto> {
   const [port = 0] = await freePorts(1, systemRandom);
-  const child = spawn(python, ['-s', '-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {
+  const child = spawn(python, ['-s', '-c', PROGRAM, '-H', '127.0.0.1', '-p', String(port)], {
     // Nothing of the tester's own AWS is meant here.
     env: { PATH: process.env.PATH, HOME: packages, PYTHONPATH: packages, PYTHONUNBUFFERED: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const end = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', end);
   const gone = once(child, 'close');
   const lines: string[] = [];
   const started = new Promise<void>((resolve) => {
@@ -46,9 +50,8 @@ export async function startMoto({ python, packages }: InstalledMoto): Promise<Ru
     }
   });
   const stop = async (): Promise<void> => {
-    end();
+    child.kill('SIGKILL');
     await gone;
-    process.removeListener('exit', end);
   };
   const ended = gone.then(() => {
     throw new Error(`moto ended before it was ready\n${lines.join('\n')}`);

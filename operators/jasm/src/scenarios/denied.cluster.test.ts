@@ -15,7 +15,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
 
   it(`scenario 09 names the right that is missing when it is denied with ${denial}, and nothing that tells of anybody`, async () => {
     await c.aws.put(c.path(name), { password: 'canary-of-nine' });
-    c.aws.fail('GetSecretValue', denial, denial);
+    c.aws.fail(`GetSecretValue ${c.path(name)}`, denial, denial);
     await c.ask(name, c.fromAws(name));
     const { type, note = '' } = await c.untilEvent(name, 'SecretFetchFailed');
     expect(type).toBe('Warning');
@@ -38,7 +38,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     await c.ask(held, c.fromAws(held));
     const before = await c.untilSecret(held);
     await c.aws.put(c.path(held), { password: 'better' });
-    c.aws.fail('GetSecretValue', denial);
+    c.aws.fail(`GetSecretValue ${c.path(held)}`, denial);
     await c.force(held, '1');
     await c.untilEvent(held, 'SecretFetchFailed');
     expect((await c.untilSecret(held)).metadata?.resourceVersion).toBe(before.metadata?.resourceVersion);
@@ -49,7 +49,7 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     const version = await c.aws.put(c.path(probed), { password: 'x' });
     await c.ask(`${probed}-1`, c.fromAws(probed));
     await c.untilSecret(probed);
-    c.aws.fail('DescribeSecret', denial);
+    c.aws.fail(`DescribeSecret ${c.path(probed)}`, denial);
     await c.ask(`${probed}-2`, c.fromAws(probed));
     await c.untilEvent(`${probed}-2`, 'SecretSyncSuccess');
     expect(c.callsFor(probed)).toEqual(['GetSecretValue', 'DescribeSecret', 'GetSecretValue']);

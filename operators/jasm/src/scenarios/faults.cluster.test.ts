@@ -40,7 +40,7 @@ describe.each([
   it(`scenario 08 gets over ${what} without a word`, async () => {
     const name = what.replaceAll(' ', '-');
     await c.aws.put(c.path(name), { password: 'x' });
-    c.aws.fail('GetSecretValue', ...faults);
+    c.aws.fail(`GetSecretValue ${c.path(name)}`, ...faults);
     await c.ask(name, c.fromAws(name));
     await untilTried(name, faults.length + 1);
     expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'x' });
@@ -52,7 +52,7 @@ describe.each([
 
 it('scenario 08 gives up on an answer after 30 s, asks again, and serves other pods meanwhile', async () => {
   for (const name of ['stuck', 'free']) await c.aws.put(c.path(name), { password: 'x' });
-  c.aws.fail('GetSecretValue', 'hang');
+  c.aws.fail(`GetSecretValue ${c.path('stuck')}`, 'hang');
   const hanging = c.aws.hanging();
   await c.ask('stuck', c.fromAws('stuck'));
   await hanging;
@@ -73,7 +73,7 @@ it('scenario 08 calls six times at most, warns once however long it lasts, and k
   const { metadata } = await c.untilSecret('down');
   await c.untilEvent('down', 'SecretSyncSuccess');
   await c.aws.put(c.path('down'), { password: 'better' });
-  c.aws.fail('GetSecretValue', ...repeated(18, 'InternalServiceError' as const));
+  c.aws.fail(`GetSecretValue ${c.path('down')}`, ...repeated(18, 'InternalServiceError' as const));
   await c.force('down', '1');
   for (const [round, pauseMs] of [1_000, 2_000, 4_000].entries()) {
     const calls = 1 + 6 * (round + 1);

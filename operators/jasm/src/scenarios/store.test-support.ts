@@ -25,14 +25,14 @@ export type StoreFault =
 export interface AwsStore extends AwsBackend {
   /** What was called so far, failed calls too, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
-  /** fail makes the next calls of an operation (or `*`) fail, one fault each. */
-  fail(operation: string, ...faults: readonly StoreFault[]): void;
+  /** fail makes the next calls fail, one fault each: those of an operation, or of an operation for a secret as `calls` has it. */
+  fail(call: string, ...faults: readonly StoreFault[]): void;
   /** hanging resolves when the next call has come that will not be answered. */
   hanging(): Promise<void>;
 }
 
 interface Failure {
-  readonly operation: string;
+  readonly call: string;
   readonly fault: StoreFault;
 }
 
@@ -43,8 +43,9 @@ export async function openStore(backend: AwsBackend): Promise<AwsStore> {
   const agent = new Agent({ keepAlive: true });
   const front = await FakeHttp.start((request) => {
     const operation = operationOf(request);
-    calls.push(`${operation} ${secretsIn(request)}`);
-    const index = failures.findIndex((failure) => ['*', operation].includes(failure.operation));
+    const call = `${operation} ${secretsIn(request)}`;
+    calls.push(call);
+    const index = failures.findIndex((failure) => [operation, call].includes(failure.call));
     const [failure] = index < 0 ? [] : failures.splice(index, 1);
     return failure ? outcomeOf(failure.fault) : pass(request, backend.url, agent);
   });
@@ -58,8 +59,8 @@ export async function openStore(backend: AwsBackend): Promise<AwsStore> {
     remove: (name) => backend.remove(name),
     scheduleDeletion: (name) => backend.scheduleDeletion(name),
     restore: (name) => backend.restore(name),
-    fail: (operation, ...faults) => {
-      failures.push(...faults.map((fault) => ({ operation, fault })));
+    fail: (call, ...faults) => {
+      failures.push(...faults.map((fault) => ({ call, fault })));
     },
     hanging: () => front.hanging(),
     [Symbol.asyncDispose]: async () => {
