@@ -1,5 +1,6 @@
 import type { Read } from '@bowline/runtime/resource';
 import { config as aws } from './aws-secretsmanager/config.ts';
+import { awsSecretsManager } from './aws-secretsmanager/kind.ts';
 import { config as azure } from './azure-keyvault/config.ts';
 import { azureKeyVault } from './azure-keyvault/kind.ts';
 import { kubernetes } from './kubernetes/kind.ts';
@@ -35,6 +36,7 @@ export interface ConfiguredKind {
  */
 export function providerKinds(config: ProviderConfig): ReadonlyMap<string, ConfiguredKind> {
   const kinds: readonly ConfiguredKind[] = [
+    configured(awsSecretsManager, config.aws),
     configured(vault, config.vault),
     configured(azureKeyVault, config.azure),
     configured(kubernetes, undefined),
