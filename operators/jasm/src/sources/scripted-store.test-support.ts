@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
-import type { Client, Log } from '@bowline/runtime';
+import { type Client, createLog } from '@bowline/runtime';
 import type { ExternalSecret, SecretProvider, SecretRef } from '../providers/provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
@@ -15,7 +15,7 @@ export interface ScriptedCall {
   readonly signal: AbortSignal;
   /** answer ends it as the store's present content says. */
   answer(): Promise<void>;
-  fail(kind: ProviderErrorKind, retryAfterMs?: number): Promise<void>;
+  fail(problem: ProviderErrorKind | Error, retryAfterMs?: number): Promise<void>;
 }
 
 /** ScriptedStoreOptions is what the store can do. */
@@ -41,6 +41,8 @@ export class ScriptedStore {
   /** Paths whose items of a batch fail, and how. */
   readonly itemErrors = new Map<string, ProviderErrorKind>();
   readonly reads: SourceReads;
+  /** The lines of the log. */
+  readonly logged: string[] = [];
   /** Whether it tells versions to us. */
   tellsVersions = true;
   loads = 0;
@@ -58,9 +60,9 @@ export class ScriptedStore {
         signal: this.stop.signal,
         namespace: 'bowline-system',
         env: {},
-        // The store needs neither.
+        // The store needs none.
         client: {} as Client,
-        log: {} as Log,
+        log: createLog({ level: 'debug', destination: { write: (line) => void this.logged.push(line) } }),
       },
     });
   }
@@ -122,7 +124,8 @@ export class ScriptedStore {
                 reject(error);
               }
             }),
-          fail: (kind, retryAfterMs) => done(() => reject(errorOf(kind, retryAfterMs))),
+          fail: (problem, retryAfterMs) =>
+            done(() => reject(problem instanceof Error ? problem : errorOf(problem, retryAfterMs))),
         };
         this.calls.push(made);
         if (immediate) resolve(content());

@@ -192,3 +192,15 @@ describe('aborting', () => {
     await expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toThrow('stopped');
   });
 });
+
+it('passes on of an error that no provider should throw its kind and its place, and nothing that it says', async () => {
+  const store = new ScriptedStore();
+  const read = store.reads.read(A, { since: 0 }, NEVER).catch((error: unknown) => error);
+  await (await store.next()).fail(new SyntaxError('unexpected token\n    at correct horse'));
+  const error = await read;
+  expect(error).toMatchObject({ kind: 'transient', code: 'Unexpected' });
+  expect(String(error)).toContain('reading a from scripted failed in a way that nobody has foreseen (SyntaxError)');
+  const [line = ''] = store.logged;
+  expect(line).toContain('source-reads-failures.test.ts');
+  expect(`${String(error)} ${store.logged.join('')}`).not.toContain('correct horse');
+});

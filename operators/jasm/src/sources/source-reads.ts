@@ -277,7 +277,11 @@ export class SourceReads {
       return { answer: await withRetries(begin, limits), startedAt: call.startedAt };
     } catch (error) {
       // One that nobody waited for any more was stopped; who came after that needs another.
-      if (!stop.signal.aborted) for (const entry of entries) takeError(entry, call.startedAt, error);
+      if (stop.signal.aborted) return undefined;
+      if (!(error instanceof ProviderError)) this.#options.context.log.error('a provider failed', placeOf(error));
+      for (const entry of entries) {
+        takeError(entry, call.startedAt, error instanceof ProviderError ? error : unexpected(entry, error));
+      }
       return undefined;
     } finally {
       for (const entry of entries) entry.call = undefined;
@@ -306,6 +310,21 @@ export class SourceReads {
     }
     this.#values.clear();
   }
+}
+
+/** unexpected is what a provider threw by mistake. That may quote what it read: only its kind is passed on. */
+function unexpected({ kind, ref }: SourceEntry, error: unknown): ProviderError {
+  const { name } = placeOf(error);
+  const said = `reading ${ref.path} from ${kind.name} failed in a way that nobody has foreseen (${name}); the operator's log says where, please report it`;
+  return new ProviderError(said, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
+}
+
+function placeOf(error: unknown): { readonly name: string; readonly at: readonly string[] } {
+  if (!(error instanceof Error)) return { name: typeof error, at: [] };
+  const { stack = '', message } = error;
+  // The message, which may have several lines, stands in front.
+  const frames = stack.slice(stack.indexOf(message) + message.length).split('\n');
+  return { name: error.constructor.name, at: frames.flatMap((line) => /^ {4}at (.+)$/.exec(line)?.[1] ?? []) };
 }
 
 function tookTooLong({ kind, ref }: SourceEntry): ProviderError {
