@@ -1,5 +1,5 @@
-import { quoteText } from '@bowline/machinery';
-import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
+import { quoteText, yamlNestsDeeper } from '@bowline/machinery';
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 
 /** YamlText is a YAML document as plain JSON, and where its parts stand. */
 export interface YamlText {
@@ -42,7 +42,7 @@ function composed(text: string, lines: LineCounter): readonly Document[] {
   if (text.length > MOST_TOKENS / 2 && hasMoreTokens(text, MOST_TOKENS))
     throw new YamlProblem('the text has too many parts to be a list of secrets; shorten it');
   const parsed = [...new Parser(lines.addNewLine).parse(text)];
-  if (parsed.some((token) => nestsDeeper(token, MOST_DEPTH)))
+  if (parsed.some((token) => yamlNestsDeeper(token, MOST_DEPTH)))
     throw new YamlProblem(`the text nests deeper than ${MOST_DEPTH} levels; a request needs 4`);
   // Keys that stand twice are looked for below: the library compares each with all others.
   const composer = new Composer({
@@ -59,15 +59,6 @@ function hasMoreTokens(text: string, most: number): boolean {
   let tokens = 0;
   for (const _ of new Lexer().lex(text)) if (++tokens > most) return true;
   return false;
-}
-
-function nestsDeeper(token: CST.Token | null | undefined, depth: number): boolean {
-  if (!token) return false;
-  if (token.type === 'document') return nestsDeeper(token.value, depth);
-  if (!('items' in token)) return false;
-  return (
-    depth === 0 || token.items.some(({ key, value }) => nestsDeeper(key, depth - 1) || nestsDeeper(value, depth - 1))
-  );
 }
 
 function onlyDocument(documents: readonly Document[], lineAt: (offset: number) => number): Pick<Document, 'contents'> {

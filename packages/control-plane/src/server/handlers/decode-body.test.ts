@@ -80,6 +80,17 @@ describe('bodies', () => {
     expect(await call('POST', MAPS, 'null')).toMatchObject({ status: 422 });
   });
 
+  it.each([
+    ['lists', (depth: number) => `a: ${'['.repeat(depth)}`],
+    ['maps', (depth: number) => `a: ${'{b: '.repeat(depth)}`],
+    ['sequences in blocks', (depth: number) => '- '.repeat(depth)],
+  ])('refuses YAML of %s in each other without running out of stack', async (_, text) => {
+    const { call } = startTestServer();
+    const headers = { 'content-type': 'application/yaml' };
+    const { status, body } = await call('POST', MAPS, text(30_000), headers);
+    expect([status, body.message]).toEqual([400, expect.stringContaining('yaml: exceeded max depth of 1000')]);
+  });
+
   it('refuses more operations than a patch may have', async () => {
     const { call } = startTestServer();
     const operations = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'x' }));

@@ -1,4 +1,4 @@
-import { JsonSyntaxError, MOST_JSON_DEPTH, parseJson } from '@bowline/machinery';
+import { JsonSyntaxError, MOST_JSON_DEPTH, parseJson, yamlNestsDeeper } from '@bowline/machinery';
 import type { ApiRequest } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
@@ -48,16 +48,17 @@ export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
   const text = textOf(bytes);
   if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
   // Large, and most clients send JSON.
-  const { parse: parseYaml } = await import('yaml');
+  const { parse: parseYaml, Parser } = await import('yaml');
+  for (const token of new Parser().parse(text)) if (yamlNestsDeeper(token, MOST_JSON_DEPTH)) throw tooDeep();
   let value: unknown;
   try {
     // Unknown tags are not worth a warning of the process.
     value = parseYaml(text, { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' });
   } catch (error) {
     const [problem = ''] = (error as Error).message.split('\n', 1);
-    // The reader's own limit is that of the stack.
-    throw problem.startsWith('Maximum call stack') ? tooDeep() : new UnreadableBody(`yaml: ${problem}`);
+    throw new UnreadableBody(`yaml: ${problem}`);
   }
+  // Aliases nest what the text does not.
   if (nestsDeeper(value, MOST_JSON_DEPTH)) throw tooDeep();
   return { value, duplicates: [] };
 };
