@@ -9,7 +9,7 @@ const MOST_INSTRUCTIONS = 10_000;
 
 /** transformProblems is what is wrong with transforms whatever the source holds, and that their schema cannot say. */
 export function transformProblems(transforms: readonly Transform[]): readonly FieldProblem[] {
-  const compiled = { characters: 0, instructions: 0 };
+  const compiled: Compiled = { characters: 0, instructions: 0 };
   return transforms.flatMap((transform, index) =>
     problemsOf(transform, compiled).map(({ field, message }) => ({
       field: `spec.transforms[${index}].${field}`,
@@ -21,17 +21,24 @@ export function transformProblems(transforms: readonly Transform[]): readonly Fi
 
 type Problem = Pick<FieldProblem, 'field' | 'message'>;
 
-function problemsOf(
-  { rename, set, replace, template }: Transform,
-  compiled: { characters: number; instructions: number },
-): readonly Problem[] {
+/** Compiled is what compiling has taken so far: characters of expressions, and instructions of patterns. */
+interface Compiled {
+  characters: number;
+  instructions: number;
+}
+
+function refuseComplex({ instructions }: Compiled): void {
+  if (instructions > MOST_INSTRUCTIONS) throw new Error('the patterns are too complex, all together');
+}
+
+function problemsOf({ rename, set, replace, template }: Transform, compiled: Compiled): readonly Problem[] {
   return [
     ...(rename ? badKey('rename.to', rename.to) : []),
     ...(set ? badKey('set.key', set.key) : []),
     ...(template ? badKey('template.key', template.key) : []),
     ...(replace
       ? thrown('replace', () => {
-          if (compiled.instructions > MOST_INSTRUCTIONS) throw new Error('the patterns are too complex, all together');
+          refuseComplex(compiled);
           compiled.instructions += compileReplacement(replace.pattern, replace.replacement).instructions;
         })
       : []),
@@ -41,7 +48,8 @@ function problemsOf(
           if (compiled.characters > MOST_EXPRESSION_CHARACTERS) {
             throw new Error(`the expressions have more than ${MOST_EXPRESSION_CHARACTERS} characters, all together`);
           }
-          recentTemplate(template.template);
+          refuseComplex(compiled);
+          compiled.instructions += recentTemplate(template.template).patternSize;
         })
       : []),
   ];

@@ -52,6 +52,15 @@ describe('checkSpec', () => {
     expect(problems.map(({ field }) => field)).not.toContain('spec.transforms[0].replace');
   });
 
+  test('counts the patterns in templates with those of replacements', () => {
+    const templates = Array.from({ length: 4 }, (_, place) => ({
+      template: { key: `k${place}`, template: `{{ data.a.matches("([^${place}]|x){1,900}") }}` },
+    }));
+    const problems = checkSpec(specOf({ transforms: [...templates, { replace: { pattern: 'a', replacement: 'b' } }] }));
+    expect(problems.map(({ field }) => field)).toContain('spec.transforms[4].replace');
+    expect(problems.map(({ field }) => field)).not.toContain('spec.transforms[0].template.template');
+  });
+
   test('finds all problems at once', () => {
     const transforms = [{ template: { key: 'a', template: '{{' } }, { replace: { pattern: '(', replacement: '' } }];
     expect(checkSpec(specOf({ transforms }))).toHaveLength(2);
