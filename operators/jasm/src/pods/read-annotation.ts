@@ -1,10 +1,11 @@
 import { memoByText } from '@bowline/machinery';
 import { parsePodAnnotation } from '../annotation/parse-pod-annotation.ts';
+import { recentAnnotation } from '../annotation/recent-annotations.ts';
 import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { PathInvalid } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 
-/** A thousand different annotations, as people write them, and more. */
+/** Ten thousand different annotations, as people write them, and more. */
 const MOST_CHARACTERS = 1_048_576;
 
 /**
@@ -14,7 +15,7 @@ const MOST_CHARACTERS = 1_048_576;
 export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (text: string) => PodAnnotation {
   const known = [...kinds.keys()];
   return memoByText((text) => {
-    const { requests, problems } = parsePodAnnotation(text, known);
+    const { requests, problems } = readInTerms(text, kinds, known);
     const wrong = requests.flatMap((request) => pathProblem(request, kinds));
     if (wrong.length === 0) return { requests, problems };
     return {
@@ -22,6 +23,17 @@ export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (t
       problems: [...problems, ...wrong],
     };
   }, MOST_CHARACTERS);
+}
+
+/** The index of the cache has read every annotation before: it is read again only where there may be more to say. */
+function readInTerms(
+  text: string,
+  kinds: ReadonlyMap<string, ConfiguredKind>,
+  known: readonly string[],
+): PodAnnotation {
+  const recent = recentAnnotation(text);
+  const isClear = recent.problems.length === 0 && recent.requests.every(({ provider }) => kinds.has(provider));
+  return isClear ? recent : parsePodAnnotation(text, known);
 }
 
 function pathProblem(

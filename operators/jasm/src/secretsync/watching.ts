@@ -1,6 +1,6 @@
 import { keyString, Namespace, Pod, Secret } from '@bowline/kubernetes';
 import { annotationsChanged, keyed } from '@bowline/runtime';
-import { recentAnnotations } from '../annotation/recent-annotations.ts';
+import { recentAnnotation } from '../annotation/recent-annotations.ts';
 import { NAMESPACE_ANNOTATIONS } from '../api/names.ts';
 import type { Deps } from '../deps.ts';
 import { type PodView, podChanged, podView } from '../pods/pod-view.ts';
@@ -16,11 +16,9 @@ const LONGEST_RUN_MS = 600_000;
 /** After a store's own retries have failed, the first time and at the latest. */
 const BACKOFF = { minMs: 1_000, maxMs: 600_000 };
 
-const annotationOf = recentAnnotations(undefined);
-
 /** targetsOf are the Secrets that a pod asks for, as `namespace/name`, whether we know their providers or not. */
 function targetsOf({ namespace, annotation }: PodView): readonly string[] {
-  return annotationOf(annotation).requests.map(({ secretName: name }) => keyString({ namespace, name }));
+  return recentAnnotation(annotation).requests.map(({ secretName: name }) => keyString({ namespace, name }));
 }
 
 /**
