@@ -9,14 +9,21 @@ export interface Answer {
 
 /** Api is a plain client for setting the scene; what it does is never measured. */
 export class Api implements AsyncDisposable {
-  readonly #session: ClientHttp2Session;
+  readonly #connection: Connection;
+  #session: ClientHttp2Session;
   #failure: Error | undefined;
 
   constructor(connection: Connection) {
-    this.#session = openSession(connection);
-    this.#session.on('error', (error) => {
+    this.#connection = connection;
+    this.#session = this.#open();
+  }
+
+  #open(): ClientHttp2Session {
+    const session = openSession(this.#connection);
+    session.on('error', (error) => {
       this.#failure = error;
     });
+    return session;
   }
 
   /** request sends one request and reads the whole answer. */
@@ -26,6 +33,8 @@ export class Api implements AsyncDisposable {
         reject(this.#failure);
         return;
       }
+      // The API server ends sessions that nobody has used for 90 s.
+      if (this.#session.closed) this.#session = this.#open();
       const stream = this.#session.request({
         ':method': method,
         ':path': path,

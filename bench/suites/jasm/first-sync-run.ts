@@ -9,7 +9,7 @@ import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 export interface FirstSync {
   /** Until the last Secret is seen. */
   readonly ms: number;
-  /** Processor time of whoever writes; of the operator with all that comes after. */
+  /** Processor time of whoever writes until then; of the operator since its start, with what it has to load. */
   readonly cpuMs: number;
   /** What only an operator has. */
   readonly operator?: {
@@ -34,10 +34,11 @@ export async function runFirstSync(scene: JasmScene, pods: number): Promise<Firs
     using watch = await watchSecrets(scene);
     await using operator = await runJasm(scene);
     const ms = (await watch.reached(revision(initial), pods)) - operator.startedAt;
+    const cpuMs = operator.cpuMs();
     const settled = await operator.settled(pods, pods);
     return {
       ms,
-      cpuMs: operator.cpuMs(),
+      cpuMs,
       operator: {
         calls: aws.calls.length - callsBefore,
         peakMb: operator.memory().peakMb,

@@ -32,7 +32,7 @@ export async function firstSync(scene: JasmScene): Promise<readonly Measure[]> {
     }),
     judgedMeasure({
       id: 'first-sync-cpu',
-      title: 'processor time of the writer, events included',
+      title: 'processor time of the writer, of the operator since its process began',
       unit: 'ms',
       subjects: subjects(samples, ({ cpuMs }) => cpuMs),
     }),

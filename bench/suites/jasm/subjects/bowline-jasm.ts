@@ -28,7 +28,7 @@ for (let order = await told.next(); order.done !== true; order = await told.next
       report({ ms: performance.now() - startedAt, ...counted });
       break;
     }
-    await pause(10);
+    await pause(counted === undefined ? 10 : 100);
   }
 }
 
