@@ -23,6 +23,8 @@ export interface ConfiguredKind {
   readonly name: string;
   readonly pathFormat: string;
   /** See ProviderKind. */
+  readonly tellsVersions: boolean;
+  /** See ProviderKind. */
   names(path: string): readonly [string, ...string[]];
   /** See ProviderKind. */
   dependsOnNamespace(ref: SecretRef): boolean;
@@ -50,6 +52,7 @@ export function configured<Config>(kind: ProviderKind<Config>, config: Config): 
   return {
     name: kind.name,
     pathFormat: kind.pathFormat,
+    tellsVersions: kind.tellsVersions ?? true,
     names: (path) => kind.names(path, config),
     dependsOnNamespace: (ref) => kind.dependsOnNamespace?.(ref, config) ?? false,
     load: (context) => kind.load({ ...context, config }),

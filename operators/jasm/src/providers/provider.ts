@@ -88,6 +88,11 @@ export interface ProviderKind<Config = never> {
    * namespace decides. Answers are then not shared between namespaces. Defaults to never.
    */
   dependsOnNamespace?(ref: SecretRef, config: Config): boolean;
+  /**
+   * Whether there is a way to ask for a version without its value; see `SecretProvider.probeVersion`. After a restart, where there
+   * is none, pods that are older than the content of their Secret are taken to have got it. Defaults to true.
+   */
+  readonly tellsVersions?: boolean | undefined;
   /** load is called once, when the provider is first asked for a secret. */
   load(context: ProviderContext<Config>): Promise<SecretProvider>;
 }

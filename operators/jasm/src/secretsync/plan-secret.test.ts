@@ -38,6 +38,7 @@ interface Given {
   readonly answered?: readonly string[];
   readonly initial?: boolean;
   readonly isPermitted?: boolean;
+  readonly tellsVersions?: boolean;
   readonly readAt?: number;
   readonly failure?: Partial<Failure>;
   readonly repairs?: number;
@@ -57,6 +58,7 @@ function situation(given: Given): Situation {
     serving: chooseServing([first, ...others], view?.marks, () => true),
     secret,
     isPermitted: given.isPermitted ?? true,
+    tellsVersions: given.tellsVersions ?? true,
     deletionPolicy: deletionPolicyOf([first, ...others]),
     remember: ({ pod, request }) => ({
       at: 500,
@@ -127,6 +129,11 @@ describe('planSecret', () => {
     [
       'reads nothing after a restart where there are no versions and the pods are older than the content',
       { secret: inPlace({ marks: { version: undefined } }), answered: [], initial: true },
+      `rest ${10 * HOUR - 1_000}`,
+    ],
+    [
+      'reads nothing after a restart where versions come with their values and the pods are older than the content',
+      { secret: inPlace(), tellsVersions: false, answered: [], initial: true },
       `rest ${10 * HOUR - 1_000}`,
     ],
     [

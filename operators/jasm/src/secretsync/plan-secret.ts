@@ -13,6 +13,8 @@ export interface Situation {
   readonly secret: Seen;
   /** Whether the lead may have what it asks for. */
   readonly isPermitted: boolean;
+  /** Whether the provider can be asked for a version alone. */
+  readonly tellsVersions: boolean;
   /** What is recorded as the deletion policy: `Delete` when every asker says so. */
   readonly deletionPolicy: 'Retain' | 'Delete';
   /** What is remembered of a pod: when it was first seen, whether that was at the start, and for which request it was answered. */
@@ -84,21 +86,21 @@ export function planSecret(situation: Situation): SecretStep {
 
 /** unansweredPods are the served pods that nothing was read for yet. */
 export function unansweredPods(situation: Situation): readonly AskingPod[] {
-  const { serving, secret } = situation;
+  const { serving, secret, tellsVersions } = situation;
   return servedPods(serving).filter((asking) => {
     const { answeredFor, isInitial } = situation.remember(asking);
     if (answeredFor === serving.lead.request.hash) return false;
-    return !(isInitial && isThere(secret) && isOlderThan(asking, secret));
+    if (!isInitial || !isThere(secret)) return true;
+    return (tellsVersions && secret.marks.version !== undefined) || !isOlderThan(asking, secret);
   });
 }
 
 /**
- * Without a version there is nothing to ask for but the value: after a restart, pods that are older than the content are taken to
- * have got it.
+ * Where no version can be compared there is nothing to ask for but the value: after a restart, pods that are older than the
+ * content are taken to have got it.
  */
 function isOlderThan({ pod }: AskingPod, { marks }: SecretView): boolean {
-  const syncedAt = Date.parse(marks.syncedAt ?? '');
-  return marks.version === undefined && pod.createdAt <= syncedAt;
+  return pod.createdAt <= Date.parse(marks.syncedAt ?? '');
 }
 
 type Reason = Omit<ReadStep, 'step'>;

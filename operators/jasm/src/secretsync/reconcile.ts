@@ -76,6 +76,7 @@ function situationOf(
   const { provider, path } = found.serving.lead.request;
   return {
     ...found,
+    tellsVersions: deps.kinds.get(provider)?.tellsVersions ?? true,
     remember: ({ pod }) => ({ ...memory.notice(pod, instant), answeredFor: known.answered.get(pod.uid) }),
     readAt: known.readAt,
     failure: known.failure,

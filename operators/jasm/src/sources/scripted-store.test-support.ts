@@ -88,6 +88,7 @@ export class ScriptedStore {
     return {
       name: 'scripted',
       pathFormat: 'anything',
+      tellsVersions: true,
       names: (path) => [path],
       dependsOnNamespace: () => options.perNamespace ?? false,
       load: async () => {
