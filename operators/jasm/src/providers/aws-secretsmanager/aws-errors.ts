@@ -95,8 +95,10 @@ const DENIALS: ReadonlySet<string> = new Set(['AccessDeniedException', 'AccessDe
 interface Failure {
   readonly kind: ProviderErrorKind;
   readonly code: string;
-  /** AWS's own words, without what changes from one time to the next. */
+  /** What was said, to tell cases apart. It is not shown when a store said it: nobody knows what it quotes. */
   readonly words: string;
+  /** Whether a store said it. */
+  readonly isAnswer: boolean;
   readonly retryAfterMs: number | undefined;
 }
 
@@ -112,7 +114,7 @@ export function isDenied(error: unknown): boolean {
   return !(error instanceof CredentialsError) && DENIALS.has(failureOf(error).code);
 }
 
-function messageFor({ kind, code, words }: Failure, { operation, secret }: AwsCall): string {
+function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secret }: AwsCall): string {
   const what = `${operation} of ${secret}`;
   switch (kind) {
     case 'not-found':
@@ -129,7 +131,11 @@ function messageFor({ kind, code, words }: Failure, { operation, secret }: AwsCa
       if (code === 'InvalidRequestException' && /delet/.test(words)) {
         return `${what}: the secret is scheduled for deletion; restore it, or name another one`;
       }
-      return `${what}: Secrets Manager refuses it (${code}${words === '' ? '' : `: ${words}`})`;
+      if (!isAnswer) return `${what}: cannot be asked for (${code}${words === '' ? '' : `: ${words}`})`;
+      if (code.startsWith('DecryptionFailure')) {
+        return `${what}: Secrets Manager cannot decrypt it (${code}); look at the state and the policy of its KMS key`;
+      }
+      return `${what}: Secrets Manager refuses it (${code}); check the path and the version, CloudTrail has its own words`;
   }
 }
 
@@ -161,15 +167,16 @@ export function failureOf(error: unknown): Failure {
   const byName = isSkewed ? 'transient' : Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   const seconds = Number($response?.headers?.['retry-after']);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
-  if (byName) return { kind: byName, code: name, words, retryAfterMs };
-  if ($retryable?.throttling) return { kind: 'transient', code: name, words, retryAfterMs };
+  const said = { words, isAnswer: status !== undefined, retryAfterMs };
+  if (byName) return { kind: byName, code: name, ...said };
+  if ($retryable?.throttling) return { kind: 'transient', code: name, ...said };
   // A 200 that cannot be read is an answer that was cut, or of something that is no Secrets Manager.
-  if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), words, retryAfterMs };
-  if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, words: '', retryAfterMs };
+  if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), ...said };
+  if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, ...said, words: '' };
   if (/region is missing/i.test(message)) {
-    return { kind: 'refused', code: 'NoRegion', words: 'set aws.region or AWS_REGION', retryAfterMs };
+    return { kind: 'refused', code: 'NoRegion', ...said, words: 'set aws.region or AWS_REGION' };
   }
-  return { kind: 'refused', code: name === '' ? 'Unknown' : name, words, retryAfterMs };
+  return { kind: 'refused', code: name === '' ? 'Unknown' : name, ...said };
 }
 
 interface SdkError {

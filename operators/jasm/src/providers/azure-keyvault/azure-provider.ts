@@ -1,6 +1,5 @@
 import { statusKind } from '../http/http-problem.ts';
 import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
-import { said } from '../http/said.ts';
 import { Sessions } from '../http/sessions.ts';
 import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
@@ -89,13 +88,13 @@ function problemOf(answer: HttpAnswer, { path, versionId }: SecretRef): Provider
         answer.retryAfterMs,
       );
     default:
-      return failure('refused', code, `Key Vault refuses to read ${what}: ${said(String(error?.message ?? word))}`);
+      // Not in its own words: what it quotes in them, nobody knows.
+      return failure('refused', code, `Key Vault refuses to read ${what} (${word}): correct the path or the version`);
   }
 }
 
 interface KeyVaultError {
   readonly code?: unknown;
-  readonly message?: unknown;
   readonly innererror?: { readonly code?: unknown };
 }
 

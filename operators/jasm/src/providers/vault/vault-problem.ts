@@ -31,7 +31,13 @@ export function readProblem(answer: HttpAnswer, read: FailedRead): ProviderError
     case 'transient':
       return problem(answer, read, kind, `Vault cannot read ${where} now (status ${answer.status}); it is tried again`);
     default:
-      return problem(answer, read, kind, `Vault refuses to read ${where}: ${errorsOf(answer, read.credentials)}`);
+      // Not in its own words: what it quotes in them, nobody knows.
+      return problem(
+        answer,
+        read,
+        kind,
+        `Vault refuses to read ${where} (status ${answer.status}): correct the path or the version; the audit log of Vault has its own words`,
+      );
   }
 }
 
