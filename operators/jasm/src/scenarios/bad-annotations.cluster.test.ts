@@ -86,3 +86,14 @@ it('scenario 06 serves the entries of a list that are right', async () => {
   await c.untilSecret('good');
   expect(c.callsFor('other')).toEqual([]);
 });
+
+it('scenario 06 keeps the Secret of a pod whose annotation becomes wrong', async () => {
+  await c.aws.put(c.path('kept'), { password: 'x' });
+  await c.ask('kept', c.fromAws('kept'));
+  const { metadata } = await c.untilSecret('kept');
+  await c.askAgain('kept', 'not an annotation');
+  await c.untilEvent('kept', 'AnnotationInvalid');
+  await c.pass(600_000);
+  expect((await c.untilSecret('kept')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  expect(c.callsFor('kept')).toEqual(['GetSecretValue']);
+});

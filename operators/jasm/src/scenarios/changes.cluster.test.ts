@@ -1,6 +1,7 @@
+import { Pod } from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SECRET_ANNOTATIONS } from '../api/names.ts';
-import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
+import { podSpec, textOf, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 let c: Scenario;
@@ -53,4 +54,26 @@ it('scenario 04 leaves a Secret alone when a new version has the same content, b
   expect(second.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt]).toBe(
     first.metadata?.annotations?.[SECRET_ANNOTATIONS.syncedAt],
   );
+});
+
+it('scenario 04 serves a pod that begins to ask after it was made, and nothing for one that asks no more', async () => {
+  await c.aws.put(c.path('late'), { password: 'x' });
+  const key = { namespace: c.namespace, name: 'late' };
+  const asks = (annotation: string | null): Promise<Pod> =>
+    c.admin.patch(Pod, key, {
+      type: 'merge',
+      body: { metadata: { annotations: { [POD_ANNOTATIONS.secretSync]: annotation } } },
+    });
+  await c.admin.create(Pod, { metadata: key, spec: podSpec() });
+  await c.caughtUp();
+  expect(c.callsFor('late')).toEqual([]);
+  await asks(textOf(c.fromAws('late')));
+  await c.untilSecret('late');
+  await c.untilEvent('late', 'SecretSyncSuccess');
+
+  await asks(null);
+  await c.aws.put(c.path('late'), { password: 'new' });
+  await c.pass(24 * 3_600_000);
+  expect(c.callsFor('late')).toEqual(['GetSecretValue']);
+  expect(valuesOf(await c.untilSecret('late'))).toEqual({ password: 'x' });
 });

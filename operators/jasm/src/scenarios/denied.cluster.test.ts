@@ -25,10 +25,10 @@ describe.each(['AccessDeniedException', 'AccessDenied'] as const)('scenario 09 d
     await c.idle();
     expect(c.callsFor(name)).toEqual(['GetSecretValue']);
     // Not fast, but by itself, and without another event.
-    await c.pass(60_000, 3_000);
+    await c.pass(60_000);
     expect(c.callsFor(name)).toHaveLength(2);
     expect(await c.events(name)).toEqual(['Warning SecretFetchFailed']);
-    await c.pass(120_000, 10_000);
+    await c.pass(120_000);
     expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'canary-of-nine' });
   });
 

@@ -1,6 +1,9 @@
 import { Pod } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
+import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
 import { startScenario } from './scenario.test-support.ts';
+
+const HOUR_MS = 3_600_000;
 
 it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever the status of pods says', async () => {
   await using c = await startScenario();
@@ -23,4 +26,28 @@ it('scenario 05 calls no store and writes nothing in ten idle minutes, whatever 
   await c.caughtUp();
   expect(c.callsFor('db')).toEqual(calls);
   expect((await c.writes(since)).filter((write) => !write.includes('/caught-up-'))).toEqual([]);
+});
+
+it('scenario 05 looks at the version of a source every ten hours, a tenth more or less, and reads its value if that is another', async () => {
+  await using c = await startScenario();
+  await c.aws.put(c.path('db'), { password: 'x' });
+  await c.ask('web', c.fromAws('db'));
+  const { metadata } = await c.untilSecret('db');
+  await c.untilEvent('web', 'SecretSyncSuccess');
+  await c.pass(11 * HOUR_MS);
+  expect(c.callsFor('db')).toEqual(['GetSecretValue', 'DescribeSecret']);
+  expect((await c.untilSecret('db')).metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+  await c.aws.put(c.path('db'), { password: 'new' });
+  await c.pass(11 * HOUR_MS);
+  expect(valuesOf(await c.untilSecret('db'))).toEqual({ password: 'new' });
+  expect(c.callsFor('db').slice(2)).toEqual(['DescribeSecret', 'GetSecretValue']);
+});
+
+it('scenario 05 never looks at a source by itself when that is switched off', async () => {
+  await using c = await startScenario({ config: { resyncPeriod: '0s' } });
+  await c.aws.put(c.path('db'), { password: 'x' });
+  await c.ask('web', c.fromAws('db'));
+  await c.untilEvent('web', 'SecretSyncSuccess');
+  await c.pass(100 * HOUR_MS);
+  expect(c.callsFor('db')).toEqual(['GetSecretValue']);
 });

@@ -31,7 +31,7 @@ it('scenario 07 warns once of a secret that does not exist, looks for it ever mo
   ];
   let passed = 0;
   for (const [minutes, calls] of looks) {
-    await c.pass((minutes - passed) * 60_000, 3_000);
+    await c.pass((minutes - passed) * 60_000);
     passed = minutes;
     expect(c.callsFor('later')).toHaveLength(calls);
   }
@@ -70,7 +70,7 @@ it('scenario 07 keeps what a secret held that is now scheduled for deletion, and
   await c.pass(50_000);
   expect(c.callsFor('leaving')).toHaveLength(calls);
   await c.aws.restore(c.path('leaving'));
-  await c.pass(10_000, 1_000);
+  await c.pass(10_000);
   await c.untilEvent('newcomer', 'SecretSyncSuccess');
 });
 
@@ -89,7 +89,7 @@ it('scenario 07 does not look again by itself where that is switched off', async
   await strict.ask('web', strict.fromAws('never'));
   await strict.untilEvent('web', 'SecretFetchFailed');
   await strict.aws.put(strict.path('never'), { password: 'x' });
-  await strict.pass(3_600_000, 600_000);
+  await strict.pass(3_600_000);
   expect(strict.callsFor('never')).toEqual(['GetSecretValue']);
   await strict.force('web', 'now');
   await strict.untilSecret('never');

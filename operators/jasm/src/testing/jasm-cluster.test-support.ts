@@ -69,7 +69,10 @@ export interface JasmCluster extends Cluster, RunningOperators {
   events(pod: string): Promise<readonly string[]>;
   /** untilCalled waits until a store was called so many times. */
   untilCalled(times: number): Promise<void>;
-  /** pass lets virtual time pass, in steps in which all work that falls due is done. */
+  /**
+   * pass lets virtual time pass, from one thing that falls due to the next, and waits until all work that each sets off is done: time
+   * stands still while a store is called, or its answer would come too late.
+   */
   pass(ms: number, stepMs?: number): Promise<void>;
   /** writes are what the operator has written since a time, by the audit log. Leases do not count, nor questions about rights. */
   writes(since: number): Promise<readonly string[]>;
@@ -183,9 +186,10 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
     },
     untilCalled: (times) =>
       expect.poll(() => calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
-    pass: async (ms, stepMs = 10_000) => {
-      for (let passed = 0; passed < ms; passed += stepMs) {
-        await clock.advance(Math.min(stepMs, ms - passed));
+    pass: async (ms, stepMs = ms) => {
+      const end = clock.monotonic() + ms;
+      for (let left = ms; left > 0; left = end - clock.monotonic()) {
+        await clock.advance(Math.min(clock.nextDueInMs ?? left, left, stepMs));
         await c.idle();
       }
     },
