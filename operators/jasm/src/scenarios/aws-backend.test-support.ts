@@ -4,7 +4,6 @@ import { FakeAws } from '../testing/fake-aws.test-support.ts';
 
 /** AwsBackend is a server of Secrets Manager's protocol, as whoever administers it sees it. */
 export interface AwsBackend extends AsyncDisposable {
-  readonly kind: 'fake' | 'moto';
   readonly url: string;
   /** The variables by which a process has credentials for it, and for no other AWS. */
   readonly environment: Readonly<Record<string, string>>;
@@ -47,7 +46,6 @@ function sharedMoto(): Promise<RunningMoto | undefined> {
 async function fakeBackend(): Promise<AwsBackend> {
   const fake = await FakeAws.start();
   return {
-    kind: 'fake',
     url: fake.http.url,
     environment: fake.environment,
     put: (name, value) => Promise.resolve(fake.put(name, value)),
@@ -76,7 +74,6 @@ function motoBackend({ url, secretsManager }: RunningMoto): AwsBackend {
     await secretsManager('DeleteSecret', { SecretId, ...more });
   };
   return {
-    kind: 'moto',
     url,
     environment: {
       AWS_REGION: MOTO_REGION,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
-import type { StoreFault } from './store.test-support.ts';
+import type { StoreFault } from './scenario-store.test-support.ts';
 
 /** How long an answer is waited for. */
 const LONGEST_CALL_MS = 30_000;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { useEnvironment } from '../testing/fake-aws.test-support.ts';
 import { type JasmCluster, type JasmClusterOptions, jasmCluster } from '../testing/jasm-cluster.test-support.ts';
 import { backendFor } from './aws-backend.test-support.ts';
-import { type AwsStore, openStore } from './store.test-support.ts';
+import { openStore, type ScenarioStore } from './scenario-store.test-support.ts';
 
 /**
  * Scenario is a corner with the operator in it, as it is installed: under its own account and with its own providers, of which
@@ -12,7 +12,7 @@ import { type AwsStore, openStore } from './store.test-support.ts';
  */
 export interface Scenario extends Omit<JasmCluster, 'store' | 'calls'> {
   /** Secrets Manager. */
-  readonly aws: AwsStore;
+  readonly aws: ScenarioStore;
   /** The calls to it so far, failed ones too, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
   /** callsFor are the operations that were called for the secret of that name. */
@@ -29,7 +29,7 @@ export interface Scenario extends Omit<JasmCluster, 'store' | 'calls'> {
 export async function startScenario(options: Omit<JasmClusterOptions, 'stores'> = {}): Promise<Scenario> {
   const { kind } = options.controlPlane ?? (await sharedControlPlane());
   const aws = await openStore(await backendFor(kind));
-  const environment = useEnvironment({ AWS_PROFILE: undefined, AWS_ENDPOINT_URL: undefined, ...aws.environment });
+  const environment = useEnvironment({ AWS_PROFILE: undefined, AWS_SESSION_TOKEN: undefined, ...aws.environment });
   const close = async (): Promise<void> => {
     environment[Symbol.dispose]();
     await aws[Symbol.asyncDispose]();

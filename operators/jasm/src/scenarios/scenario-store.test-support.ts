@@ -18,11 +18,8 @@ export type StoreFault =
   /** Nothing comes, until the caller leaves. */
   | 'hang';
 
-/**
- * AwsStore is AWS Secrets Manager as a scenario has it: a server, and in front of it a proxy that counts what is called and makes
- * calls fail. Names of secrets are the scenario's own.
- */
-export interface AwsStore extends AwsBackend {
+/** ScenarioStore is a server of Secrets Manager's protocol behind a proxy that counts what is called and makes calls fail. */
+export interface ScenarioStore extends AwsBackend {
   /** What was called so far, failed calls too, for instance `GetSecretValue /team/db`. */
   readonly calls: readonly string[];
   /** fail makes the next calls fail, one fault each: those of an operation, or of an operation for a secret as `calls` has it. */
@@ -37,12 +34,14 @@ interface Failure {
 }
 
 /** openStore puts the proxy in front of a server; both go together. */
-export async function openStore(backend: AwsBackend): Promise<AwsStore> {
+export async function openStore(backend: AwsBackend): Promise<ScenarioStore> {
   const calls: string[] = [];
   const failures: Failure[] = [];
   const agent = new Agent({ keepAlive: true });
   const front = await FakeHttp.start((request) => {
     const operation = operationOf(request);
+    // Another service of AWS, which a role is assumed with.
+    if (operation === undefined) return pass(request, backend.url, agent);
     const call = `${operation} ${secretsIn(request)}`;
     calls.push(call);
     const index = failures.findIndex((failure) => [operation, call].includes(failure.call));
@@ -50,15 +49,10 @@ export async function openStore(backend: AwsBackend): Promise<AwsStore> {
     return failure ? outcomeOf(failure.fault) : pass(request, backend.url, agent);
   });
   return {
-    kind: backend.kind,
-    environment: backend.environment,
+    ...backend,
     url: front.url,
+    environment: { ...backend.environment, AWS_ENDPOINT_URL: front.url },
     calls,
-    put: (name, value) => backend.put(name, value),
-    create: (name) => backend.create(name),
-    remove: (name) => backend.remove(name),
-    scheduleDeletion: (name) => backend.scheduleDeletion(name),
-    restore: (name) => backend.restore(name),
     fail: (call, ...faults) => {
       failures.push(...faults.map((fault) => ({ call, fault })));
     },
@@ -71,8 +65,8 @@ export async function openStore(backend: AwsBackend): Promise<AwsStore> {
   };
 }
 
-function operationOf({ headers }: FakeRequest): string {
-  return String(headers['x-amz-target']).replace(/^secretsmanager\./, '');
+function operationOf({ headers }: FakeRequest): string | undefined {
+  return /^secretsmanager\.(\w+)$/.exec(String(headers['x-amz-target']))?.[1];
 }
 
 function secretsIn({ body }: FakeRequest): string {
