@@ -20,7 +20,7 @@ export interface Scenario extends Omit<JasmCluster, 'store' | 'calls'> {
   /** path is the path of a secret that no other scenario has. */
   path(name: string): string;
   /** fromAws is what a pod asks: the secret of that name, in the Secret of that name unless told otherwise. */
-  fromAws(name: string, more?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  fromAws(name: string, more?: object): Readonly<Record<string, unknown>>;
   /** caughtUp makes one more pod and waits until it is served and told: what happened before it was seen, and told, by then. */
   caughtUp(): Promise<void>;
 }

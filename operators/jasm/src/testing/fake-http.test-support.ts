@@ -24,7 +24,7 @@ export interface FakeAnswer {
 export type FakeFault = FakeAnswer | 'reset' | 'cut' | 'hang';
 
 /** FakeServing is what a fake store does about a request. */
-export type FakeServing = (request: FakeRequest) => FakeFault | Promise<FakeFault>;
+type FakeServing = (request: FakeRequest) => FakeFault | Promise<FakeFault>;
 
 /** FakeHttp is a server on loopback that remembers what it was asked, without values, and fails when told to. */
 export class FakeHttp implements AsyncDisposable {
