@@ -46,9 +46,20 @@ describe('writeProblem', () => {
     );
   });
 
-  it.each([403, 500])('does not pass on what a webhook quotes that denies with %i', (status) => {
-    const message = `admission webhook "deny.example.dev" denied the request: ${data.password}`;
+  it.each([403, 409, 429, 500])('does not pass on what a webhook quotes that denies with %i', (status) => {
+    const message = `admission webhook "deny.example.dev" denied the request: ${data.password.slice(1)}`;
     expect(said(status, { message })).toMatch(/"deny\.example\.dev" denied the request$/);
+  });
+
+  it('does not pass on what an admission policy quotes', () => {
+    const message = `secrets "db" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ${VALUE.slice(1)}`;
+    expect(said(403, { reason: 'Forbidden', message })).toMatch(/with binding 'b' denied request$/);
+  });
+
+  it('names no fields where the values are not known', () => {
+    const details = { causes: [{ field: `data.${VALUE}`, reason: 'FieldValueInvalid' }] };
+    const problem = writeProblem(refused(422, { reason: 'Invalid', details }), { request: someRequest() });
+    expect(problem?.message).toMatch(/finds it invalid: it names no field$/);
   });
 
   it.each([VALUE, data.password])('does not pass on an answer with %s in it', (value) => {

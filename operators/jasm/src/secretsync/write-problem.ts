@@ -5,8 +5,8 @@ import type { Problem } from './problem.ts';
 /** Not found, conflict, too many requests: what they mean has passed when it is tried again. */
 const PASSING: ReadonlySet<number> = new Set([404, 409, 429]);
 
-/** What a webhook says after this may quote the object that it denies. */
-const DENIAL = 'denied the request';
+/** What a webhook, or an admission policy, says after this may quote the object that it denies. */
+const DENIAL = /^.*?denied (?:the )?request/s;
 
 /**
  * writeProblem is what people are told of a refused write: undefined when the Secret is merely not what was thought, or the API
@@ -15,29 +15,34 @@ const DENIAL = 'denied the request';
  */
 export function writeProblem(
   error: unknown,
-  { request, data = {} }: Pick<WantedSecret, 'request'> & Partial<Pick<WantedSecret, 'data'>>,
+  { request, data }: Pick<WantedSecret, 'request'> & Partial<Pick<WantedSecret, 'data'>>,
 ): Problem | undefined {
-  if (!(error instanceof ApiError) || PASSING.has(error.status)) return undefined;
+  if (!(error instanceof ApiError)) return undefined;
   // A webhook may deny with any status; what it says must not be thrown, and then logged, either.
-  if (error.status >= 500 && !error.message.includes(DENIAL)) return undefined;
+  const mayPass = PASSING.has(error.status) || error.status >= 500;
+  if (mayPass && !DENIAL.test(error.message)) return undefined;
   const message = `Secret ${request.secretName} cannot be written: ${saidBy(error, data)}`;
   return { reason: 'SecretSyncFailed', message };
 }
 
-function saidBy(error: ApiError, data: WantedSecret['data']): string {
+function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string {
   if (error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) return 'its namespace is being deleted';
   if (error.status === 422) {
-    const fields = error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`);
+    // Without the values nobody can tell whether they are in the names of fields.
+    const fields = data ? error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`) : [];
     return withoutValues(`the API server finds it invalid: ${fields.join(', ') || 'it names no field'}`, data);
   }
-  const [said = ''] = error.message.split(DENIAL, 1);
-  const shown = error.message.includes(DENIAL) ? `${said}${DENIAL}` : said;
+  const [shown = error.message] = DENIAL.exec(error.message) ?? [];
   const fallback = error.status === 403 ? 'it is forbidden' : `the API server refuses it with ${error.status}`;
   return withoutValues(shown, data, fallback);
 }
 
 /** withoutValues is a text, unless some value stands in it as such or as it was sent. */
-function withoutValues(text: string, data: WantedSecret['data'], fallback = 'the API server finds it invalid'): string {
+function withoutValues(
+  text: string,
+  data: WantedSecret['data'] = {},
+  fallback = 'the API server finds it invalid',
+): string {
   const isIn = (value: string): boolean => value !== '' && text.includes(value);
   const shows = Object.values(data).some((value) => isIn(value) || isIn(Buffer.from(value, 'base64').toString('utf8')));
   return shows ? `${fallback}; its audit log says why` : text;

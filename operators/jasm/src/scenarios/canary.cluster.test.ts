@@ -1,0 +1,247 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Deployment, Pod, ReplicaSet, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
+import { admit, createLog, createMetrics, defineOperator, deny, validating } from '@bowline/runtime';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { POD_ANNOTATIONS } from '../api/names.ts';
+import { jasmWith } from '../operator.ts';
+import type { SecretProvider } from '../providers/provider.ts';
+import { providerKinds } from '../providers/provider-kinds.ts';
+import { useEnvironment } from '../testing/fake-aws.test-support.ts';
+import {
+  entry,
+  type JasmCluster,
+  jasmCluster,
+  kindOf,
+  podSpec,
+  secretKey,
+  textOf,
+  valuesOf,
+} from '../testing/jasm-cluster.test-support.ts';
+import { CANARY, leaks, TattlingStore, tracesOf } from './canary.test-support.ts';
+import { startCrashing } from './crash.test-support.ts';
+
+it('finds a value in all its forms', () => {
+  const json = JSON.stringify({ a: CANARY });
+  for (const before of ['', 'x', 'xy']) {
+    const encoded = Buffer.from(`${before}${json}`);
+    for (const form of ['utf8', 'hex', 'base64', 'base64url'] as const)
+      expect(leaks(encoded.toString(form))).toHaveLength(1);
+  }
+  expect(leaks(`${encodeURIComponent(json)}\nnothing`)).toHaveLength(1);
+  expect(tracesOf(CANARY).every((trace) => trace.length > 20)).toBe(true);
+});
+
+/** tattling denies Secrets whose name begins so, and quotes them. */
+const tattling = defineOperator({
+  name: 'tattling',
+  controllers: [],
+  webhooks: [
+    validating(Secret, { name: 'tattling', operations: ['CREATE', 'UPDATE'] }).handle(({ object }) => {
+      const { name = '' } = object.metadata ?? {};
+      const said = JSON.stringify([object.data, valuesOf(object)]);
+      if (name.startsWith('forbidden')) return deny({ message: `no ${said}` });
+      if (!name.startsWith('invalid')) return admit();
+      const causes = Object.values(valuesOf(object)).map((value) => ({
+        reason: 'FieldValueInvalid',
+        field: `data.${value}`,
+        message: said,
+      }));
+      return deny({ message: `no ${said}`, causes });
+    }),
+  ],
+});
+
+/** buggy is a provider that throws what no provider should. */
+const buggy: SecretProvider = {
+  name: 'buggy',
+  capabilities: { versions: false, batch: false },
+  fetchSecret: ({ path }) =>
+    path === 'parse' ? Promise.resolve(JSON.parse(`{"password":"${CANARY}"`) as never) : Promise.reject(odd()),
+};
+
+function odd(): Error {
+  return Object.assign(new TypeError(`cannot read ${CANARY}`, { cause: new Error(CANARY) }), { answer: CANARY });
+}
+
+const startedAt = Date.now();
+const lines: string[] = [];
+const metrics = createMetrics({ process: false });
+let folder: string;
+let store: TattlingStore;
+let environment: Disposable;
+let c: JasmCluster;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'canary-'));
+  await writeFile(join(folder, 'token'), 'a-token');
+  store = await TattlingStore.start();
+  environment = useEnvironment({
+    AWS_PROFILE: undefined,
+    AWS_ENDPOINT_URL: undefined,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'a-key',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  });
+  c = await jasmCluster({
+    operators: [
+      jasmWith({ providers: (config) => new Map([...providerKinds(config), ['buggy', kindOf(buggy, [])]]) }),
+      tattling,
+    ],
+    log: createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } }),
+    metrics,
+    config: {
+      allowAllPaths: true,
+      allowRestart: true,
+      restart: true,
+      perObjectMetrics: true,
+      aws: { endpoint: store.http.url },
+      vault: { address: store.http.url, auth: { method: 'token', tokenFile: join(folder, 'token') } },
+    },
+  });
+});
+afterAll(async () => {
+  // Runs that wait for another attempt end with their time.
+  await whileTimePasses(() => c[Symbol.asyncDispose]());
+  environment[Symbol.dispose]();
+  await store[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const fromAws = (path: string, secretName: string, more: object = {}) =>
+  entry(path, secretName, { provider: 'aws-secretsmanager', ...more });
+const fromVault = (name: string) => entry(`secret/data/${name}`, `vault-${name}`, { provider: 'vault' });
+
+/** What goes wrong, by pod: what it asks, and what it is told. */
+const FAILURES: Readonly<Record<string, readonly [ask: Readonly<Record<string, unknown>>, reason: string]>> = {
+  text: [fromAws('text', 'text'), 'SecretParseFailed'],
+  list: [fromAws('list', 'list'), 'SecretParseFailed'],
+  cut: [fromAws('cut', 'cut'), 'SecretParseFailed'],
+  json: [fromAws('json', 'json'), 'SecretParseFailed'],
+  spaces: [fromAws('spaces', 'spaces'), 'SecretKeyInvalid'],
+  large: [fromAws('large', 'large'), 'SecretTooLarge'],
+  'missing-key': [fromAws('fine', 'missing-key', { keys: ['none'] }), 'SecretKeyMissing'],
+  decode: [fromAws('fine', 'decode', { decode: 'Base64' }), 'SecretParseFailed'],
+  template: [fromAws('fine', 'template', { template: { n: '{{ int(data.password) }}' } }), 'SecretParseFailed'],
+  index: [fromAws('fine', 'index', { template: { n: '{{ {}[data.password] }}' } }), 'SecretParseFailed'],
+  registry: [
+    fromAws('fine', 'registry', { type: 'kubernetes.io/dockerconfigjson', keys: { '.dockerconfigjson': 'password' } }),
+    'SecretParseFailed',
+  ],
+  forbidden: [fromAws('fine', 'forbidden'), 'SecretSyncFailed'],
+  invalid: [fromAws('fine', 'invalid'), 'SecretSyncFailed'],
+  parameter: [fromAws('parameter', 'parameter'), 'SecretFetchFailed'],
+  strange: [fromAws('strange', 'strange'), 'SecretFetchFailed'],
+  denied: [fromAws('denied', 'denied'), 'SecretFetchFailed'],
+  deleted: [fromAws('deleted', 'deleted'), 'SecretFetchFailed'],
+  missing: [fromAws('missing', 'missing'), 'SecretFetchFailed'],
+  failing: [fromAws('failing', 'failing'), 'SecretFetchFailed'],
+  'no-json': [fromAws('no-json', 'no-json'), 'SecretFetchFailed'],
+  page: [fromAws('page', 'page'), 'SecretFetchFailed'],
+  'vault-refused': [fromVault('refused'), 'SecretFetchFailed'],
+  'vault-failing': [fromVault('failing'), 'SecretFetchFailed'],
+  'vault-cut': [fromVault('cut'), 'SecretFetchFailed'],
+  'buggy-parse': [entry('parse', 'buggy-parse', { provider: 'buggy' }), 'SecretFetchFailed'],
+  'buggy-odd': [entry('odd', 'buggy-odd', { provider: 'buggy' }), 'SecretFetchFailed'],
+};
+
+/** everything is all that the operator has said and written, but the content of Secrets. */
+async function everything(): Promise<Readonly<Record<string, string>>> {
+  const { namespace } = c;
+  const kinds = [Event, Pod, Deployment, ReplicaSet] as const;
+  const lists = await Promise.all(kinds.map((kind) => c.admin.list<object>(kind, { namespace })));
+  const secrets = await c.admin.list(Secret, { namespace });
+  const audited = (await c.controlPlane.audit(startedAt)).filter(
+    ({ user, objectRef }) =>
+      user.username?.startsWith(`system:serviceaccount:${c.managerNamespace}:`) && objectRef?.resource !== 'secrets',
+  );
+  return {
+    log: lines.join(''),
+    metrics: await metrics.render(),
+    status: JSON.stringify(c.manager.status()),
+    objects: lists.flatMap(({ items }) => items.map((item) => JSON.stringify(item))).join('\n'),
+    secrets: secrets.items.map(({ data: _, ...secret }) => JSON.stringify(secret)).join('\n'),
+    audit: audited.map((event) => JSON.stringify(event)).join('\n'),
+  };
+}
+
+/** whileTimePasses is for what is tried again, and again. */
+async function whileTimePasses<T>(work: () => Promise<T>): Promise<T> {
+  const passing = setInterval(() => void c.clock.advance(1_000), 20);
+  try {
+    return await work();
+  } finally {
+    clearInterval(passing);
+  }
+}
+
+it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong with it', async () => {
+  await c.ask('fine', fromAws('fine', 'fine'));
+  await c.ask('vault-fine', fromVault('fine'));
+  for (const name of ['fine', 'vault-fine']) {
+    expect(valuesOf(await c.untilSecret(name))).toMatchObject({ password: CANARY });
+  }
+  for (const [pod, [ask]] of Object.entries(FAILURES)) await c.ask(pod, ask);
+  await whileTimePasses(async () => {
+    for (const [pod, [, reason]] of Object.entries(FAILURES)) await c.untilEvent(pod, reason);
+  });
+  expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server finds it invalid');
+  expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
+  // An edit is repaired, and a workload restarted for a new value.
+  const key = secretKey(c, 'rotated');
+  const template = {
+    metadata: {
+      labels: { app: 'rotated' },
+      annotations: { [POD_ANNOTATIONS.secretSync]: textOf(fromAws('rotated', 'rotated', { refreshInterval: '1m' })) },
+    },
+    spec: podSpec(),
+  };
+  await c.admin.create(Deployment, {
+    metadata: key,
+    spec: { selector: { matchLabels: { app: 'rotated' } }, template },
+  });
+  const before = await c.untilSecret('rotated');
+  await c.admin.patch(Secret, key, { type: 'merge', body: { data: { password: 'eA==' } } });
+  await c.untilSecret('rotated', ({ metadata, data }) => {
+    return metadata?.resourceVersion !== before.metadata?.resourceVersion && data?.password === before.data?.password;
+  });
+  store.rotate();
+  const isRestarted = ({ spec }: Deployment): boolean =>
+    Object.keys(spec?.template.metadata?.annotations ?? {}).some((name) => name.includes('restarted-for'));
+  await whileTimePasses(() => c.until(Deployment, { name: 'rotated' }, isRestarted));
+
+  for (const [where, text] of Object.entries(await everything())) {
+    expect(text.length, where).toBeGreaterThan(0);
+    expect(leaks(text), where).toEqual([]);
+  }
+}, 60_000);
+
+it('scenario 17 shows no value in what a process leaves that crashes', async () => {
+  await whileTimePasses(() => c.stop());
+  const { managerNamespace, namespace } = c;
+  const accounts = await c.admin.list(ServiceAccount, { namespace: managerNamespace });
+  const account = accounts.items.find(({ metadata }) => metadata?.name?.startsWith('jasm-'))?.metadata?.name ?? '';
+  const kubeconfig = join(folder, 'kubeconfig');
+  const identity = { serviceAccount: { namespace: managerNamespace, name: account } };
+  await writeFile(kubeconfig, JSON.stringify(await c.kubeconfig(identity)));
+  const config = join(folder, 'bowline.yaml');
+  await writeFile(
+    config,
+    JSON.stringify({ operators: ['jasm'], jasm: { allowAllPaths: true, aws: { endpoint: store.http.url } } }),
+  );
+  const place = ['--kubeconfig', kubeconfig, '--namespace', managerNamespace, '--namespaces', namespace];
+  const served = ['--health-address', '0', '--metrics-address', '0', '--log-level', 'debug'];
+  await using operator = await startCrashing(folder, ['run', '--config', config, ...place, ...served]);
+  await c.ask('crash-text', fromAws('text', 'crash-text'));
+  await c.ask('crash', fromAws('fine', 'crash'));
+  await c.untilSecret('crash');
+  await c.untilEvent('crash-text', 'SecretParseFailed');
+  const left = await operator.crash();
+  const signs = ['reconcile failed', 'Error: a crash on purpose', '"javascriptStack"'];
+  expect(signs.filter((sign) => !left.includes(sign))).toEqual([]);
+  expect(leaks(left)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,96 @@
+import { type FakeAnswer, FakeHttp, type FakeRequest } from '../testing/fake-http.test-support.ts';
+
+/** CANARY is a value that must be found nowhere but in Secrets. */
+export const CANARY = 'canary-Zq7!correct-horse';
+
+/** tracesOf are the forms in which a value may stand in a text: as it is, in JSON, in URLs, in hex, and in Base64 at any place. */
+export function tracesOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  // What stands before a value decides how its bytes fall on the digits; those at the ends are shared with its neighbours.
+  const encoded = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    return text.slice(before === 0 ? 0 : before + 1, -1);
+  });
+  const digits = [...encoded, ...encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+  return [...new Set([value, encodeURIComponent(value), bytes.toString('hex'), ...digits])];
+}
+
+/** leaks are the lines of a text in which a trace of the canary stands. */
+export function leaks(text: string): readonly string[] {
+  const traces = tracesOf(CANARY);
+  return text.split('\n').filter((line) => traces.some((trace) => line.includes(trace)));
+}
+
+/** TattlingStore stands in for Secrets Manager and Vault, and has the canary in whatever it says. */
+export class TattlingStore implements AsyncDisposable {
+  readonly http: FakeHttp;
+  #version = 1;
+
+  private constructor(http: FakeHttp) {
+    this.http = http;
+  }
+
+  static async start(): Promise<TattlingStore> {
+    const store: TattlingStore = new TattlingStore(await FakeHttp.start((request) => store.#answerTo(request)));
+    return store;
+  }
+
+  /** rotate gives the secret `rotated` another value, in which the canary is too. */
+  rotate(): void {
+    this.#version++;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.http[Symbol.asyncDispose]();
+  }
+
+  #answerTo({ method, url, body }: FakeRequest): FakeAnswer {
+    if (method === 'GET') return vaultAnswer(url.pathname);
+    const { SecretId = '' } = JSON.parse(body) as { readonly SecretId?: string };
+    const rotated = found(JSON.stringify({ password: `${CANARY} ${this.#version}` }), this.#version);
+    const answer = SecretId === 'rotated' ? rotated : AWS_ANSWERS[SecretId];
+    if (!answer) return { status: 500, body: `the test has no answer about ${SecretId}` };
+    return { ...answer, headers: { 'content-type': 'application/x-amz-json-1.1', ...answer.headers } };
+  }
+}
+
+function found(SecretString: string, version = 1): FakeAnswer {
+  const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:x-abcdef';
+  // The answer to DescribeSecret has the stages, the one to GetSecretValue the rest.
+  const VersionIdsToStages = { [`v${version}`]: ['AWSCURRENT'] };
+  return { status: 200, body: { ARN, VersionId: `v${version}`, VersionIdsToStages, SecretString } };
+}
+
+function refused(status: number, code: string): FakeAnswer {
+  return { status, body: { __type: code, Message: `cannot use "${CANARY}" of {"password":"${CANARY}"}` } };
+}
+
+/** What Secrets Manager says about each of its secrets. */
+const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
+  fine: found(JSON.stringify({ password: CANARY, username: 'shop' })),
+  text: found(CANARY),
+  list: found(JSON.stringify([CANARY])),
+  cut: found(`{"password":"${CANARY}`),
+  json: found(`{"password":"${CANARY}",}`),
+  spaces: found(JSON.stringify({ 'a key': CANARY })),
+  large: found(JSON.stringify({ password: `${CANARY} `.repeat(50_000) })),
+  parameter: refused(400, 'InvalidParameterException'),
+  strange: refused(400, `Strange${CANARY}Exception`),
+  denied: refused(400, 'AccessDeniedException'),
+  deleted: refused(400, 'InvalidRequestException'),
+  missing: refused(400, 'ResourceNotFoundException'),
+  failing: refused(500, 'InternalServiceError'),
+  'no-json': { status: 200, body: `{"SecretString":"${CANARY}` },
+  page: { status: 502, body: `<html>${CANARY}</html>`, headers: { 'content-type': 'text/html' } },
+};
+
+function vaultAnswer(path: string): FakeAnswer {
+  if (path.endsWith('/fine')) {
+    return { status: 200, body: { data: { data: { password: CANARY }, metadata: { version: 1, created_time: 't' } } } };
+  }
+  if (path.endsWith('/refused')) return { status: 400, body: { errors: [`cannot use ${CANARY}`] } };
+  if (path.endsWith('/failing')) return { status: 500, body: { errors: [CANARY] } };
+  return { status: 200, body: `{"data":{"data":{"password":"${CANARY}"` };
+}
