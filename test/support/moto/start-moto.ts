@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { systemRandom } from '@bowline/machinery';
 import { freePorts } from '../../../packages/control-plane/src/ports.ts';
+import { startProgram } from '../start-program.ts';
 import type { InstalledMoto } from './ensure-moto.ts';
 
 /** RunningMoto is a moto on loopback. It believes whoever asks, until its IAM check is on. */
@@ -18,7 +16,6 @@ export interface RunningMoto extends AsyncDisposable {
 
 /** The region in which an administrator makes secrets. */
 export const MOTO_REGION = 'eu-central-1';
-const LINES_KEPT = 40;
 /** Far more than a test makes: the number of calls after which the check is on. */
 const NEVER = 1_000_000_000;
 
@@ -33,41 +30,21 @@ main(sys.argv[1:])
 /** startMoto runs moto and resolves when it answers. */
 export async function startMoto({ python, packages }: InstalledMoto): Promise<RunningMoto> {
   const [port = 0] = await freePorts(1, systemRandom);
-  const child = spawn(python, ['-s', '-c', PROGRAM, '-H', '127.0.0.1', '-p', String(port)], {
+  const running = await startProgram({
+    name: 'moto',
+    program: python,
+    args: ['-s', '-c', PROGRAM, '-H', '127.0.0.1', '-p', String(port)],
     // Nothing of the tester's own AWS is meant here.
     env: { PATH: process.env.PATH, HOME: packages, PYTHONPATH: packages, PYTHONUNBUFFERED: '1' },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    readyLine: 'Running on',
   });
-  const gone = once(child, 'close');
-  const lines: string[] = [];
-  const started = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => {
-        lines.push(line);
-        if (lines.length > LINES_KEPT) lines.shift();
-        if (line.includes('Running on')) resolve();
-      });
-    }
-  });
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await gone;
-  };
-  const ended = gone.then(() => {
-    throw new Error(`moto ended before it was ready\n${lines.join('\n')}`);
-  });
-  await Promise.race([started, ended]).catch(async (error: unknown) => {
-    await stop();
-    throw error;
-  });
-  ended.catch(() => undefined);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
     secretsManager: (operation, input) => secretsManager(url, operation, input),
     createUser: (name, policy) => createUser(url, name, policy),
     checkIam: (on) => checkIam(url, on),
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
 

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { systemRandom } from '@bowline/machinery';
 import { freePorts } from '../../../packages/control-plane/src/ports.ts';
+import { startProgram } from '../start-program.ts';
 
 /** VaultAnswer is what Vault answered to an administrator. */
 export interface VaultAnswer {
@@ -24,9 +23,6 @@ export interface RunningVault extends AsyncDisposable {
   administer(method: string, path: string, body?: object | string): Promise<VaultAnswer>;
 }
 
-/** Enough to say why it ended. */
-const LINES_KEPT = 40;
-
 /** startVault runs a Vault on loopback with TLS and resolves when it answers. */
 export async function startVault(program: string): Promise<RunningVault> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-'));
@@ -41,46 +37,27 @@ export async function startVault(program: string): Promise<RunningVault> {
     `-dev-listen-address=127.0.0.1:${port}`,
     '-dev-no-store-token',
   ];
-  const child = spawn(program, args, {
-    // Nothing of the tester's own Vault, nor of a proxy, is meant here.
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const end = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', end);
-  const gone = once(child, 'close');
-  const lines: string[] = [];
-  const started = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => {
-        lines.push(line);
-        if (lines.length > LINES_KEPT) lines.shift();
-        if (line.includes('Vault server started')) resolve();
-      });
-    }
-  });
-  const stop = async (): Promise<void> => {
-    end();
-    await gone;
-    process.removeListener('exit', end);
-    await rm(folder, { recursive: true, force: true });
-  };
+  const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    await Promise.race([
-      started,
-      gone.then(() => {
-        throw new Error(`Vault ended before it was ready\n${lines.join('\n')}`);
-      }),
-    ]);
+    const running = await startProgram({
+      name: 'Vault',
+      program,
+      args,
+      // Nothing of the tester's own Vault, nor of a proxy, is meant here.
+      env: { PATH: process.env.PATH, HOME: folder },
+      readyLine: 'Vault server started',
+    });
+    const stop = async (): Promise<void> => {
+      await running[Symbol.asyncDispose]();
+      await clean();
+    };
     const ca = await readFile(join(folder, 'vault-ca.pem'), 'utf8');
     const url = `https://127.0.0.1:${port}`;
     const administer: RunningVault['administer'] = (method, path, body) =>
       ask({ url, ca, rootToken }, method, path, body);
     return { url, ca, rootToken, administer, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    await stop();
+    await clean();
     throw error;
   }
 }
