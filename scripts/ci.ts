@@ -57,7 +57,7 @@ await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts
 // Runs the packed packages on both Nodes too (test/packed).
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes', '--rerun'));
 for (const proof of proofNames()) {
-  await gate(`prove ${proof}`, ...script('prove.ts', proof, '--seconds', '60'));
+  await gate(`prove ${proof}`, ...script('prove.ts', proof, '--seconds', '30'));
 }
 
 console.log(['', ...named, `${passed} passed, ${failed} failed`].join('\n'));
