@@ -6,8 +6,10 @@ import type { Workload } from './workload.ts';
 export interface AskingPod {
   readonly pod: PodView;
   readonly request: SecretSyncRequest;
-  /** The instant at which it was first seen: a pod's own time has only seconds. Defaults to long ago. */
+  /** The instant at which it was first seen to ask that: a pod's own time has only seconds. Defaults to long ago. */
   readonly noticedAt?: number;
+  /** It was there, and asked that, when the work began. Defaults to false. */
+  readonly isInitial?: boolean;
 }
 
 /** Asker is a workload that asks for one Secret: all its pods that name it. */

@@ -25,7 +25,8 @@ export function findAskers(context: SecretContext): readonly Asker[] {
   const now = deps.instants.monotonic();
   const asking = list(Pod, { by: { asks: key } }).flatMap((pod): AskingPod[] => {
     const request = deps.read(pod.annotation).requests.find(({ secretName }) => secretName === target.name);
-    return request ? [{ pod, request, noticedAt: deps.memory.notice(pod, now).at }] : [];
+    const { at: noticedAt, isInitial } = deps.memory.notice(pod, now);
+    return request ? [{ pod, request, noticedAt, isInitial }] : [];
   });
   return askersOf(asking, get('managed', target)?.marks.requestHash);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asking } from '../pods/asking.test-support.ts';
-import { repairableAt, repairedAgain, SyncMemory } from './memory.ts';
+import { pursuedSince, repairableAt, repairedAgain, SyncMemory } from './memory.ts';
 
 const { pod } = asking('web');
 
@@ -22,12 +22,33 @@ describe('SyncMemory', () => {
     expect(memory.notice({ ...pod, uid: 'new' }, 3)).toMatchObject({ at: 3 });
   });
 
+  it.each([{ annotation: 'something else' }, { forceSync: 'now' }])(
+    'takes a pod that asks %j from then on for one that was just seen',
+    (change) => {
+      const memory = new SyncMemory();
+      memory.begin(() => [pod], 1);
+      expect(memory.notice({ ...pod, ...change }, 2)).toMatchObject({ at: 2, isInitial: false });
+      expect(memory.notice({ ...pod, ...change }, 3)).toMatchObject({ at: 2 });
+    },
+  );
+
   it('forgets a Secret', () => {
     const memory = new SyncMemory();
     memory.of('shop/db').answered.set('u', 'hash');
     expect(memory.of('shop/db').answered.size).toBe(1);
     memory.forget('shop/db');
     expect(memory.of('shop/db').answered.size).toBe(0);
+  });
+});
+
+describe('pursuedSince', () => {
+  it.each([
+    ['nothing is known of before', undefined, Number.NEGATIVE_INFINITY],
+    ['the last run was about the same, which began earlier', { requestHash: 'a', since: 1, at: 9 }, 1],
+    ['the last run was about another request', { requestHash: 'b', since: 1, at: 9 }, 9],
+    ['there was no reason in the last run, or something in the way', { requestHash: undefined, since: 1, at: 9 }, 9],
+  ])('when %s', (_, before, since) => {
+    expect(pursuedSince(before, 'a')).toBe(since);
   });
 });
 

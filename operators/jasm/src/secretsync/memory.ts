@@ -50,6 +50,8 @@ export interface SecretMemory {
   readAt: number | undefined;
   /** Since when nobody asks for it. */
   unaskedSince: number | undefined;
+  /** What the last run was about. */
+  pursuit: Pursuit | undefined;
   failure: Failure | undefined;
   /** How often it was put right lately, and when last. */
   repairs: Repairs;
@@ -57,9 +59,29 @@ export interface SecretMemory {
   readonly restarted: Map<string, string>;
 }
 
-interface SeenPod {
-  readonly uid: string;
+/** Pursuit is what a run was about, and since when. */
+export interface Pursuit {
+  /** The request that was read for, or will be when a wait is over. Undefined: none, there was no reason or something in the way. */
+  readonly requestHash: string | undefined;
+  /** The instant after which the reason to arose. */
+  readonly since: number;
+  /** The instant of the run. */
   readonly at: number;
+}
+
+/**
+ * pursuedSince is the instant after which the reason to read for a request arose: that of the last run that did not want to, because
+ * something was in the way or another request was served. Pods may have waited for that to end for much longer.
+ */
+export function pursuedSince(before: Pursuit | undefined, requestHash: string): number {
+  if (!before) return Number.NEGATIVE_INFINITY;
+  return before.requestHash === requestHash ? before.since : before.at;
+}
+
+/** SeenPod is a pod that asks something, and when that was first seen. */
+interface SeenPod extends Pick<PodView, 'uid' | 'annotation' | 'forceSync'> {
+  readonly at: number;
+  /** It was there, and asked this, when the work began. */
   readonly isInitial: boolean;
 }
 
@@ -76,16 +98,20 @@ export class SyncMemory {
   begin(pods: () => readonly PodView[], now: number): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    for (const pod of pods()) this.#pods.set(keyString(pod), { uid: pod.uid, at: now, isInitial: true });
+    for (const pod of pods()) this.#see(pod, now, true);
   }
 
-  /** notice remembers when a pod was first seen. */
+  /** notice remembers when a pod was first seen to ask what it asks. Only of a pod that is there: see `forgetPod`. */
   notice(pod: PodView, now: number): SeenPod {
-    const key = keyString(pod);
-    const known = this.#pods.get(key);
-    if (known?.uid === pod.uid) return known;
-    const seen = { uid: pod.uid, at: now, isInitial: false };
-    this.#pods.set(key, seen);
+    const known = this.#pods.get(keyString(pod));
+    const isSame = known?.uid === pod.uid && known.annotation === pod.annotation && known.forceSync === pod.forceSync;
+    return isSame ? known : this.#see(pod, now, false);
+  }
+
+  #see(pod: PodView, at: number, isInitial: boolean): SeenPod {
+    const { uid, annotation, forceSync } = pod;
+    const seen = { uid, annotation, forceSync, at, isInitial };
+    this.#pods.set(keyString(pod), seen);
     return seen;
   }
 
@@ -102,6 +128,7 @@ export class SyncMemory {
         answered: new Map(),
         readAt: undefined,
         unaskedSince: undefined,
+        pursuit: undefined,
         failure: undefined,
         repairs: NO_REPAIRS,
         restarted: new Map(),

@@ -5,7 +5,7 @@ import { type AskingPod, askersOf } from '../pods/askers.ts';
 import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
 import { newSecret, type WantedSecret } from './desired.ts';
 import type { Failure } from './memory.ts';
-import { deletionPolicyOf, planSecret, type Situation } from './plan-secret.ts';
+import { deletionPolicyOf, planSecret, pursuitOf, type Situation } from './plan-secret.ts';
 import { type SecretView, viewOfSecret } from './secret-view.ts';
 import { chooseServing } from './serving.ts';
 
@@ -39,6 +39,7 @@ interface Given {
   readonly initial?: boolean;
   readonly isPermitted?: boolean;
   readonly tellsVersions?: boolean;
+  readonly pursuedSince?: number;
   readonly readAt?: number;
   readonly failure?: Partial<Failure>;
   readonly repairs?: number;
@@ -50,7 +51,8 @@ const HOUR = 3_600_000;
 
 function situation(given: Given): Situation {
   const { pods = [{}], secret, answered, now = 1_000, failure } = given;
-  const all: readonly AskingPod[] = pods.map(({ name, ...pod }, index) => asking(name ?? `pod-${index}`, pod));
+  const seen = { noticedAt: 500, isInitial: given.initial ?? false };
+  const all = pods.map(({ name, ...pod }, index): AskingPod => ({ ...asking(name ?? `pod-${index}`, pod), ...seen }));
   const [first, ...others] = askersOf(all);
   if (!first) throw new TypeError('nobody asks');
   const view = typeof secret === 'object' ? secret : undefined;
@@ -60,11 +62,8 @@ function situation(given: Given): Situation {
     isPermitted: given.isPermitted ?? true,
     tellsVersions: given.tellsVersions ?? true,
     deletionPolicy: deletionPolicyOf([first, ...others]),
-    remember: ({ pod, request }) => ({
-      at: 500,
-      isInitial: given.initial ?? false,
-      answeredFor: (answered?.includes(pod.uid) ?? view !== undefined) ? request.hash : undefined,
-    }),
+    answeredFor: ({ pod, request }) => ((answered?.includes(pod.uid) ?? view !== undefined) ? request.hash : undefined),
+    pursuedSince: given.pursuedSince ?? 0,
     readAt: given.readAt ?? 0,
     failure: failure && {
       problem: { reason: 'SecretFetchFailed', message: 'no' },
@@ -106,6 +105,12 @@ type Row = [what: string, given: Given, step: string];
 describe('planSecret', () => {
   it.each<Row>([
     ['reads for a Secret that is not there', {}, 'absent since 500'],
+    ['wants no answer of the time when something was in the way', { pursuedSince: 700 }, 'absent since 700'],
+    [
+      'wants none for a pod that came while the Secret was paused either',
+      { secret: inPlace(), answered: [], pursuedSince: 700 },
+      'pod since 700 known v1',
+    ],
     ['reads at once for one that was deleted', { answered: ['pod-0'] }, 'absent since 1000'],
     ['rests when everybody has what they asked for', { secret: inPlace() }, `rest ${10 * HOUR - 1_000}`],
     ['rests for good where nothing is looked at regularly', { secret: inPlace(), resyncMs: 0 }, 'rest'],
@@ -248,6 +253,17 @@ describe('planSecret', () => {
     ],
   ])('%s', (_, given, step) => {
     expect(said(given)).toBe(step);
+  });
+
+  it.each<[string, Given, string | undefined]>([
+    ['it reads', {}, someRequest().hash],
+    ['it waits to read again', { failure: {} }, someRequest().hash],
+    ['somebody else has the name', { secret: 'foreign' }, undefined],
+    ['it may not', { isPermitted: false }, undefined],
+    ['all is well', { secret: inPlace() }, undefined],
+  ])('pursues the request, or not, when %s', (_, given, requestHash) => {
+    const about = situation({ pursuedSince: 7, ...given });
+    expect(pursuitOf(about, planSecret(about))).toEqual({ requestHash, since: 7, at: 1_000 });
   });
 
   it('takes both values of the label for ours', () => {

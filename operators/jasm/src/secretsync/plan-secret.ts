@@ -1,7 +1,7 @@
 import type { Asker, AskingPod } from '../pods/askers.ts';
 import { asItIs, isMarked } from './desired.ts';
 import { forcedBy } from './forced.ts';
-import { type Failure, type Repairs, repairableAt } from './memory.ts';
+import { type Failure, type Pursuit, type Repairs, repairableAt } from './memory.ts';
 import { isThere, obstacleTo, type Seen } from './obstacles.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secret-view.ts';
@@ -17,12 +17,10 @@ export interface Situation {
   readonly tellsVersions: boolean;
   /** What is recorded as the deletion policy: `Delete` when every asker says so. */
   readonly deletionPolicy: 'Retain' | 'Delete';
-  /** What is remembered of a pod: when it was first seen, whether that was at the start, and for which request it was answered. */
-  readonly remember: (pod: AskingPod) => {
-    readonly at: number;
-    readonly isInitial: boolean;
-    readonly answeredFor: string | undefined;
-  };
+  /** The hash of the request for which a pod was answered. */
+  readonly answeredFor: (pod: AskingPod) => string | undefined;
+  /** The instant after which the reason to read for the lead's request arose; see `pursuedSince`. */
+  readonly pursuedSince: number;
   readonly readAt: number | undefined;
   readonly failure: Failure | undefined;
   readonly repairs: Repairs;
@@ -84,13 +82,18 @@ export function planSecret(situation: Situation): SecretStep {
   return { step: 'rest', isServed: true, againInMs: nextLook(situation)?.inMs };
 }
 
+/** pursuitOf is what a run that does this is about. */
+export function pursuitOf({ serving, pursuedSince: since, instant: at }: Situation, step: SecretStep): Pursuit {
+  const isPursued = step.step === 'read' || (step.step === 'stop' && step.againInMs !== undefined);
+  return { requestHash: isPursued ? serving.lead.request.hash : undefined, since, at };
+}
+
 /** unansweredPods are the served pods that nothing was read for yet. */
 export function unansweredPods(situation: Situation): readonly AskingPod[] {
   const { serving, secret, tellsVersions } = situation;
   return servedPods(serving).filter((asking) => {
-    const { answeredFor, isInitial } = situation.remember(asking);
-    if (answeredFor === serving.lead.request.hash) return false;
-    if (!isInitial || !isThere(secret)) return true;
+    if (situation.answeredFor(asking) === serving.lead.request.hash) return false;
+    if (!asking.isInitial || !isThere(secret)) return true;
     return (tellsVersions && secret.marks.version !== undefined) || !isOlderThan(asking, secret);
   });
 }
@@ -106,12 +109,13 @@ function isOlderThan({ pod }: AskingPod, { marks }: SecretView): boolean {
 type Reason = Omit<ReadStep, 'step'>;
 
 function reasonToRead(situation: Situation): Reason | undefined {
-  const { serving, secret, failure, now, instant, remember } = situation;
+  const { serving, secret, failure, now, instant, pursuedSince } = situation;
   const { request } = serving.lead;
   const pods = unansweredPods(situation);
   // What is tried again wants a newer answer than the one that was the problem.
   const retriedAt = failure && now >= failure.until ? failure.until - failure.delayMs * EARLY : undefined;
-  const noticedAt = pods.length > 0 ? Math.max(...pods.map((pod) => remember(pod).at)) : (retriedAt ?? instant);
+  const arisenAt = pods.reduce((latest, { noticedAt = 0 }) => Math.max(latest, noticedAt), pursuedSince);
+  const noticedAt = pods.length > 0 ? arisenAt : (retriedAt ?? instant);
   const since = Math.max(noticedAt, retriedAt ?? noticedAt);
   const badVersion = failure?.requestHash === request.hash ? failure.version : undefined;
   const whole = { since, known: badVersion, force: false } as const;

@@ -4,8 +4,9 @@ import type { Asker } from '../pods/askers.ts';
 import { deleteUnasked } from './deletion.ts';
 import { sayConflict, sayProblem } from './events.ts';
 import { findAskers, lookAt } from './look.ts';
+import { pursuedSince } from './memory.ts';
 import { isThere } from './obstacles.ts';
-import { deletionPolicyOf, planSecret, type SecretStep, type Situation } from './plan-secret.ts';
+import { deletionPolicyOf, planSecret, pursuitOf, type SecretStep, type Situation } from './plan-secret.ts';
 import { restartServed } from './restart-served.ts';
 import { chooseServing } from './serving.ts';
 import { spread } from './spread.ts';
@@ -39,7 +40,9 @@ async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]
   }
   const verdict = verdicts.get(serving.lead);
   const work: SyncWork = { context, look, situation };
-  return carryOut(work, planSecret(situation), verdict);
+  const step = planSecret(situation);
+  context.deps.memory.of(context.key).pursuit = pursuitOf(situation, step);
+  return carryOut(work, step, verdict);
 }
 
 async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | undefined): Promise<ReconcileResult> {
@@ -73,11 +76,12 @@ function situationOf(
   const known = memory.of(key);
   known.unaskedSince = undefined;
   known.readAt ??= now;
-  const { provider, path } = found.serving.lead.request;
+  const { provider, path, hash } = found.serving.lead.request;
   return {
     ...found,
     tellsVersions: deps.kinds.get(provider)?.tellsVersions ?? true,
-    remember: ({ pod }) => ({ ...memory.notice(pod, instant), answeredFor: known.answered.get(pod.uid) }),
+    pursuedSince: pursuedSince(known.pursuit, hash),
+    answeredFor: ({ pod }) => known.answered.get(pod.uid),
     readAt: known.readAt,
     failure: known.failure,
     repairs: known.repairs,

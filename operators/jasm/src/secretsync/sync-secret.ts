@@ -159,7 +159,7 @@ export function settle({ context, situation }: SyncWork, deed: Deed): void {
   const isNews = deed === 'created' || deed === 'updated' || deed === 'repaired';
   if (deed === 'created' || deed === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
   const unanswered = new Set(unansweredPods(situation));
-  const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !situation.remember(asking).isInitial));
+  const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !asking.isInitial));
   if (told.length > 0) saySuccess(context, serving, told, deed);
   memory.failure = undefined;
   memory.answered.clear();
