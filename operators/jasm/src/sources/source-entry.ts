@@ -1,4 +1,5 @@
 import type { ExternalSecret, SecretRef } from '../providers/provider.ts';
+import type { ProviderError } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import type { Source } from './source.ts';
 
@@ -37,9 +38,22 @@ export interface SourceEntry {
   /** Whether somebody makes calls until nobody waits. */
   isServed: boolean;
   /** The call under way. */
-  call: SourceCall | undefined;
+  call?: SourceCall | undefined;
   /** The version that the store had at an instant. */
-  seen: { readonly startedAt: number; readonly version: string } | undefined;
+  seen?: { readonly startedAt: number; readonly version: string } | undefined;
+  /** The last error that only somebody can mend: of asking for a version, and of reading the value. A later success ends it. */
+  readonly failed: { version?: FailedCall | undefined; value?: FailedCall | undefined };
+}
+
+/** FailedCall is a call that ended with an error. */
+export interface FailedCall {
+  readonly startedAt: number;
+  readonly error: ProviderError;
+}
+
+/** rememberError keeps an error that lasts: whose reason is older, and who comes late, need not ask again to hear it. */
+export function rememberError({ failed }: SourceEntry, of: 'version' | 'value', call: FailedCall): void {
+  if (call.error.kind !== 'transient') failed[of] = call;
 }
 
 /** takeVersion gives the version to whom it tells enough, and answers to how many. Undefined: the store does not tell. */
@@ -49,7 +63,10 @@ export function takeVersion(
   version: string | undefined,
   kept: ExternalSecret | undefined,
 ): number {
-  if (version !== undefined) entry.seen = { startedAt, version };
+  if (version !== undefined) {
+    entry.seen = { startedAt, version };
+    entry.failed.version = undefined;
+  }
   return settle(entry, startedAt, (waiter) => {
     if (version !== undefined && waiter.known === version) return { unchanged: true, version };
     if (version !== undefined && kept?.version === version) return { unchanged: false, secret: kept };
@@ -61,6 +78,8 @@ export function takeVersion(
 /** takeSecret gives the secret to all that it may serve, and answers to how many. */
 export function takeSecret(entry: SourceEntry, startedAt: number, secret: ExternalSecret): number {
   entry.seen = secret.version === undefined ? undefined : { startedAt, version: secret.version };
+  entry.failed.version = undefined;
+  entry.failed.value = undefined;
   return settle(entry, startedAt, ({ known }) => answerFor(secret, known));
 }
 

@@ -81,16 +81,91 @@ describe('retries', () => {
 });
 
 describe('errors', () => {
-  it('are shared by those who waited for the call, and not remembered', async () => {
+  const missing = { kind: 'not-found' };
+
+  it('are shared by those who waited for the call', async () => {
     const store = new ScriptedStore();
-    const [one, two] = [1, 2].map(() => store.reads.read(A, { since: 0 }, NEVER));
-    const both = [expect(one).rejects.toMatchObject({ kind: 'not-found' }), expect(two).rejects.toBeDefined()];
+    const reads = [1, 2].map(() => expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject(missing));
     await (await store.next()).answer();
-    await Promise.all(both);
+    await Promise.all(reads);
+    expect(store.calls).toHaveLength(1);
+  });
+
+  it.each(['not-found', 'denied', 'refused'] as const)(
+    'that last (%s) serve every reason that arose before their call, however late it is asked',
+    async (kind) => {
+      const store = new ScriptedStore();
+      const first = store.reads.read(A, { since: 0 }, NEVER).catch(() => undefined);
+      await (await store.next()).fail(kind);
+      await first;
+      for (let secret = 1; secret < 1_000; secret++) {
+        await expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind });
+      }
+      expect(store.calls).toHaveLength(1);
+      expect(store.coalesced).toBe(999);
+    },
+  );
+
+  it('never serve a reason that arose after their call, nor once a later call has succeeded', async () => {
+    const store = new ScriptedStore({ immediate: true });
+    await expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject(missing);
+    store.put('a', 'one', 'v1');
+    await store.clock.advance(10);
+    expect(await store.reads.read(A, { since: 10 }, NEVER)).toMatchObject({ unchanged: false });
+    await store.clock.advance(60_000);
+    expect(await store.reads.read(A, { since: 0 }, NEVER)).toMatchObject({ unchanged: false });
+    expect(store.made).toEqual(['fetch a', 'fetch a', 'fetch a']);
+  });
+
+  it('that may be over in a moment are not remembered', async () => {
+    const store = new ScriptedStore({ random: { next: () => 0 } });
+    const failed = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'transient' });
+    for (let attempt = 0; attempt < 6; attempt++) await (await store.next()).fail('transient');
+    await failed;
     store.put('a', 'one', 'v1');
     const again = store.reads.read(A, { since: 0 }, NEVER);
     await (await store.next()).answer();
     expect(await again).toMatchObject({ unchanged: false });
+  });
+
+  it('of a version question serve who would ask the same, and those of a read who needs the value', async () => {
+    const store = new ScriptedStore({ versions: true });
+    const ask = async (known: string | undefined, fails: boolean): Promise<void> => {
+      const read = store.reads.read(A, { since: 0, known }, NEVER).catch(() => undefined);
+      if (fails) await (await store.next()).fail('denied');
+      await read;
+    };
+    await ask('v1', true);
+    await ask('v1', false);
+    await ask(undefined, true);
+    await ask(undefined, false);
+    await ask('v1', false);
+    expect(store.made).toEqual(['probe a', 'fetch a']);
+  });
+
+  it('of a read do not keep who has the present version from hearing so', async () => {
+    const store = new ScriptedStore({ versions: true });
+    store.put('a', 'one', 'v1');
+    const denied = expect(store.reads.read(A, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'denied' });
+    await (await store.next()).fail('denied');
+    await denied;
+    const has = store.reads.read(A, { since: 0, known: 'v1' }, NEVER);
+    await (await store.next()).answer();
+    expect(await has).toEqual({ unchanged: true, version: 'v1' });
+    await expect(store.reads.read(A, { since: 0, known: 'v0' }, NEVER)).rejects.toMatchObject({ kind: 'denied' });
+    expect(store.made).toEqual(['fetch a', 'probe a']);
+  });
+
+  it('of one item of a list are remembered for that item, and those of the whole list for none', async () => {
+    const store = new ScriptedStore({ batch: true });
+    const B = sourceOf('b');
+    store.put('a', 'one', 'v1');
+    store.itemErrors.set('b', 'denied');
+    const read = store.reads.read(A, { since: 0, together: [B] }, NEVER);
+    await (await store.next()).answer();
+    await read;
+    await expect(store.reads.read(B, { since: 0 }, NEVER)).rejects.toMatchObject({ kind: 'denied' });
+    expect(store.made).toEqual(['batch a b']);
   });
 
   it('do not reach those whose reason is younger than the call', async () => {

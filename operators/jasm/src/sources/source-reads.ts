@@ -3,9 +3,11 @@ import { ProviderError } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
 import { withRetries } from './attempts.ts';
 import { KeptValues } from './kept-values.ts';
+import { placeOf, tookTooLong, unexpected, unknownProvider } from './read-errors.ts';
 import { type Source, siblingsKey, sourceKey } from './source.ts';
 import {
   answerFor,
+  rememberError,
   type SourceAnswer,
   type SourceCall,
   type SourceEntry,
@@ -67,7 +69,7 @@ const MOST_VALUE_BYTES = 8 * 2 ** 20;
  * serves a reason that arose after its call had started.
  *
  * Where a store tells versions, the version is asked for first when everybody who waits has something to compare it with.
- * Versions are remembered; values are dropped some seconds after their call.
+ * Versions are remembered, and so are errors that last; values are dropped some seconds after their call.
  */
 export class SourceReads {
   readonly #options: SourceReadsOptions;
@@ -88,10 +90,11 @@ export class SourceReads {
     signal.throwIfAborted();
     this.#options.context.signal.throwIfAborted();
     const entry = this.#entryOf(source);
-    const answer = this.#remembered(entry, reason);
-    if (!answer) return await this.#wait(entry, reason, signal);
+    const known = this.#remembered(entry, reason);
+    if (!known) return await this.#wait(entry, reason, signal);
     this.#options.metrics.countCoalesced(source.provider);
-    return answer;
+    if (known instanceof ProviderError) throw known;
+    return known;
   }
 
   #entryOf({ provider, ref }: Source): SourceEntry {
@@ -99,7 +102,7 @@ export class SourceReads {
     if (!kind) throw unknownProvider(provider, this.#options.kinds);
     const key = sourceKey(kind, ref);
     const known = this.#entries.get(key);
-    const entry = known ?? { key, kind, ref, waiters: new Set(), isServed: false, call: undefined, seen: undefined };
+    const entry: SourceEntry = known ?? { key, kind, ref, waiters: new Set(), isServed: false, failed: {} };
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     if (this.#entries.size > MOST_SOURCES) this.#forgetOldest();
@@ -115,12 +118,21 @@ export class SourceReads {
   }
 
   /** What earlier calls say, if they started late enough. */
-  #remembered({ key, seen }: SourceEntry, { since, known, force = false }: ReadReason): SourceAnswer | undefined {
-    const value = this.#values.get(key);
-    if (value && value.startedAt >= since) return answerFor(value.secret, force ? undefined : known);
-    if (force || !seen || seen.startedAt < since) return undefined;
-    if (seen.version === known) return { unchanged: true, version: known };
-    return value?.secret.version === seen.version ? { unchanged: false, secret: value.secret } : undefined;
+  #remembered(entry: SourceEntry, reason: ReadReason): SourceAnswer | ProviderError | undefined {
+    const { since, known, force = false } = reason;
+    const recent = <T extends { readonly startedAt: number }>(call: T | undefined): T | undefined =>
+      call && call.startedAt >= since ? call : undefined;
+    const kept = this.#values.get(entry.key);
+    const value = recent(kept);
+    if (value) return answerFor(value.secret, force ? undefined : known);
+    const hasVersion = known !== undefined && !force;
+    const failed = { version: recent(entry.failed.version), value: recent(entry.failed.value) };
+    if (hasVersion && failed.version) return failed.version.error;
+    const seen = force ? undefined : recent(entry.seen);
+    if (seen && seen.version === known) return { unchanged: true, version: known };
+    if (kept && seen?.version === kept.secret.version) return { unchanged: false, secret: kept.secret };
+    // Who has a version may still find that it is the present one, and need no value.
+    return seen || !hasVersion ? failed.value?.error : undefined;
   }
 
   #wait(entry: SourceEntry, reason: ReadReason, signal: AbortSignal): Promise<SourceAnswer> {
@@ -200,7 +212,7 @@ export class SourceReads {
   }
 
   async #probe(entry: SourceEntry, probeVersion: NonNullable<SecretProvider['probeVersion']>): Promise<void> {
-    const call = await this.#call([entry], (signal) => probeVersion(entry.ref, signal));
+    const call = await this.#call([entry], (signal) => probeVersion(entry.ref, signal), 'version');
     if (!call) return;
     const settled = takeVersion(entry, call.startedAt, call.answer, this.#values.get(entry.key)?.secret);
     this.#countCoalesced(entry, settled - 1);
@@ -215,8 +227,7 @@ export class SourceReads {
         if (found.size === MOST_TOGETHER - 1) break;
         if (source.provider !== entry.kind.name || siblingsKey(entry.kind, source.ref) !== group) continue;
         const sibling = this.#entryOf(source);
-        const kept = this.#values.get(sibling.key);
-        if (sibling !== entry && !sibling.call && !(kept && kept.startedAt >= since)) found.add(sibling);
+        if (sibling !== entry && !sibling.call && !this.#remembered(sibling, { since })) found.add(sibling);
       }
     }
     return [...found];
@@ -241,7 +252,10 @@ export class SourceReads {
   #takeOutcome(entry: SourceEntry, startedAt: number, outcome: ExternalSecret | ProviderError, own: 0 | 1): void {
     if (!(outcome instanceof ProviderError)) this.#deliver(entry, startedAt, outcome, own);
     // What may be better in a moment is tried again by itself, as often as any other call.
-    else if (outcome.kind !== 'transient') takeError(entry, startedAt, outcome);
+    else if (outcome.kind !== 'transient') {
+      rememberError(entry, 'value', { startedAt, error: outcome });
+      takeError(entry, startedAt, outcome);
+    }
   }
 
   /** Gives a secret to those whom its call may serve, `own` of whom it was made for, and keeps it for those who are late. */
@@ -258,6 +272,7 @@ export class SourceReads {
   async #call<T>(
     entries: readonly [SourceEntry, ...SourceEntry[]],
     attempt: (signal: AbortSignal) => Promise<T>,
+    of: 'version' | 'value' = 'value',
   ): Promise<{ readonly startedAt: number; readonly answer: T } | undefined> {
     const { clock, random } = this.#options.context;
     const stop = new AbortController();
@@ -272,7 +287,7 @@ export class SourceReads {
         call.startedAt = clock.monotonic();
         return attempt(signal);
       };
-      const late = (): ProviderError => tookTooLong(entries[0]);
+      const late = (): ProviderError => tookTooLong(entries[0], ATTEMPT_LIMIT_MS);
       const limits = { clock, random, signal: stop.signal, limitMs: ATTEMPT_LIMIT_MS, late };
       return { answer: await withRetries(begin, limits), startedAt: call.startedAt };
     } catch (error) {
@@ -280,7 +295,10 @@ export class SourceReads {
       if (stop.signal.aborted) return undefined;
       if (!(error instanceof ProviderError)) this.#options.context.log.error('a provider failed', placeOf(error));
       for (const entry of entries) {
-        takeError(entry, call.startedAt, error instanceof ProviderError ? error : unexpected(entry, error));
+        const problem = error instanceof ProviderError ? error : unexpected(entry, error);
+        // That of a list may be about another one of it.
+        if (entries.length === 1) rememberError(entry, of, { startedAt: call.startedAt, error: problem });
+        takeError(entry, call.startedAt, problem);
       }
       return undefined;
     } finally {
@@ -310,40 +328,4 @@ export class SourceReads {
     }
     this.#values.clear();
   }
-}
-
-/** unexpected is what a provider threw by mistake. That may quote what it read: only its kind is passed on. */
-function unexpected({ kind, ref }: SourceEntry, error: unknown): ProviderError {
-  const { name } = placeOf(error);
-  const said = `reading ${ref.path} from ${kind.name} failed in a way that nobody has foreseen (${name}); the operator's log says where, please report it`;
-  return new ProviderError(said, { kind: 'transient', provider: kind.name, operation: 'read', code: 'Unexpected' });
-}
-
-function placeOf(error: unknown): { readonly name: string; readonly at: readonly string[] } {
-  if (!(error instanceof Error)) return { name: typeof error, at: [] };
-  const { stack = '', message } = error;
-  // The message, which may have several lines, stands in front.
-  const frames = stack.slice(stack.indexOf(message) + message.length).split('\n');
-  return { name: error.constructor.name, at: frames.flatMap((line) => /^ {4}at (.+)$/.exec(line)?.[1] ?? []) };
-}
-
-function tookTooLong({ kind, ref }: SourceEntry): ProviderError {
-  return new ProviderError(`reading ${ref.path} from ${kind.name} took longer than ${ATTEMPT_LIMIT_MS / 1000} s`, {
-    kind: 'transient',
-    provider: kind.name,
-    operation: 'read',
-    code: 'Timeout',
-  });
-}
-
-function unknownProvider(provider: string, kinds: ReadonlyMap<string, ConfiguredKind>): ProviderError {
-  return new ProviderError(
-    `there is no provider ${JSON.stringify(provider)}; there are ${[...kinds.keys()].join(', ')}`,
-    {
-      kind: 'refused',
-      provider,
-      operation: 'load',
-      code: 'UnknownProvider',
-    },
-  );
 }
