@@ -38,15 +38,17 @@ export async function openStore(backend: AwsBackend): Promise<ScenarioStore> {
   const calls: string[] = [];
   const failures: Failure[] = [];
   const agent = new Agent({ keepAlive: true });
+  // When the server goes, the caller learns of it as it would from the server itself.
+  const ask = (request: FakeRequest): Promise<FakeFault> => pass(request, backend.url, agent).catch(() => 'reset');
   const front = await FakeHttp.start((request) => {
     const operation = operationOf(request);
     // Another service of AWS, which a role is assumed with.
-    if (operation === undefined) return pass(request, backend.url, agent);
+    if (operation === undefined) return ask(request);
     const call = `${operation} ${secretsIn(request)}`;
     calls.push(call);
     const index = failures.findIndex((failure) => [operation, call].includes(failure.call));
     const [failure] = index < 0 ? [] : failures.splice(index, 1);
-    return failure ? outcomeOf(failure.fault) : pass(request, backend.url, agent);
+    return failure ? outcomeOf(failure.fault) : ask(request);
   });
   return {
     ...backend,
