@@ -34,11 +34,14 @@ export interface SettingsInput {
 
 /** resolveSettings merges and checks. Throws BOWLINE_CONFIG_INVALID with every problem: field, line, what is wrong. */
 export function resolveSettings({ file, flags = [], operators, known }: SettingsInput): Settings {
-  if (file) checkFile(file, operators, known);
-  const given: Record<string, unknown> = {
-    ...withFlags(file?.value, flags),
-    operators: operators.map(({ name }) => name),
-  };
+  const merged = withFlags(file?.value, flags);
+  if (file) {
+    const left = new Set(problemsOf(merged, operators, known).map(said));
+    // What the file lacks by itself may come from a flag.
+    const problems = problemsOf(file.value, operators, known).filter((problem) => left.has(said(problem)));
+    refuseProblems(file.path, problems, file);
+  }
+  const given: Record<string, unknown> = { ...merged, operators: operators.map(({ name }) => name) };
   // Flags are right one by one; together with the file, or each other, they may not be.
   refuseProblems('the command line', problemsOf(given, operators, known));
   const own = Object.fromEntries(Object.entries(given).filter(([field]) => !known.includes(field)));
@@ -120,12 +123,16 @@ function problem(field: string, message: string): FieldProblem {
 
 function refuseProblems(source: string, problems: readonly FieldProblem[], file?: ConfigFile): void {
   if (problems.length === 0) return;
-  const said = problems.map(({ field, message }) => {
-    const line = file?.lineOf(field);
-    return `${line === undefined ? '' : `line ${line}: `}${field}: ${message}`;
+  const lines = problems.map((problem) => {
+    const line = file?.lineOf(problem.field);
+    return `${line === undefined ? '' : `line ${line}: `}${said(problem)}`;
   });
   throw new BowlineError(
     'BOWLINE_CONFIG_INVALID',
-    `the configuration from ${source} is not valid: ${[...new Set(said)].join('; ')}; correct it as docs/reference/configuration.md says`,
+    `the configuration from ${source} is not valid: ${[...new Set(lines)].join('; ')}; correct it as docs/reference/configuration.md says`,
   );
+}
+
+function said({ field, message }: FieldProblem): string {
+  return `${field}: ${message}`;
 }
