@@ -10,7 +10,7 @@ import { config } from '../../../operators/jasm/src/config.ts';
 import { configOf } from '../../../operators/jasm/src/testing/config-of.test-support.ts';
 
 const page = readFileSync(new URL('./annotation.md', import.meta.url), 'utf8');
-const { aws, vault, azure, mock } = configOf(config, { mock: { enabled: true } });
+const { aws, vault, azure, mock } = configOf(config, { allowAllPaths: true, mock: { enabled: true } });
 const PROVIDERS = [...providerKinds({ aws, vault, azure, mock }).keys()];
 const FIELDS = Object.keys(entrySchema.json.properties ?? {});
 

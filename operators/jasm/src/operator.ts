@@ -13,7 +13,6 @@ import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
 import { mockCommands } from './mock-commands/mock-commands.ts';
 import { annotationReader } from './pods/read-annotation.ts';
-import { requirePolicy } from './policy/config.ts';
 import { MOCK_SECRET } from './providers/mock/mock-values.ts';
 import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
 import { local, samples } from './samples.ts';
@@ -55,7 +54,6 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const { providers = providerKinds, env = process.env } = options;
   const { allowedRoles, allowedRegions } = config.aws;
   const policy = { ...config, allowedRoles, allowedRegions };
-  requirePolicy(policy);
   const kinds = providers(config);
   const instants = orderedClock(clock);
   const metrics = new JasmMetrics({

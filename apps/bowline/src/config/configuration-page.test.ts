@@ -13,9 +13,9 @@ it('is the page in the documentation', async () => {
 });
 
 it('begins with an example that is valid', async () => {
-  const selected = await loadOperators(operators, known);
-  const example = /```yaml\n([^`]*)```/.exec(configurationPage(selected))?.[1] ?? '';
-  const value = parse(example) as Record<string, unknown>;
+  const page = configurationPage(await loadOperators(operators, known));
+  const value = parse(/```yaml\n([^`]*)```/.exec(page)?.[1] ?? '') as { readonly operators: readonly string[] };
+  const selected = await loadOperators(operators, value.operators);
   const file = { path: 'bowline.yaml', value, lineOf: () => undefined };
   const { manager, sections } = resolveSettings({ file, operators: selected, known });
   expect(manager.metrics.secure).toBe(true);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operators } from '../operators.ts';
 import { bowline, testOperators } from '../test-operators.test-support.ts';
 import type { Settings } from './settings.ts';
 import { addSettings } from './settings-options.ts';
@@ -77,6 +78,13 @@ sticker: { glue: strong }
     expect(given).not.toHaveProperty('drainTimeout');
   });
 
+  it('may be right only together: a flag gives what the file lacks', async () => {
+    const path = await file('operators: [badge]\nleaderElection: { leaseDuration: 8s }\n');
+    const { manager } = await settings(['--config', path, '--renew-deadline', '5s']);
+    expect(manager.leaderElection).toMatchObject({ leaseDuration: '8s', renewDeadline: '5s' });
+    await expect(settings(['--config', path])).rejects.toThrow(/bowline\.yaml is not valid: line 2: .*renewDeadline/);
+  });
+
   it('select operators by flag rather than by file, which may hold sections of others', async () => {
     const path = await file('operators: [badge]\nbadge: { maxThings: 5 }\nsticker: { glue: strong }\n');
     const { operators, sections } = await settings(['--config', path, '--operators', 'sticker']);
@@ -96,6 +104,15 @@ sticker: { glue: strong }
 });
 
 describe('a mistake', () => {
+  it.each(['run', 'manifests'])('is to %s jasm when nobody has said who may read what', async (command) => {
+    const { code, out, err } = await bowline([command, '--operators', 'jasm'], { registry: operators });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(
+      /say who may read what in the setting jasm\.policy, or allow everything with --allow-all-paths/,
+    );
+    expect(err).toContain('BOWLINE_CONFIG_INVALID');
+  });
+
   it.each<[string, readonly string[], RegExp]>([
     [
       'no operator',

@@ -1,6 +1,4 @@
-import { BowlineError } from '@bowline/machinery';
 import { s } from '@bowline/runtime/resource';
-import type { Policy } from './permit.ts';
 
 const globs = (most: number) => s.array(s.string().minLength(1).maxLength(most)).minItems(1).maxItems(256);
 
@@ -31,11 +29,10 @@ export const policyFields = {
   policy: s.array(rule).maxItems(1_024).describe('Who may read what. What no rule allows is refused.').optional(),
 };
 
-/** requirePolicy throws BOWLINE_JASM_POLICY_MISSING when nobody has said who may read what. */
-export function requirePolicy({ policy, allowAllPaths }: Pick<Policy, 'policy' | 'allowAllPaths'>): void {
-  if (policy !== undefined || allowAllPaths) return;
-  throw new BowlineError(
-    'BOWLINE_JASM_POLICY_MISSING',
-    'cannot start jasm: without a policy every author of a pod could read all secrets that the operator can; say who may read what in the setting policy, or allow everything with --allow-all-paths',
-  );
-}
+/** policyRule is what these fields must fulfil together: somebody has said who may read what. */
+export const policyRule = {
+  rule: 'has(self.policy) || self.allowAllPaths',
+  message:
+    'without a policy every author of a pod could read all secrets that the operator can; say who may read what in the setting jasm.policy, or allow everything with --allow-all-paths',
+  fieldPath: '.policy',
+} as const;

@@ -1,7 +1,7 @@
 import { validate } from '@bowline/machinery/schema';
 import { s } from '@bowline/runtime/resource';
 import { describe, expect, test } from 'vitest';
-import { policyFields, requirePolicy } from './config.ts';
+import { policyFields, policyRule } from './config.ts';
 import { type PermitQuestion, type Policy, type PolicyRule, permit } from './permit.ts';
 
 const RULE: PolicyRule = { namespaces: ['team-a', 'shared-*'], provider: 'vault', paths: ['secret/data/team-a/**'] };
@@ -206,14 +206,12 @@ describe('the configuration', () => {
   });
 
   test('must say who may read what, one way or the other', () => {
-    expect(() => requirePolicy({ allowAllPaths: false })).toThrow(
-      expect.objectContaining({
-        code: 'BOWLINE_JASM_POLICY_MISSING',
-        message: expect.stringMatching(/setting policy.*--allow-all-paths/) as string,
-      }),
-    );
-    expect(() => requirePolicy({ allowAllPaths: true })).not.toThrow();
-    expect(() => requirePolicy({ allowAllPaths: false, policy: [] })).not.toThrow();
+    const section = s.object(policyFields).rule(policyRule.rule, policyRule);
+    expect(validate({ allowAllPaths: false }, section.json)).toMatchObject([
+      { message: expect.stringMatching(/setting jasm\.policy.*--allow-all-paths/) as string },
+    ]);
+    expect(validate({ allowAllPaths: true }, section.json)).toEqual([]);
+    expect(validate({ allowAllPaths: false, policy: [] }, section.json)).toEqual([]);
     // And whoever asks nevertheless gets nothing.
     expect(messageOf({}, { ...OPEN, allowAllPaths: false })).toMatch(/there is no policy/);
   });

@@ -132,7 +132,7 @@ it('does not start without a policy, and says which ways there are', async () =>
       await c.stop();
     })(),
   ).rejects.toMatchObject({
-    code: 'BOWLINE_OPERATOR_SETUP',
+    code: 'BOWLINE_CONFIG_INVALID',
     message: expect.stringContaining('--allow-all-paths') as string,
   });
 });
