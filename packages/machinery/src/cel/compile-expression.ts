@@ -28,6 +28,11 @@ export interface ExpressionOptions {
   readonly maxPatternSize?: number | undefined;
 }
 
+/** StepBudget is how many steps some evaluations may still take, all together. Each takes away what it took. */
+export interface StepBudget {
+  left: number;
+}
+
 /** Expression is a compiled CEL expression. */
 export interface Expression {
   readonly source: string;
@@ -37,9 +42,10 @@ export interface Expression {
   readonly patternSize: number;
   /**
    * evaluate gives the result as JSON: integers are numbers where they fit, times and durations are text, absent optional
-   * values are undefined. It throws `BOWLINE_CEL_EVALUATION` or `BOWLINE_CEL_BUDGET`.
+   * values are undefined. It throws `BOWLINE_CEL_EVALUATION`, or `BOWLINE_CEL_BUDGET` when it takes more steps than it may by
+   * itself, or than are left of the budget.
    */
-  evaluate(values?: Readonly<Record<string, unknown>>): unknown;
+  evaluate(values?: Readonly<Record<string, unknown>>, budget?: StepBudget): unknown;
 }
 
 /**
@@ -61,15 +67,19 @@ export function compileExpression(source: string, options: ExpressionOptions = {
     source,
     type: formatType(program.type),
     patternSize: program.patternSize,
-    evaluate(values = {}) {
+    evaluate(values = {}, budget = { left: maxSteps }) {
+      const frame = new Frame([], Math.min(maxSteps, budget.left));
       try {
         const slots = declared.map(({ name, read }) => read(Object.hasOwn(values, name) ? values[name] : undefined));
-        return toJson(program.run(new Frame(slots as CelValue[], maxSteps)));
+        frame.slots.push(...(slots as CelValue[]));
+        return toJson(program.run(frame));
       } catch (cause) {
         if (!(cause instanceof CelFailure)) throw cause;
         throw new BowlineError('BOWLINE_CEL_EVALUATION', `cannot evaluate ${shortened(source)}: ${cause.message}`, {
           cause,
         });
+      } finally {
+        budget.left -= frame.spent;
       }
     },
   };

@@ -12,6 +12,7 @@ export {
   compileExpression,
   type Expression,
   type ExpressionOptions,
+  type StepBudget,
   type VariableDeclaration,
 } from './compile-expression.ts';
 export { escapeFieldName } from './field-names.ts';

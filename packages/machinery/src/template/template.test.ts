@@ -76,4 +76,16 @@ describe('compileTemplate', () => {
       expect.objectContaining({ code: expect.stringMatching(/^BOWLINE_CEL_(BUDGET|EVALUATION)$/) as string }),
     );
   });
+
+  test('takes only so many steps together with others that share a budget', () => {
+    const budget = { left: 100_000 };
+    const template = compileTemplate("{{ data.big.split('').map(each, each).size() }}");
+    const big = { big: 'x'.repeat(10_000) };
+    expect(template.render(big, budget)).toBe('10000');
+    expect(budget.left).toBeLessThan(90_000);
+    expect(() => {
+      for (let times = 0; times < 10; times++) template.render(big, budget);
+    }).toThrow(expect.objectContaining({ code: 'BOWLINE_CEL_BUDGET' }));
+    expect(template.render(big)).toBe('10000');
+  });
 });

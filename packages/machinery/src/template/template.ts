@@ -1,13 +1,13 @@
-import { compileExpression, type Expression } from '../cel/compile-expression.ts';
+import { compileExpression, type Expression, type StepBudget } from '../cel/compile-expression.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /** Template is a compiled template. */
 export interface Template {
   /**
    * render fills in the holes. It throws `BOWLINE_CEL_EVALUATION`, for instance for a key that is not there, or
-   * `BOWLINE_CEL_BUDGET`.
+   * `BOWLINE_CEL_BUDGET`. Templates that are rendered with one budget take only so many steps together.
    */
-  render(data: Readonly<Record<string, string>>): string;
+  render(data: Readonly<Record<string, string>>, budget?: StepBudget): string;
   /** How many instructions the patterns in its holes have, all together. */
   readonly patternSize: number;
 }
@@ -42,16 +42,20 @@ export function compileTemplate(template: string): Template {
   const together = compileExpression(`[${holes.map(asText).join(', ')}]`, limits);
   return {
     patternSize: together.patternSize,
-    render(data) {
-      const values = evaluated(together, data);
+    render(data, budget) {
+      const values = evaluated(together, data, budget);
       return texts.map((text, index) => `${text}${values[index] ?? ''}`).join('');
     },
   };
 }
 
-function evaluated(holes: Expression, data: Readonly<Record<string, string>>): readonly string[] {
+function evaluated(
+  holes: Expression,
+  data: Readonly<Record<string, string>>,
+  budget: StepBudget | undefined,
+): readonly string[] {
   try {
-    return holes.evaluate({ data }) as readonly string[];
+    return holes.evaluate({ data }, budget) as readonly string[];
   } catch (error) {
     if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
     // What was evaluated is not what the author wrote; the cause says what is wrong with the values.
