@@ -65,14 +65,22 @@ function compact(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
+/** Far more than any path needs. A key of a thousand dots and an object made to fit it would else keep everybody waiting for minutes. */
+const MOST_CUTS = 4_096;
+
 /** memberAt is what a key means: the member of that name, or what a dotted path leads to. Undefined: nothing is there. */
 export function memberAt(fields: JsonFields, key: string): unknown {
+  return memberWithin(fields, key, { left: MOST_CUTS });
+}
+
+function memberWithin(fields: JsonFields, key: string, cuts: { left: number }): unknown {
   if (Object.hasOwn(fields, key)) return fields[key];
   // A name may itself have dots: `db.example.com.password` is cut in every way there is, the longest name first.
   for (let dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
+    if (cuts.left-- <= 0) return undefined;
     const name = key.slice(0, dot);
     const below = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const found = isFields(below) ? memberAt(below, key.slice(dot + 1)) : undefined;
+    const found = isFields(below) ? memberWithin(below, key.slice(dot + 1), cuts) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

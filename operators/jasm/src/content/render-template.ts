@@ -3,6 +3,9 @@ import { parseTemplate, recentTemplate } from '@bowline/machinery/template';
 import { ContentProblem, quotedKey } from './content-problem.ts';
 import { utf8Text } from './select-values.ts';
 
+/** As much as one template may take by itself, for all of a Secret: enough to put it together, and well under a second. */
+const MOST_STEPS = 500_000;
+
 /**
  * renderTemplate makes the values of a template's keys out of others. It throws a ContentProblem. What went wrong in an
  * expression is not repeated there: such messages show values.
@@ -17,11 +20,12 @@ export function renderTemplate(
     if (text !== undefined) texts.set(key, text);
   }
   const data = Object.fromEntries(texts);
+  const budget = { left: MOST_STEPS };
   return new Map(Object.entries(template).map(([key, text]) => [key, Buffer.from(rendered(key, text))]));
 
   function rendered(key: string, text: string): string {
     try {
-      return recentTemplate(text).render(data);
+      return recentTemplate(text).render(data, budget);
     } catch (error) {
       if (!(error instanceof BowlineError)) throw error;
       throw problemOf(key, text);

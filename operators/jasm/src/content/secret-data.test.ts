@@ -362,3 +362,31 @@ test('no problem shows a value', () => {
   expect(shown.length).toBeGreaterThan(300);
   expect(shown.filter((each) => each.includes(canary))).toEqual([]);
 });
+
+describe('what is made to be costly', () => {
+  const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `k${index}`);
+
+  test('is a value that thousands of keys name', () => {
+    const keys = JSON.stringify(Object.fromEntries(names(2_000).map((name) => [name, 'big'])));
+    expect(problem(JSON.stringify({ big: 'x'.repeat(60_000) }), `keys: ${keys}`)).toMatch(
+      /^SecretTooLarge: the values that keys name have more than 4194304 bytes/,
+    );
+  });
+
+  test('is a path of a thousand dots into an object that fits it', () => {
+    const tree = (depth: number): string => (depth === 0 ? '{}' : `{"a":${tree(depth - 1)},"a.a":${tree(depth - 1)}}`);
+    const path = new Array(1_000).fill('a').join('.');
+    // Without a limit this takes a minute.
+    expect(problem(tree(14), `keys: {x: ${path}}`)).toMatch(
+      /^SecretKeyMissing: the key "a\.a\..* is not in the secret/,
+    );
+  });
+
+  test('is a template whose many keys are each just cheap enough', () => {
+    const hole = "{{ string(data.big.split('').map(each, 1).size()) }}";
+    const template = JSON.stringify(Object.fromEntries(names(100).map((name) => [name, hole])));
+    const big = JSON.stringify({ big: 'x'.repeat(20_000) });
+    expect(values(big, `template: ${JSON.stringify({ one: hole })}`)).toEqual({ one: '20000' });
+    expect(problem(big, `template: ${template}`)).toMatch(/take too many steps/);
+  });
+});

@@ -1,3 +1,4 @@
+import { MOST_CONTENT_BYTES } from '@bowline/machinery';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import type { ExternalSecret, SecretPayload } from '../providers/provider.ts';
 import { ContentProblem, quotedKey } from './content-problem.ts';
@@ -16,12 +17,28 @@ export function selectValues({ payload }: ExternalSecret, request: SecretSyncReq
     payload.kind === 'entries' ? entriesSource(payload.entries) : fieldsSource(jsonFields(textOf(payload)));
   const chosen = request.keys ?? source.names.map((name) => ({ target: name, source: name }));
   const values = new Map<string, Value>();
+  let size = 0;
   for (const { target, source: name } of chosen) {
     const value = source.valueOf(name, request.keys === undefined);
+    size += value?.bytes.byteLength ?? 0;
+    if (size > MOST_SELECTED_BYTES) throw tooMuch();
     if (value !== undefined) values.set(target, value);
     else if (!mayBeMissing(name, request)) throw missing(name, source);
   }
   return values;
+}
+
+/**
+ * No store gives so much, but thousands of keys may name the same value. What is left after decoding, or of a template, is measured
+ * exactly.
+ */
+const MOST_SELECTED_BYTES = 4 * MOST_CONTENT_BYTES;
+
+function tooMuch(): ContentProblem {
+  return new ContentProblem(
+    'SecretTooLarge',
+    `the values that keys name have more than ${MOST_SELECTED_BYTES} bytes together, and a Secret holds at most ${MOST_CONTENT_BYTES}; choose fewer`,
+  );
 }
 
 function mayBeMissing(name: string, { missingKeyPolicy, optionalKeys }: SecretSyncRequest): boolean {
