@@ -6,7 +6,7 @@ import {
   parseDuration,
   quoteText,
 } from '@bowline/machinery';
-import { missingForType, TOKEN_TYPE } from '../content/secret-type.ts';
+import { missingForType, reservedType } from '../content/secret-type.ts';
 import type { Entry } from './entry-schema.ts';
 import type { KeySelection } from './secret-sync-request.ts';
 
@@ -129,8 +129,8 @@ function ofType(
   { type, format, key, template, creationPolicy }: Entry,
   keys: readonly KeySelection[] | undefined,
 ): readonly EntryProblem[] {
-  if (type === TOKEN_TYPE)
-    return [invalid('type', type, 'the cluster itself fills Secrets of this type; use another, such as Opaque')];
+  const reserved = reservedType(type);
+  if (reserved !== undefined) return [invalid('type', type, `${reserved}; use another, such as Opaque`)];
   if (creationPolicy === 'Merge') return [];
   const known = template
     ? Object.keys(template)

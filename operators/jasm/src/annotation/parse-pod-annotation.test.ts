@@ -243,6 +243,7 @@ describe('an annotation that is wrong', () => {
     [`${BASE}region: eu_west`, /^region \(line 4\): Invalid value: "eu_west": a lowercase RFC 1123 label/],
     [`${BASE}region: evil.example`, /must not contain dots/],
     [`${BASE}type: a b`, /^type \(line 4\): Invalid value: "a b": name part must consist of/],
+    [`${BASE}type: bootstrap.kubernetes.io/token`, /^type .*the cluster lets in whoever knows/],
     [`${BASE}type: kubernetes.io/service-account-token`, /^type .*the cluster itself fills Secrets of this type/],
     [
       `${BASE}type: kubernetes.io/tls\nkeys: [tls.crt]`,

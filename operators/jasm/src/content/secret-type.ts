@@ -14,8 +14,16 @@ const RULES: ReadonlyMap<string, SecretTypeRule> = new Map([
   ['kubernetes.io/tls', { all: ['tls.crt', 'tls.key'] }],
 ]);
 
-/** TOKEN_TYPE is the type of Secrets that the cluster itself fills with a ServiceAccount's token. */
-export const TOKEN_TYPE = 'kubernetes.io/service-account-token';
+/** What the cluster does with Secrets of some types. Who may only make pods must not make it do that. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  ['kubernetes.io/service-account-token', 'the cluster itself fills Secrets of this type'],
+  ['bootstrap.kubernetes.io/token', 'the cluster lets in whoever knows what a Secret of this type holds'],
+]);
+
+/** reservedType is why Secrets of a type are not for us to make. Undefined: they are. */
+export function reservedType(type: string): string | undefined {
+  return RESERVED.get(type);
+}
 
 /** missingForType says which keys a Secret of a type lacks: `the keys "tls.crt" and "tls.key"`. Undefined: none. */
 export function missingForType(type: string, has: (key: string) => boolean): string | undefined {
