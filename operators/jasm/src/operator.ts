@@ -13,6 +13,8 @@ import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
 import { mockCommands } from './mock-commands/mock-commands.ts';
 import { annotationReader } from './pods/read-annotation.ts';
+import type { Policy } from './policy/permit.ts';
+import { awsSecretsManager } from './providers/aws-secretsmanager/kind.ts';
 import { MOCK_SECRET } from './providers/mock/mock-values.ts';
 import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
 import { local, samples } from './samples.ts';
@@ -21,6 +23,7 @@ import { SyncMemory } from './secretsync/memory.ts';
 import { orderedClock } from './secretsync/ordered-clock.ts';
 import { reconcile } from './secretsync/reconcile.ts';
 import { RESTARTABLE } from './secretsync/restart.ts';
+import { StorePlaces } from './secretsync/store-places.ts';
 import { watching, watchingPods } from './secretsync/watching.ts';
 import { SourceReads } from './sources/source-reads.ts';
 
@@ -52,8 +55,8 @@ export const jasm = jasmWith();
 function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const { config, client, namespace, clock, random, log, signal } = context;
   const { providers = providerKinds, env = process.env } = options;
-  const { allowedRoles, allowedRegions } = config.aws;
-  const policy = { ...config, allowedRoles, allowedRegions };
+  const { allowedRoles: roles, allowedRegions: regions } = config.aws;
+  const policy: Policy = { ...config, allowed: new Map([[awsSecretsManager.name, { roles, regions }]]) };
   const kinds = providers(config);
   const instants = orderedClock(clock);
   const metrics = new JasmMetrics({
@@ -79,6 +82,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
       context: { client, namespace, clock: instants, random, log, env, signal },
     }),
     instants,
+    places: new StorePlaces(clock),
     memory: new SyncMemory(),
     metrics,
   };

@@ -141,11 +141,13 @@ describe('roles and regions', () => {
   });
 
   test('without a policy are those that the provider allows: none unless told', () => {
-    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not name the role "a"; .* allowedRoles/);
+    expect(messageOf({ role: 'a' }, OPEN)).toMatch(/an annotation may not name the role "a"; .* with a policy/);
     expect(isAllowed({ region: 'eu-1' }, OPEN)).toBe(false);
-    const some = { ...OPEN, allowedRoles: ['a*'], allowedRegions: ['eu-*'] };
+    const some = { ...OPEN, allowed: new Map([['vault', { roles: ['a*'], regions: ['eu-*'] }]]) };
     expect(permit(question({ role: 'ab', region: 'eu-1' }), some)).toEqual({ role: 'ab', region: 'eu-1' });
     expect(isAllowed({ role: 'b' }, some)).toBe(false);
+    // Who allows the roles of one store allows nothing in another.
+    expect(isAllowed({ provider: 'azure-keyvault', role: 'ab' }, some)).toBe(false);
     // With a policy they count for nothing.
     expect(isAllowed({ role: 'ab' }, { ...some, ...POLICY })).toBe(false);
   });

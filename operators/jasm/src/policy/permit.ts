@@ -25,10 +25,14 @@ export interface Policy {
   readonly permittedPathsRequired: boolean;
   /** What no rule allows is refused. Undefined: there is no policy. */
   readonly policy?: readonly PolicyRule[] | undefined;
-  /** Without rules: globs of the roles that an annotation may name. Defaults to none. */
-  readonly allowedRoles?: readonly string[] | undefined;
-  /** Without rules: globs of the regions that an annotation may name. Defaults to none. */
-  readonly allowedRegions?: readonly string[] | undefined;
+  /** Without rules: what an annotation may name, by provider. Defaults to nothing. */
+  readonly allowed?: ReadonlyMap<string, AllowedNames> | undefined;
+}
+
+/** AllowedNames are globs of what an annotation may name of one provider. A role of one is nothing to another. */
+export interface AllowedNames {
+  readonly roles: readonly string[];
+  readonly regions: readonly string[];
 }
 
 /** PermitQuestion is who asks for what. */
@@ -83,13 +87,16 @@ function byRules(question: PermitQuestion, rules: readonly PolicyRule[]): Permis
 }
 
 function byFlag({ request }: PermitQuestion, policy: Policy): Permission | string {
-  const { allowAllPaths, allowedRoles = [], allowedRegions = [] } = policy;
+  const { allowAllPaths, allowed } = policy;
   if (!allowAllPaths) return `there is no policy; ${ADMINISTRATOR}`;
-  const { role, region } = request;
-  const isAllowed =
-    (role === undefined || anyGlob(allowedRoles)(role)) && (region === undefined || anyGlob(allowedRegions)(region));
+  const { provider, role, region } = request;
+  const { roles = [], regions = [] } = allowed?.get(provider) ?? {};
+  const isAllowed = (role === undefined || anyGlob(roles)(role)) && (region === undefined || anyGlob(regions)(region));
   if (isAllowed) return { role, region };
-  return `an annotation may not name ${wishes(request)}; whoever configures the operator can allow it with allowedRoles and allowedRegions of the provider`;
+  const way = allowed?.has(provider)
+    ? 'whoever configures the operator can allow it with allowedRoles and allowedRegions of the provider'
+    : 'without a policy this provider is read as it is configured; whoever configures the operator can allow it with a policy';
+  return `an annotation may not name ${wishes(request)}; ${way}`;
 }
 
 function wishes({ role, region }: PermitQuestion['request']): string {
