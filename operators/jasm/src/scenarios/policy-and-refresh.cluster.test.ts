@@ -48,7 +48,7 @@ describe('permitted-paths', () => {
     const calls = callsFor('/late/db').length;
     c.store.addSecret('/late/db', { password: 'new' });
     await c.force('late', 'now');
-    await c.pass(10 * MINUTE_MS, MINUTE_MS);
+    await c.pass(10 * MINUTE_MS);
     expect(callsFor('/late/db')).toHaveLength(calls);
     expect(await c.admin.get(Secret, secretKey(c, 'late'))).toEqual(before);
     await permit(null);
@@ -68,7 +68,7 @@ describe('refreshInterval', () => {
     await c.idle();
     const calls = c.calls.length;
     for (let minute = 1; minute <= 10; minute++) {
-      await c.pass(MINUTE_MS, 5_000);
+      await c.pass(MINUTE_MS);
       expect(callsFor('/fresh').slice(1), `after ${minute} minutes`).toEqual(
         Array<string>(minute).fill('probeVersion /fresh'),
       );
@@ -76,7 +76,7 @@ describe('refreshInterval', () => {
     expect(c.calls.slice(calls).filter((call) => !call.endsWith(' /late/db'))).toEqual(callsFor('/fresh').slice(1));
     expect(await c.admin.get(Secret, secretKey(c, 'fresh'))).toEqual(before);
     c.store.addSecret('/fresh', { password: 'new' });
-    await c.pass(MINUTE_MS, 5_000);
+    await c.pass(MINUTE_MS);
     expect(valuesOf(await c.admin.get(Secret, secretKey(c, 'fresh')))).toEqual({ password: 'new' });
     expect(callsFor('/fresh').slice(11)).toEqual(['probeVersion /fresh', 'fetchSecret /fresh']);
   });
@@ -88,7 +88,7 @@ describe('refreshInterval', () => {
     for (const name of names) await c.untilEvent(name, 'SecretSyncSuccess');
     await c.idle();
     const calls = callsFor('/many').length;
-    await c.pass(5 * MINUTE_MS, 5_000);
+    await c.pass(5 * MINUTE_MS);
     expect(callsFor('/many').slice(calls)).toEqual(Array<string>(5).fill('probeVersion /many'));
   });
 });
