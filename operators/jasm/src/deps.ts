@@ -6,6 +6,7 @@ import type { JasmMetrics } from './metrics.ts';
 import type { Policy } from './policy/permit.ts';
 import type { ConfiguredKind } from './providers/provider-kinds.ts';
 import type { SyncMemory } from './secretsync/memory.ts';
+import type { StorePlaces } from './secretsync/store-places.ts';
 import type { SourceReads } from './sources/source-reads.ts';
 
 /** Config is the operator's configuration as it is read. */
@@ -30,6 +31,7 @@ export interface Deps {
   /** read is what the annotation of a pod says, in terms of these providers: their names, and paths as they have them. */
   readonly read: (annotation: string) => PodAnnotation;
   readonly sources: Pick<SourceReads, 'read'>;
+  readonly places: StorePlaces;
   readonly memory: SyncMemory;
   /** The instants of reasons to read, and of reads; see `orderedClock`. */
   readonly instants: Clock;

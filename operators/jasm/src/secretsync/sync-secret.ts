@@ -33,6 +33,9 @@ const MOST_PATIENCE_MS = 600_000;
 /** The queue takes up to a tenth of a delay away; what comes then must not find that it is too early. */
 const QUEUE_JITTER = 0.1;
 
+/** Who waits for a place at a store is called back; should that get lost, it comes by itself. */
+const CALLED_BACK_MS = 60_000;
+
 /** readAndWrite reads the source and makes the Secret what it says, if that is news. */
 export function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { context, situation } = work;
@@ -43,7 +46,10 @@ export function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Pr
 async function sync(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { context, situation } = work;
   const { failure, secret, now } = situation;
-  const answer = await readSource(work, step, source);
+  const { key } = context;
+  const back = { key, callBack: () => context.enqueue(key) };
+  const answer = await context.deps.places.waitFor(source.provider, back, () => readSource(work, step, source));
+  if (!answer) return { requeueAfterMs: CALLED_BACK_MS };
   context.deps.memory.of(context.key).readAt = now;
   if (!answer.unchanged) return write(work, answer.secret);
   if (failure && failure.version === answer.version) throw refusal(work, failure.problem, answer.version);

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { type PodView, podChanged, podView } from '../pods/pod-view.ts';
 import { foreignChanged, foreignView } from './foreign-view.ts';
 import { NOT_OUR_SECRETS, OUR_SECRETS, secretChanged, secretView } from './secret-view.ts';
+import { MOST_RUNS } from './store-places.ts';
 
 /** Pods that have ended ask for nothing. */
 const LIVING = 'status.phase!=Succeeded,status.phase!=Failed';
@@ -28,7 +29,7 @@ function targetsOf({ namespace, annotation }: PodView): readonly string[] {
  * - other Secrets: that they are there;
  * - namespaces: their metadata.
  */
-export const watching = keyed('secrets', { concurrency: 10, timeoutMs: LONGEST_RUN_MS, backoff: BACKOFF })
+export const watching = keyed('secrets', { concurrency: MOST_RUNS, timeoutMs: LONGEST_RUN_MS, backoff: BACKOFF })
   .using<Deps>()
   .watches(Pod, {
     fieldSelector: LIVING,

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { MOST_RUNS, StorePlaces } from './store-places.ts';
+
+const nobody = { key: 'nobody', callBack: () => undefined };
+
+describe('places of stores', () => {
+  it('leave runs to other stores when one hangs, and call back who was sent away', async () => {
+    const places = new StorePlaces();
+    const calledBack: string[] = [];
+    const caller = (key: string) => ({ key, callBack: () => calledBack.push(key) });
+    let answer = (): void => undefined;
+    const answered = new Promise<string>((resolve) => {
+      answer = () => resolve('late');
+    });
+    const runs = Array.from({ length: MOST_RUNS }, (_, run) =>
+      places.waitFor('slow', caller(`run ${run}`), () => answered),
+    );
+    expect(await Promise.all(runs.slice(24))).toEqual(Array.from({ length: MOST_RUNS - 24 }, () => undefined));
+    expect(await places.waitFor('other', nobody, () => Promise.resolve('here'))).toBe('here');
+    expect(calledBack).toEqual([]);
+    answer();
+    expect(await Promise.all(runs.slice(0, 24))).toEqual(Array.from({ length: 24 }, () => 'late'));
+    expect(calledBack).toEqual(Array.from({ length: MOST_RUNS - 24 }, (_, run) => `run ${run + 24}`));
+    expect(await places.waitFor('slow', caller('run 24'), () => Promise.resolve('at last'))).toBe('at last');
+  });
+
+  it('are free again after a failure', async () => {
+    const places = new StorePlaces();
+    for (let run = 0; run <= MOST_RUNS; run++) {
+      await expect(places.waitFor('broken', nobody, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    }
+  });
+});
