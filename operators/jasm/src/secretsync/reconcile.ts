@@ -11,15 +11,19 @@ import { restartServed } from './restart-served.ts';
 import { chooseServing } from './serving.ts';
 import { spread } from './spread.ts';
 import { markOnly, readAndWrite, type SyncWork, settle } from './sync-secret.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { canJudge, judge, type Verdict } from './verdict.ts';
 import type { SecretContext } from './watching.ts';
+
+/** How soon it is looked again for a namespace; when it is seen, that is a reason to run too. */
+const UNSEEN_MS = 1_000;
 
 /** reconcile brings a Secret to what the pods that ask for it want, or lets it go when nobody asks any more. */
 export async function reconcile(context: SecretContext): Promise<ReconcileResult> {
   const { deps, list } = context;
   deps.memory.begin(() => list(Pod), deps.instants.monotonic());
   const [first, ...others] = findAskers(context);
-  return first ? serve(context, [first, ...others]) : deleteUnasked(context);
+  if (!first) return deleteUnasked(context);
+  return canJudge(context) ? serve(context, [first, ...others]) : { requeueAfterMs: UNSEEN_MS };
 }
 
 async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]]): Promise<ReconcileResult> {

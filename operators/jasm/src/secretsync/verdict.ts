@@ -9,6 +9,15 @@ import type { SecretContext } from './watching.ts';
 /** Verdict is what a request may read, or why it may not. */
 export type Verdict = { readonly source: Source } | { readonly problem: Problem };
 
+/**
+ * canJudge is whether it is known what the namespace permits, where that can be known at all: of a namespace that was made a moment
+ * ago the pods may be seen before it is, and it may permit less than nothing said.
+ */
+export function canJudge({ key, get, list }: Pick<SecretContext, 'key' | 'get' | 'list'>): boolean {
+  // Limited to namespaces we see none; in a whole cluster there are always some.
+  return get(Namespace, { name: targetOf({ key }).namespace }) !== undefined || list(Namespace).length === 0;
+}
+
 /** judge decides whether a request may have what it asks for. Asked in every run: rights that are taken away count at once. */
 export function judge(context: SecretContext, request: SecretSyncRequest): Verdict {
   const { get, deps } = context;
