@@ -1,0 +1,99 @@
+import { Pod, Secret } from '@bowline/kubernetes';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CONSENT_ANNOTATIONS, MANAGED_BY, SECRET_ANNOTATIONS } from '../api/names.ts';
+import { entry, type JasmCluster, jasmCluster, secretKey, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+
+const CONSENT = { [CONSENT_ANNOTATIONS.mergeAllowed]: 'true' };
+
+let c: JasmCluster;
+beforeAll(async () => {
+  c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
+});
+afterAll(() => c[Symbol.asyncDispose]());
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** theirs makes a Secret of somebody else with the key `theirs`, into which keys may be merged. */
+const theirs = (name: string, more: Readonly<Record<string, string>> = {}): Promise<Secret> =>
+  c.admin.create(Secret, {
+    metadata: { ...secretKey(c, name), annotations: CONSENT },
+    data: { theirs: base64('theirs'), ...more },
+  });
+
+const change = (name: string, body: object): Promise<Secret> =>
+  c.admin.patch(Secret, secretKey(c, name), { type: 'merge', body });
+
+/** merged has a pod merge the values of a source into such a Secret, both called `name`. */
+async function merged(name: string, values: Readonly<Record<string, string>>): Promise<Secret> {
+  c.store.addSecret(`/${name}`, values);
+  await theirs(name);
+  await c.ask(name, entry(`/${name}`, name, { creationPolicy: 'Merge' }));
+  await c.untilEvent(name, 'SecretSyncSuccess');
+  return c.untilSecret(name);
+}
+
+const holds =
+  (values: Readonly<Record<string, string>>) =>
+  (secret: Secret): boolean =>
+    JSON.stringify(Object.entries(valuesOf(secret)).sort()) === JSON.stringify(Object.entries(values).sort());
+
+it('scenario 12 merges keys into a Secret of somebody else, follows the source, and repairs its own keys alone', async () => {
+  const first = await merged('followed', { a: '1', b: '2' });
+  expect(valuesOf(first)).toEqual({ theirs: 'theirs', a: '1', b: '2' });
+  expect(first.metadata?.labels?.[MANAGED_BY]).toBeUndefined();
+  await change('followed', { data: { a: base64('forged'), b: null, theirs: base64('changed'), more: base64('more') } });
+  await c.untilSecret('followed', holds({ theirs: 'changed', more: 'more', a: '1', b: '2' }));
+  c.store.addSecret('/followed', { b: '3', c: '4' });
+  await c.force('followed', '1');
+  const last = await c.untilSecret('followed', holds({ theirs: 'changed', more: 'more', b: '3', c: '4' }));
+  expect(last.metadata?.annotations?.[SECRET_ANNOTATIONS.managedKeys]).toBe('b,c');
+});
+
+it('scenario 12 leaves a Secret alone that takes back its consent', async () => {
+  await merged('withdrawn', { a: '1' });
+  await change('withdrawn', { metadata: { annotations: { [CONSENT_ANNOTATIONS.mergeAllowed]: null } } });
+  c.store.addSecret('/withdrawn', { a: '2' });
+  await c.force('withdrawn', '1');
+  expect((await c.untilEvent('withdrawn', 'SecretConflict')).note).toContain(CONSENT_ANNOTATIONS.mergeAllowed);
+  expect(valuesOf(await c.untilSecret('withdrawn'))).toEqual({ theirs: 'theirs', a: '1' });
+  await change('withdrawn', { metadata: { annotations: CONSENT } });
+  await c.untilSecret('withdrawn', holds({ theirs: 'theirs', a: '2' }));
+});
+
+it('scenario 12 does not touch a key that was there before', async () => {
+  c.store.addSecret('/taken', { a: '1', theirs: 'ours' });
+  const before = await theirs('taken');
+  await c.ask('taken', entry('/taken', 'taken', { creationPolicy: 'CreateOrMerge' }));
+  expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('keys of its own called theirs');
+  expect(await c.untilSecret('taken')).toEqual(before);
+});
+
+it('scenario 12 waits for the Secret with Merge, and makes one with CreateOrMerge', async () => {
+  c.store.addSecret('/waits', { a: '1' });
+  await c.ask('waits', entry('/waits', 'waits', { creationPolicy: 'Merge' }));
+  expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge creates none');
+  await theirs('waits');
+  await c.untilSecret('waits', holds({ theirs: 'theirs', a: '1' }));
+  await c.ask('makes', entry('/waits', 'makes', { creationPolicy: 'CreateOrMerge' }));
+  const made = await c.untilSecret('makes', holds({ a: '1' }));
+  expect(made.metadata?.labels?.[MANAGED_BY]).toBe('caronte');
+});
+
+it('scenario 12 merges again into a Secret that somebody made anew', async () => {
+  const { metadata } = await merged('anew', { a: '1' });
+  await c.admin.delete(Secret, secretKey(c, 'anew'));
+  await c.untilEvent('anew', 'SecretSyncFailed');
+  await theirs('anew', { other: base64('o') });
+  const again = await c.untilSecret('anew', holds({ theirs: 'theirs', other: 'o', a: '1' }));
+  expect(again.metadata?.uid).not.toBe(metadata?.uid);
+});
+
+it('scenario 14 leaves the keys in a Secret of somebody else when nobody asks for them any more', async () => {
+  const before = await merged('left', { a: '1' });
+  await c.admin.delete(Pod, secretKey(c, 'left'));
+  c.store.addSecret('/fence', { a: 'b' });
+  await c.ask('fence', entry('/fence', 'fence'));
+  await c.untilEvent('fence', 'SecretSyncSuccess');
+  await c.pass(3_600_000);
+  expect(await c.untilSecret('left')).toEqual(before);
+});
