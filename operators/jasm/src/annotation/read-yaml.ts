@@ -1,5 +1,6 @@
 import { quoteText, yamlNestsDeeper } from '@bowline/machinery';
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
+import { plainYaml } from './plain-yaml.ts';
 
 /** YamlText is a YAML document as plain JSON, and where its parts stand. */
 export interface YamlText {
@@ -30,6 +31,8 @@ const MOST_DEPTH = 8;
 export function readYaml(text: string): YamlText {
   if (Buffer.byteLength(text) > MOST_TEXT_BYTES)
     throw new YamlProblem(`the text has ${Buffer.byteLength(text)} bytes, and at most ${MOST_TEXT_BYTES} are read`);
+  const plain = plainYaml(text);
+  if (plain) return { value: plain.value, lineOf: (field) => plain.lines.get(field) };
   const lines = new LineCounter();
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const { contents } = onlyDocument(composed(text, lines), lineAt);

@@ -80,9 +80,14 @@ function situationOf(
   const known = memory.of(key);
   known.unaskedSince = undefined;
   known.readAt ??= now;
-  const { provider, path, hash } = found.serving.lead.request;
+  const { serving, secret, isPermitted, deletionPolicy } = found;
+  const { provider, path, hash } = serving.lead.request;
+  // Spread, `found` would make an object of kilobytes, twice for every Secret.
   return {
-    ...found,
+    serving,
+    secret,
+    isPermitted,
+    deletionPolicy,
     tellsVersions: deps.kinds.get(provider)?.tellsVersions ?? true,
     pursuedSince: pursuedSince(known.pursuit, hash),
     answeredFor: ({ pod }) => known.answered.get(pod.uid),

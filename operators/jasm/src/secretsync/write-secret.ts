@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '@bowline/kubernetes';
 import { type Clock, formatTime } from '@bowline/machinery';
 import { fieldManagerOf, type LiveClient } from '@bowline/runtime';
@@ -85,10 +86,15 @@ async function settled(writing: Promise<Secret>, wanted: Written, deed: Deed): P
   try {
     const written = await writing;
     // What is changed on its way would be repaired for ever, as fast as the API server can.
-    return viewOfSecret(written).hash === wanted.hash || deed === 'marked' ? deed : changedOnItsWay(wanted.request);
+    return deed === 'marked' || isAsWanted(written, wanted) ? deed : changedOnItsWay(wanted.request);
   } catch (error) {
     const problem = writeProblem(error, wanted);
     if (problem) return problem;
     throw error;
   }
+}
+
+/** Of a Secret that is not ours only some keys are: then its hash tells. */
+function isAsWanted(written: Secret, { data, hash }: Written): boolean {
+  return isDeepStrictEqual(written.data, data) || viewOfSecret(written).hash === hash;
 }
