@@ -77,6 +77,22 @@ describe('a role', () => {
     expect(await read()).toBe(renewed);
   });
 
+  it('is assumed anew when nobody ever answered the first time', async () => {
+    await using store = await AwsStore.start();
+    store.fake.sts.roles.set(READER, {});
+    store.fake.put('prod/db', 'one');
+    const provider = store.provider({ role: READER });
+    store.fake.http.fail(/^\/$/, 'hang');
+    const hanging = store.fake.http.hanging();
+    const late = { kind: 'transient', operation: 'AssumeRole', code: 'TimeoutError' };
+    const first = expect(provider.fetchSecret(refTo('prod/db'), NEVER)).rejects.toMatchObject(late);
+    await hanging;
+    await store.clock.advance(30_000);
+    await first;
+    expect(await provider.fetchSecret(refTo('prod/db'), NEVER)).toMatchObject({ payload: { text: 'one' } });
+    expect(store.clock.pendingTimers).toBe(0);
+  });
+
   it('has one of at most 256 clients: the one that was used longest ago is forgotten first', async () => {
     await using store = await AwsStore.start();
     const clients = new AwsClients(store.context());

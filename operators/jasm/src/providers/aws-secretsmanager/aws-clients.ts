@@ -3,6 +3,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers';
+import type { Clock } from '@bowline/machinery';
 import type { ProviderContext, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { CredentialsError, PROVIDER } from './aws-errors.ts';
@@ -27,6 +28,10 @@ const MOST_CLIENTS = 256;
 /** More calls than this wait for a free socket. */
 const MOST_SOCKETS = 32;
 const CONNECT_LIMIT_MS = 10_000;
+/** Frees the socket of a call that nobody waits for any more; who waits has a limit of their own, on the operator's clock. */
+const IDLE_LIMIT_MS = 60_000;
+/** Who gives credentials may not take longer than a read: the SDK lets all wait for the same answer, and for ever. */
+const CREDENTIALS_LIMIT_MS = 30_000;
 const SESSION_NAME_LENGTH = 64;
 
 /** SILENT keeps the SDK from writing to the console; what goes wrong is thrown. */
@@ -55,7 +60,7 @@ export class AwsClients {
       httpAgent: new HttpAgent(sockets),
       httpsAgent: new HttpsAgent({ ...sockets, ca: authorities(context.env.AWS_CA_BUNDLE) }),
     };
-    this.#ownCredentials = told(undefined, fromNodeProviderChain({ logger: SILENT }));
+    this.#ownCredentials = told(undefined, fromNodeProviderChain({ logger: SILENT }), context.clock);
     context.signal.addEventListener('abort', () => this.#close(), { once: true });
   }
 
@@ -93,7 +98,12 @@ export class AwsClients {
       // Who calls us tries again, and knows when to stop.
       maxAttempts: 1,
       logger: SILENT,
-      requestHandler: { ...this.#agents, connectionTimeout: CONNECT_LIMIT_MS, logger: SILENT },
+      requestHandler: {
+        ...this.#agents,
+        connectionTimeout: CONNECT_LIMIT_MS,
+        socketTimeout: IDLE_LIMIT_MS,
+        logger: SILENT,
+      },
     });
   }
 
@@ -111,7 +121,8 @@ export class AwsClients {
       },
       clientConfig: { maxAttempts: 1, ...(region === undefined ? {} : { region }) },
     });
-    return told(role, (properties) => observed(this.#context, 'AssumeRole', () => assume(properties)));
+    const { clock } = this.#context;
+    return told(role, (properties) => observed(this.#context, 'AssumeRole', () => assume(properties)), clock);
   }
 
   #close(): void {
@@ -140,14 +151,24 @@ function authorities(file: string | undefined): Buffer | undefined {
   }
 }
 
-/** told tells a failure to get credentials from one of the store. */
-function told(role: string | undefined, provider: CredentialProvider): CredentialProvider {
+/** told tells a failure to get credentials from one of the store, and ends one that takes too long. */
+function told(role: string | undefined, provider: CredentialProvider, clock: Clock): CredentialProvider {
   return async (properties) => {
     try {
-      return await provider(properties);
+      return await withLimit(() => provider(properties), clock);
     } catch (error) {
       // Those of the operator itself may be what a role is missing.
       throw error instanceof CredentialsError ? error : new CredentialsError(role, error);
     }
   };
+}
+
+function withLimit<T>(call: () => Promise<T>, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = Object.assign(new Error('no credentials in time'), { name: 'TimeoutError' });
+    const limit = clock.setTimer(CREDENTIALS_LIMIT_MS, () => reject(late));
+    call()
+      .then(resolve, reject)
+      .finally(() => limit.cancel());
+  });
 }
