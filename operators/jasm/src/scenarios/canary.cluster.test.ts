@@ -106,7 +106,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // Runs that wait for another attempt end with their time.
-  await whileTimePasses(() => c[Symbol.asyncDispose]());
+  await whileTimePasses(async () => await c[Symbol.asyncDispose]());
   environment[Symbol.dispose]();
   await store[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });

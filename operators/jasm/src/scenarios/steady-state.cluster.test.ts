@@ -2,7 +2,7 @@ import { Pod, Secret } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import { createMetrics } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { entry, type JasmCluster, jasmCluster, secretKey } from '../testing/jasm-cluster.test-support.ts';
+import { type Ask, entry, type JasmCluster, jasmCluster, secretKey } from '../testing/jasm-cluster.test-support.ts';
 import { ExpiringWatches } from './expiring-watches.test-support.ts';
 
 const PODS = 300;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => c[Symbol.asyncDispose]());
 
 /** askOf is what a pod asks. Some of it lasts without ever being fulfilled: that, too, is a state at rest. */
-function askOf(pod: number): string | object {
+function askOf(pod: number): Ask {
   if (pod % 50 === 1) return 'provider: mock';
   if (pod % 50 === 2) return entry('/source/0', 'theirs');
   if (pod % 50 === 3) return entry('/source/0', 'theirs', { creationPolicy: 'Merge' });

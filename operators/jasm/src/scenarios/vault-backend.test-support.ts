@@ -56,7 +56,7 @@ async function realVault(program: string, folder: string): Promise<StartedVault>
     remove: async (name) => {
       await vault.administer('DELETE', `secret/metadata/${name}`);
     },
-    stop: () => vault[Symbol.asyncDispose](),
+    stop: async () => await vault[Symbol.asyncDispose](),
   };
 }
 
@@ -68,6 +68,6 @@ async function fakeVault(): Promise<StartedVault> {
     token: vault.rootToken,
     put: (name, data) => Promise.resolve(vault.put('secret', name, data)),
     remove: (name) => Promise.resolve(vault.remove('secret', name)),
-    stop: () => vault[Symbol.asyncDispose](),
+    stop: async () => await vault[Symbol.asyncDispose](),
   };
 }
