@@ -1,4 +1,7 @@
-/** MOST_RUNS is how many Secrets are worked on at the same time. */
+/**
+ * MOST_RUNS is how many Secrets are worked on at the same time. Most of a run is waiting, for a store or for the API server, whose
+ * rate of writes is flat from about 16 at a time.
+ */
 export const MOST_RUNS = 32;
 
 /** The runs of which all may wait for one store: the rest are left to the Secrets of other stores. */

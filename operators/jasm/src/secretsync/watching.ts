@@ -14,12 +14,6 @@ const LIVING = 'status.phase!=Succeeded,status.phase!=Failed';
 /** A store may be tried for minutes before a run gives up. */
 const LONGEST_RUN_MS = 600_000;
 
-/**
- * Most of a run is waiting, for a store or for the API server, whose rate of writes is flat from about 16 at a time. More than that,
- * so that some sources which do not answer hold up nobody else.
- */
-const RUNS_AT_ONCE = 32;
-
 /** After a store's own retries have failed, the first time and at the latest. */
 const BACKOFF = { minMs: 1_000, maxMs: 600_000 };
 
