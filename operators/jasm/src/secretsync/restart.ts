@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { DaemonSet, Deployment, type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
 import type { LiveClient } from '@bowline/runtime';
-import { RESTARTED_FOR } from '../api/names.ts';
+import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import type { Asker } from '../pods/askers.ts';
 import type { Workload } from '../pods/workload.ts';
 import type { SecretView } from './secret-view.ts';
@@ -75,18 +75,24 @@ export function needsRestart(
   return pods.some(({ pod }) => pod.restartedFor[annotation] !== value && pod.createdAt <= since);
 }
 
-/** restart changes the pod template of a workload, unless it is so already, and answers whether it did. */
+/**
+ * restart changes the pod template of a workload, unless it is so already, and answers whether it did. Whose a pod is the pod itself
+ * says, and who may create pods may write anything there: `asks` is whether what the template asks is a reason to restart.
+ */
 export async function restart(
   client: Pick<LiveClient, 'find' | 'patch'>,
   namespace: string,
   { kind, name }: Workload,
   { annotation, value }: RestartMark,
+  asks: (annotation: string) => boolean,
 ): Promise<boolean> {
   const resource = RESTARTABLE[kind];
   if (!resource) return false;
   const found = await client.find(resource, { namespace, name });
+  const { [annotation]: marked, [POD_ANNOTATIONS.secretSync]: asked = '' } =
+    found?.spec?.template?.metadata?.annotations ?? {};
   // Gone, or marked before this process began.
-  if (!found || found.spec?.template?.metadata?.annotations?.[annotation] === value) return false;
+  if (!found || marked === value || !asks(asked)) return false;
   const { uid, resourceVersion } = found.metadata ?? {};
   const body = {
     metadata: { uid, resourceVersion },
