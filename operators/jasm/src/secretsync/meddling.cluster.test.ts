@@ -1,6 +1,7 @@
 import { Secret } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
 import { expect, it } from 'vitest';
+import { SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
 /** meddled is a client whose Secrets are changed on their way, as by a mutating webhook. */
@@ -59,4 +60,31 @@ it('repairs a Secret that somebody fights for later each time', async () => {
   expect(c.calls.length).toBeLessThanOrEqual(calls + 1);
   await c.pass(1_000);
   await c.untilSecret('db', (secret) => valuesOf(secret).from === 'a');
+});
+
+it('writes later each time what somebody keeps removing from a Secret, and calls no store for it', async () => {
+  await using c = await jasmCluster();
+  c.store.addSecret('/a', { from: 'a' });
+  await c.ask('web', entry('/a', 'db'));
+  await c.untilSecret('db');
+  const key = { namespace: c.namespace, name: 'db' };
+  const hash = SECRET_ANNOTATIONS.requestHash;
+  const isMarked = ({ metadata }: Secret): boolean => metadata?.annotations?.[hash] !== undefined;
+  const strip = (): Promise<Secret> =>
+    c.admin.patch(Secret, key, { type: 'merge', body: { metadata: { annotations: { [hash]: null } } } });
+  for (let times = 0; times < 5; times++) {
+    await strip();
+    await c.untilSecret('db', isMarked);
+  }
+  await c.idle();
+  const calls = c.calls.length;
+  await strip();
+  // What asks later is served; so this run is over.
+  await c.ask('later', entry('/b', 'other'));
+  await c.untilEvent('later', 'SecretFetchFailed');
+  await c.idle();
+  expect(isMarked(await c.admin.get(Secret, key))).toBe(false);
+  expect(c.calls.slice(calls)).toEqual(['fetchSecret /b']);
+  await c.pass(1_000);
+  await c.untilSecret('db', isMarked);
 });

@@ -55,6 +55,8 @@ export interface SecretMemory {
   failure: Failure | undefined;
   /** How often it was put right lately, and when last. */
   repairs: Repairs;
+  /** The same of what it says about itself. */
+  markings: Repairs;
   /** Which workloads were restarted: by id the mark that their template got. */
   readonly restarted: Map<string, string>;
 }
@@ -131,6 +133,7 @@ export class SyncMemory {
         pursuit: undefined,
         failure: undefined,
         repairs: NO_REPAIRS,
+        markings: NO_REPAIRS,
         restarted: new Map(),
       };
       this.#secrets.set(key, memory);

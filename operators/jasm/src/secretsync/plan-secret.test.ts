@@ -43,6 +43,7 @@ interface Given {
   readonly readAt?: number;
   readonly failure?: Partial<Failure>;
   readonly repairs?: number;
+  readonly markings?: number;
   readonly now?: number;
   readonly resyncMs?: number;
 }
@@ -77,6 +78,7 @@ function situation(given: Given): Situation {
       ...failure,
     },
     repairs: { count: given.repairs ?? 0, at: now },
+    markings: { count: given.markings ?? 0, at: now },
     now,
     instant: now,
     resyncMs: given.resyncMs ?? 10 * HOUR,
@@ -231,6 +233,21 @@ describe('planSecret', () => {
     ['repairs a few times in a row at once', { secret: inPlace({ hash: 'edited' }), repairs: 4 }, 'drift since 1000'],
     ['slows down when somebody fights for it', { secret: inPlace({ hash: 'edited' }), repairs: 7 }, 'leave 4000'],
     ['slows down when somebody keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
+    [
+      'slows down when somebody keeps changing what it says',
+      { secret: inPlace({ provider: 'x' }), markings: 6 },
+      'rest 2000',
+    ],
+    [
+      'slows down when somebody keeps removing what it says',
+      { secret: inPlace({ marks: { requestHash: undefined } }), markings: 6 },
+      'leave 2000',
+    ],
+    [
+      'does not for a request that changed',
+      { secret: inPlace(), pods: [{ request: { path: '/other' } }], markings: 6 },
+      'request since 1000',
+    ],
     ['says again what is wrong until it is time to try again', { failure: {} }, 'stop SecretFetchFailed 59000'],
     ['tries again then, for a newer answer', { failure: {}, now: 61_000 }, 'absent since 54000'],
     [

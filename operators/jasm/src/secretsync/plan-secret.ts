@@ -24,6 +24,7 @@ export interface Situation {
   readonly readAt: number | undefined;
   readonly failure: Failure | undefined;
   readonly repairs: Repairs;
+  readonly markings: Repairs;
   readonly now: number;
   /** The instant of this run, later than all before it; see `orderedClock`. Those of pods are of the same clock. */
   readonly instant: number;
@@ -73,11 +74,12 @@ export function planSecret(situation: Situation): SecretStep {
     if (failure && now < failure.until && !isNews(situation, failure)) {
       return { step: 'stop', problem: failure.problem, againInMs: failure.until - now };
     }
-    const waitMs = reason.cause === 'absent' || reason.cause === 'drift' ? repairableAt(situation.repairs) - now : 0;
+    const waitMs = patienceMs(situation, reason);
     return waitMs > 0 ? { ...AT_REST, againInMs: waitMs } : { step: 'read', ...reason };
   }
   if (isThere(secret) && !isMarked(secret, asItIs(secret, { request, deletionPolicy, askedBy: lead.workload.id }))) {
-    return { step: 'mark', secret };
+    const againInMs = repairableAt(situation.markings) - now;
+    return againInMs > 0 ? { step: 'rest', isServed: true, againInMs } : { step: 'mark', secret };
   }
   return { step: 'rest', isServed: true, againInMs: nextLook(situation)?.inMs };
 }
@@ -133,6 +135,13 @@ function reasonToRead(situation: Situation): Reason | undefined {
   const look = nextLook(situation);
   if (look && look.inMs <= 0) return { cause: 'refresh', since: look.at - look.periodMs * EARLY, known, force: false };
   return undefined;
+}
+
+/** patienceMs is how long something that others may undo again and again is left as it is. */
+function patienceMs({ secret, repairs, markings, now }: Situation, { cause }: Reason): number {
+  if (cause === 'absent' || cause === 'drift') return repairableAt(repairs) - now;
+  // Somebody takes away what it says about itself.
+  return cause === 'request' && isThere(secret) && !secret.marks.requestHash ? repairableAt(markings) - now : 0;
 }
 
 /** isNews is whether anything is asked that was not asked when it failed. */

@@ -94,6 +94,7 @@ function situationOf(
     readAt: known.readAt,
     failure: known.failure,
     repairs: known.repairs,
+    markings: known.markings,
     now,
     instant,
     resyncMs: settings.resyncMs * spread(`${provider} ${path}`),

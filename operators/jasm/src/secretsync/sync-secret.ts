@@ -36,20 +36,20 @@ const QUEUE_JITTER = 0.1;
 /** Who waits for a place at a store is called back; should that get lost, it comes by itself. */
 const CALLED_BACK_MS = 60_000;
 
-/** readAndWrite reads the source and makes the Secret what it says, if that is news. */
-export function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
-  const { context, situation } = work;
-  const { provider } = situation.serving.lead.request;
-  return context.deps.metrics.measure(provider, () => sync(work, step, source));
+/** readAndWrite reads the source and makes the Secret what it says, if that is news. Without a place at the store it comes back. */
+export async function readAndWrite(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
+  const { key, deps, enqueue } = work.context;
+  const { provider } = source;
+  const done = await deps.places.waitFor(provider, { key, callBack: () => enqueue(key) }, async () => ({
+    result: await deps.metrics.measure(provider, () => sync(work, step, source)),
+  }));
+  return done ? done.result : { requeueAfterMs: CALLED_BACK_MS };
 }
 
 async function sync(work: SyncWork, step: ReadStep, source: Source): Promise<ReconcileResult> {
   const { context, situation } = work;
   const { failure, secret, now } = situation;
-  const { key } = context;
-  const back = { key, callBack: () => context.enqueue(key) };
-  const answer = await context.deps.places.waitFor(source.provider, back, () => readSource(work, step, source));
-  if (!answer) return { requeueAfterMs: CALLED_BACK_MS };
+  const answer = await readSource(work, step, source);
   context.deps.memory.of(context.key).readAt = now;
   if (!answer.unchanged) return write(work, answer.secret);
   if (failure && failure.version === answer.version) throw refusal(work, failure.problem, answer.version);
@@ -70,7 +70,9 @@ async function readSource({ context, situation }: SyncWork, step: ReadStep, sour
     if (error.kind !== 'transient') throw refusal({ context, situation }, problem);
     sayProblem(context, situation.serving.served, problem);
     if (error.retryAfterMs === undefined) throw error;
-    throw slow(problem.reason, problem.message, { minMs: error.retryAfterMs, maxMs: MOST_PATIENCE_MS });
+    // Nobody else decides that a Secret waits for days.
+    const minMs = Math.min(error.retryAfterMs, MOST_PATIENCE_MS);
+    throw slow(problem.reason, problem.message, { minMs, maxMs: MOST_PATIENCE_MS });
   }
 }
 
@@ -164,6 +166,7 @@ export function settle({ context, situation }: SyncWork, deed: Deed): void {
   const pods = servedPods(serving);
   const isNews = deed === 'created' || deed === 'updated' || deed === 'repaired';
   if (deed === 'created' || deed === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
+  if (deed === 'marked') memory.markings = repairedAgain(memory.markings, situation.now);
   const unanswered = new Set(unansweredPods(situation));
   const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !asking.isInitial));
   if (told.length > 0) saySuccess(context, serving, told, deed);

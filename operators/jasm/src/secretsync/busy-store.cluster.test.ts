@@ -1,0 +1,57 @@
+import { createMetrics } from '@bowline/runtime';
+import { expect, it } from 'vitest';
+import type { ExternalSecret, SecretProvider } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import { entry, jasmCluster } from '../testing/jasm-cluster.test-support.ts';
+
+/** storeOf is a store that answers as it is told. */
+function storeOf(fetchSecret: SecretProvider['fetchSecret']): SecretProvider {
+  return { name: 'mock', capabilities: { versions: false, batch: false }, fetchSecret };
+}
+
+function secretAt(sourcePath: string): ExternalSecret {
+  return { provider: 'mock', sourcePath, payload: { kind: 'text', text: '{}' }, version: undefined };
+}
+
+it('counts no sync of a Secret that finds no place at a store that hangs', async () => {
+  const metrics = createMetrics({ process: false });
+  let answer = (): void => undefined;
+  const answers = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const store = storeOf(async ({ path }) => {
+    await answers;
+    return secretAt(path);
+  });
+  await using c = await jasmCluster({ stores: [store], metrics });
+  const secrets = Array.from({ length: 30 }, (_, index) => `s${index}`);
+  const lists = [secrets.slice(0, 15), secrets.slice(15)];
+  for (const [index, list] of lists.entries()) {
+    await c.ask(`web-${index}`, { secrets: list.map((name) => entry(`/${name}`, name)) });
+  }
+  await c.untilCalled(24);
+  // Whoever asks for what is wrong is told: so all others have been looked at.
+  await c.ask('wrong', 'no request');
+  await c.untilEvent('wrong', 'AnnotationInvalid');
+  const synced = async (): Promise<string | undefined> =>
+    /^jasm_sync_total\{provider="mock",result="success"\} (\d+)$/m.exec(await metrics.render())?.[1];
+  expect(await synced()).toBe('0');
+  answer();
+  for (const name of secrets) await c.untilSecret(name);
+  await expect.poll(synced, { timeout: 10_000 }).toBe('30');
+});
+
+it('does not wait for days because a store says so', async () => {
+  let isBusy = true;
+  const busy = { kind: 'transient', provider: 'mock', operation: 'read', code: '503', retryAfterMs: 10 ** 9 } as const;
+  const store = storeOf(({ path }) =>
+    isBusy ? Promise.reject(new ProviderError('the store is busy', busy)) : Promise.resolve(secretAt(path)),
+  );
+  await using c = await jasmCluster({ stores: [store] });
+  await c.ask('web', entry('/a', 'db'));
+  await c.untilEvent('web', 'SecretFetchFailed');
+  await c.idle();
+  isBusy = false;
+  await c.pass(660_000, 60_000);
+  await c.untilSecret('db');
+});
