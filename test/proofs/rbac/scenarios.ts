@@ -4,11 +4,18 @@ import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
 import type { Scenario } from './scenario.ts';
 import { copyScenario } from './scenarios/copy.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
+import { jasmScenario } from './scenarios/jasm.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
 
 /** scenarios are those of every operator whose rights are proved. Without an owner first: the others wait for their kinds. */
-export const scenarios: readonly Scenario[] = [copyScenario, greeterScenario, previewScenario, parcelsScenario];
+export const scenarios: readonly Scenario[] = [
+  copyScenario,
+  jasmScenario,
+  greeterScenario,
+  previewScenario,
+  parcelsScenario,
+];
 
 /** unproved are the operators that a folder exports and that have no scenario: `name in file`. */
 export function unproved(folder: string): readonly string[] {

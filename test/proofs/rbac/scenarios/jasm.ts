@@ -1,0 +1,126 @@
+import { jasm } from '@bowline/jasm';
+import {
+  DaemonSet,
+  Deployment,
+  type KubernetesObject,
+  Pod,
+  type PodTemplateSpec,
+  ReplicaSet,
+  type Resource,
+  Secret,
+  ServiceAccount,
+  StatefulSet,
+} from '@bowline/kubernetes';
+import { untilSaid } from '../events.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+
+const PREFIX = 'jasm.codnod.io';
+const TEMPLATE_HASH = 'abc123';
+const STORE = 'jasm-mock';
+
+interface Templated extends KubernetesObject {
+  readonly spec?: { readonly template?: KubernetesObject | undefined } | undefined;
+}
+
+/** Whose pods ask: a kind each, with the object that controls its pods. */
+const WORKLOADS: readonly {
+  readonly kind: Resource<Templated>;
+  readonly name: string;
+  readonly isRoundabout?: true;
+}[] = [
+  { kind: Deployment, name: 'web', isRoundabout: true },
+  { kind: StatefulSet, name: 'db' },
+  { kind: DaemonSet, name: 'agent' },
+];
+
+/** Secrets are made for the pods of three workloads, follow their source, restart the workloads twice, and go with the pods. */
+async function play(stage: Stage): Promise<void> {
+  const { admin, namespace, managerNamespace } = stage;
+  await stage.until(ServiceAccount, { name: 'default' }, () => true);
+  await admin.create(Secret, { metadata: { namespace: managerNamespace, name: STORE }, data: stored('red') });
+  for (const { kind, name, isRoundabout } of WORKLOADS) {
+    const made = await admin.create(kind, workload(namespace, name));
+    const replicas = isRoundabout
+      ? await admin.create(ReplicaSet, workload(namespace, `${name}-${TEMPLATE_HASH}`))
+      : undefined;
+    await admin.create(Pod, asking(namespace, name, replicas ?? made, replicas ? ReplicaSet : kind));
+  }
+  const untilAll = async (color: string): Promise<void> => {
+    const data = Buffer.from(color).toString('base64');
+    for (const { name } of WORKLOADS) await stage.until(Secret, { name }, (secret) => secret.data?.color === data);
+  };
+  await untilAll('red');
+  await untilSaid(stage, 'SecretSyncSuccess', 1);
+
+  for (const [index, color] of ['green', 'blue'].entries()) {
+    await admin.patch(
+      Secret,
+      { namespace: managerNamespace, name: STORE },
+      { type: 'merge', body: { data: stored(color) } },
+    );
+    for (const { kind, name } of WORKLOADS) {
+      const before = markOf(await admin.get(kind, { namespace, name }));
+      const body = { metadata: { annotations: { [`${PREFIX}/force-sync`]: color } } };
+      await admin.patch(Pod, { namespace, name }, { type: 'merge', body });
+      await stage.until(kind, { name }, (each) => ![undefined, before].includes(markOf(each)));
+    }
+    await untilAll(color);
+    // The second time it is counted up.
+    await untilSaid(stage, 'SecretSyncSuccess', index + 1);
+  }
+  for (const { name } of WORKLOADS) {
+    await admin.delete(Pod, { namespace, name });
+    await stage.untilGone(Secret, { name });
+  }
+}
+
+function stored(color: string): Readonly<Record<string, string>> {
+  return { 'values.json': Buffer.from(JSON.stringify({ '/paint': { color } })).toString('base64') };
+}
+
+function workload(namespace: string, name: string) {
+  const labels = { app: name };
+  const template: PodTemplateSpec = {
+    metadata: { labels },
+    spec: { containers: [{ name: 'main', image: 'example.test/main:1' }] },
+  };
+  return { metadata: { namespace, name }, spec: { selector: { matchLabels: labels }, template } };
+}
+
+/** Nobody makes the pods of workloads here. */
+function asking(namespace: string, name: string, owner: KubernetesObject, { group, version, kind }: Resource): Pod {
+  const { name: ownerName = '', uid = '' } = owner.metadata ?? {};
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: { 'pod-template-hash': TEMPLATE_HASH },
+      annotations: {
+        [`${PREFIX}/secret-sync`]: `provider: mock\npath: /paint\nsecretName: ${name}\ndeletionPolicy: Delete\n`,
+      },
+      ownerReferences: [{ apiVersion: `${group}/${version}`, kind, name: ownerName, uid, controller: true }],
+    },
+    spec: { schedulerName: 'nobody', containers: [{ name: 'main', image: 'example.test/main:1' }] },
+  };
+}
+
+/** markOf is what a workload was restarted for. */
+function markOf({ metadata, spec }: Templated): string | undefined {
+  return spec?.template?.metadata?.annotations?.[`${PREFIX}/restarted-for-${metadata?.name}`];
+}
+
+export const jasmScenario: Scenario = {
+  operator: jasm,
+  // Everything that needs a right is on.
+  open: () => ({
+    config: {
+      allowAllPaths: true,
+      allowDeletion: true,
+      deletionGrace: '0s',
+      allowRestart: true,
+      restart: true,
+      mock: { enabled: true },
+    },
+    play,
+  }),
+};
