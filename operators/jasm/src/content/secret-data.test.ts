@@ -390,3 +390,14 @@ describe('what is made to be costly', () => {
     expect(problem(big, `template: ${template}`)).toMatch(/take too many steps/);
   });
 });
+
+test('nothing of a value is in the message when it meets a mistake of ours', () => {
+  const stumbling = {
+    kind: 'text',
+    get text(): string {
+      throw new RangeError('cannot read correct horse');
+    },
+  } as const;
+  expect(problem(stumbling)).toMatch(/^SecretParseFailed: .* nobody has foreseen \(RangeError\)/);
+  expect(problem(stumbling)).not.toContain('correct horse');
+});

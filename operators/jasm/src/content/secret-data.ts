@@ -12,6 +12,20 @@ import { selectValues, type Value } from './select-values.ts';
  * ContentProblem for what cannot be stored; no value is in its message.
  */
 export function secretData(secret: ExternalSecret, request: SecretSyncRequest): Readonly<Record<string, string>> {
+  try {
+    return dataOf(secret, request);
+  } catch (error) {
+    if (error instanceof ContentProblem) throw error;
+    // A mistake of ours, which may quote what it stumbled over.
+    const kind = error instanceof Error ? error.constructor.name : typeof error;
+    throw new ContentProblem(
+      'SecretParseFailed',
+      `the secret cannot be used, for a reason that nobody has foreseen (${kind}); please report how it is made, not what is in it`,
+    );
+  }
+}
+
+function dataOf(secret: ExternalSecret, request: SecretSyncRequest): Readonly<Record<string, string>> {
   const values = new Map<string, Uint8Array>();
   for (const [key, value] of selectValues(secret, request)) values.set(key, decoded(key, value, request));
   const content = request.template ? renderTemplate(request.template, values) : values;
