@@ -189,6 +189,13 @@ describe('permitted-paths of a namespace', () => {
     expect(messageOf({ permitted: null }, required)).toMatch(/cannot see it/);
     expect(isAllowed({ permitted: null }, OPEN)).toBe(true);
   });
+
+  test('is not read when it is made to take long', () => {
+    expect(isAllowed({ permitted: `${'x,'.repeat(8_000)}**` }, OPEN)).toBe(true);
+    expect(messageOf({ permitted: `${'x,'.repeat(9_000)}**` }, OPEN)).toMatch(
+      /has more than 16384 characters; whoever may change the namespace team-a can shorten it/,
+    );
+  });
 });
 
 describe('the configuration', () => {

@@ -106,6 +106,9 @@ function wishes({ role, region }: PermitQuestion['request']): string {
   ].join(' and ');
 }
 
+/** Hundreds of paths. It is looked at in every run: one as long as the API server allows would take seconds each time. */
+const LONGEST_ANNOTATION = 16_384;
+
 function annotationProblem({ names, namespace, annotations }: PermitQuestion, policy: Policy): string | undefined {
   const name = NAMESPACE_ANNOTATIONS.permittedPaths;
   const given = annotations && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
@@ -115,6 +118,8 @@ function annotationProblem({ names, namespace, annotations }: PermitQuestion, po
       ? `the operator needs the annotation ${name} of the namespace and cannot see it; whoever installs the operator can let it read namespaces`
       : `the namespace must have the annotation ${name}; whoever may change the namespace ${namespace} can add it`;
   }
+  if (given.length > LONGEST_ANNOTATION)
+    return `the annotation ${name} of the namespace has more than ${LONGEST_ANNOTATION} characters; whoever may change the namespace ${namespace} can shorten it, with ** for instance`;
   const globs = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
   if (matchesPath(globs, names)) return undefined;
   return `the annotation ${name} of the namespace does not allow it; whoever may change the namespace ${namespace} can add the path`;
