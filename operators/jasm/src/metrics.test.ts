@@ -69,4 +69,14 @@ describe('JasmMetrics', () => {
     expect(await lines('jasm_last_success_timestamp_seconds')).toEqual([]);
     expect(await lines('jasm_managed_secrets')).toEqual(['jasm_managed_secrets 0']);
   });
+
+  it('forget a Secret that was never ours, and that keys are no longer merged into', async () => {
+    const { metrics, lines } = setUp(true);
+    metrics.see('shop/theirs', false);
+    metrics.succeeded('shop/theirs');
+    metrics.see('shop/theirs', false);
+    expect(await lines('jasm_last_success_timestamp_seconds')).toHaveLength(1);
+    metrics.forget('shop/theirs');
+    expect(await lines('jasm_last_success_timestamp_seconds')).toEqual([]);
+  });
 });

@@ -100,7 +100,13 @@ export class JasmMetrics implements SourceMetrics {
   /** see notes whether a Secret of ours is there. */
   see(key: string, isManaged: boolean): void {
     if (isManaged) this.#managed.add(key);
-    else if (this.#managed.delete(key) && this.#perObject) this.#lastSuccess.remove(this.#labelsOf(key));
+    else if (this.#managed.has(key)) this.forget(key);
+  }
+
+  /** forget ends what is said of a Secret that is gone, or that keys are no longer merged into. */
+  forget(key: string): void {
+    this.#managed.delete(key);
+    if (this.#perObject) this.#lastSuccess.remove(this.#labelsOf(key));
   }
 
   observeCall({ provider, operation, code, ms }: Parameters<SourceMetrics['observeCall']>[0]): void {

@@ -11,6 +11,7 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
   const secret = get('managed', target);
   deps.metrics.see(key, secret !== undefined);
   if (!secret) {
+    deps.metrics.forget(key);
     deps.memory.forget(key);
     return undefined;
   }
