@@ -6,16 +6,19 @@ import {
   type SecretsManagerClient,
   type SecretValueEntry,
 } from '@aws-sdk/client-secrets-manager';
+import { DeniedCalls } from '../denied-calls.ts';
 import type { Capabilities, ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { AwsClients, type AwsContext } from './aws-clients.ts';
 import { type AwsCall, awsError, isDenied, PROVIDER } from './aws-errors.ts';
-import { DeniedCalls } from './denied-calls.ts';
 import { observed } from './observed.ts';
 import { regionOf } from './secret-id.ts';
 
 /** The version that is read unless the annotation names one. */
 const CURRENT = 'AWSCURRENT';
+
+/** After so long we ask again whether we may describe secrets, or read several at once. */
+const DENIAL_REMEMBERED_MS = 3_600_000;
 
 /**
  * AwsSecretsManager reads from AWS Secrets Manager. Credentials come from where the SDK finds them: the environment, a web
@@ -31,7 +34,7 @@ export class AwsSecretsManager implements SecretProvider {
   constructor(context: AwsContext) {
     this.#context = context;
     this.#clients = new AwsClients(context);
-    this.#denied = new DeniedCalls(context.clock);
+    this.#denied = new DeniedCalls(context.clock, DENIAL_REMEMBERED_MS);
   }
 
   async fetchSecret(ref: SecretRef, signal: AbortSignal): Promise<ExternalSecret> {

@@ -1,4 +1,4 @@
-import type { Clock } from '@bowline/machinery';
+import { DeniedCalls } from '../denied-calls.ts';
 import { type HttpAnswer, JsonHttp } from '../http/json-http.ts';
 import { Sessions } from '../http/sessions.ts';
 import type { ExternalSecret, ProviderContext, SecretProvider, SecretRef } from '../provider.ts';
@@ -15,7 +15,6 @@ const PROVIDER = 'vault';
 
 /** Policies change: after so long we ask again whether we may read the metadata of a mount. */
 const DENIAL_REMEMBERED_MS = 600_000;
-const MOST_DENIALS = 256;
 
 /** VersionMetadata is what Vault says of one version of a secret of KV version 2. */
 interface VersionMetadata {
@@ -30,16 +29,15 @@ export class VaultProvider implements SecretProvider {
   readonly name = PROVIDER;
   readonly capabilities = { versions: true, batch: false } as const;
   readonly #config: VaultConfig;
-  readonly #clock: Clock;
   readonly #api: VaultApi;
   readonly #sessions: Sessions;
-  /** Until when we do not ask for metadata, by role and mount. */
-  readonly #denials = new Map<string, number>();
+  /** Where we do not ask for metadata, by role and mount. */
+  readonly #denied: DeniedCalls;
 
   constructor(context: Pick<ProviderContext<VaultConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>) {
     const { config, env, clock, observe, signal } = context;
     this.#config = config;
-    this.#clock = clock;
+    this.#denied = new DeniedCalls(clock, DENIAL_REMEMBERED_MS);
     const caFile = config.caFile ?? env.VAULT_CACERT;
     const http = new JsonHttp({ provider: PROVIDER, caFile, env, clock, observe, signal });
     const api = new VaultApi({ http, config, env });
@@ -71,11 +69,11 @@ export class VaultProvider implements SecretProvider {
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
     const secret = this.#secretOf(ref);
     const mount = `${ref.role ?? ''}\n${secret.mount}`;
-    if (secret.version === 1 || this.#isDenied(mount)) return undefined;
+    if (secret.version === 1 || this.#denied.has(mount)) return undefined;
     const read = { operation: 'ReadMetadata', path: `${secret.mount}/metadata/${secret.name}` };
     const { answer, problem } = await this.#get(read, ref, signal);
     if (answer.status === 403) {
-      this.#rememberDenial(mount);
+      this.#denied.add(mount);
       return undefined;
     }
     if (answer.status !== 200) throw readProblem(answer, problem);
@@ -114,16 +112,6 @@ export class VaultProvider implements SecretProvider {
       this.#api.call({ operation, path, version, token, signal }),
     );
     return { answer, problem: { operation, path, inNamespace: this.#api.inNamespace } };
-  }
-
-  #isDenied(mount: string): boolean {
-    const until = this.#denials.get(mount);
-    return until !== undefined && this.#clock.monotonic() < until;
-  }
-
-  #rememberDenial(mount: string): void {
-    if (this.#denials.size >= MOST_DENIALS) this.#denials.clear();
-    this.#denials.set(mount, this.#clock.monotonic() + DENIAL_REMEMBERED_MS);
   }
 }
 
