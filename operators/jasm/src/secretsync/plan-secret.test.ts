@@ -71,6 +71,7 @@ function situation(given: Given): Situation {
       requestHash: someRequest().hash,
       forced: undefined,
       pods: new Set(all.map(({ pod }) => pod.uid)),
+      foreignVersion: undefined,
       count: 1,
       until: 60_000,
       delayMs: 60_000,
@@ -101,6 +102,13 @@ function said(given: Given): string {
     }
   }
 }
+
+/** A Secret of others, with their consent, into which nothing was merged yet. */
+const merging: Given = {
+  secret: inPlace({ isOurs: false, isMergeAllowed: true, resourceVersion: '7', marks: { requestHash: undefined } }),
+  pods: [{ request: { creationPolicy: 'Merge' } }],
+};
+const inTheWay: Partial<Failure> = { problem: { reason: 'SecretConflict', message: 'keys' } };
 
 type Row = [what: string, given: Given, step: string];
 
@@ -257,6 +265,16 @@ describe('planSecret', () => {
     ],
     ['tries at once for a new pod', { failure: { pods: new Set() } }, 'absent since 500'],
     ['tries at once for another request', { failure: { requestHash: 'other', version: 'bad' } }, 'absent since 500'],
+    [
+      'waits while a Secret of others whose keys are in the way is as it was',
+      { ...merging, failure: { ...inTheWay, foreignVersion: '7' } },
+      'stop SecretConflict 59000',
+    ],
+    [
+      'tries at once when others have changed it',
+      { ...merging, failure: { ...inTheWay, foreignVersion: '6' } },
+      'request since 1000',
+    ],
     ['tries at once when told to', { failure: { forced: 'x' } }, 'absent since 500'],
     [
       'tries again what failed while the Secret is in place',

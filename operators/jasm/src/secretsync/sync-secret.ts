@@ -10,7 +10,7 @@ import { sayProblem, saySuccess } from './events.ts';
 import { forcedBy } from './forced.ts';
 import { type Look, targetOf } from './look.ts';
 import { repairedAgain } from './memory.ts';
-import { isThere } from './obstacles.ts';
+import { foreignVersionOf, isThere } from './obstacles.ts';
 import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
 import type { Problem } from './problem.ts';
 import { isRestarted } from './restart-served.ts';
@@ -137,7 +137,7 @@ function refusal(
   problem: Problem,
   version?: string,
 ): SlowError | TerminalError {
-  const { serving, failure, now } = situation;
+  const { serving, failure, secret, now } = situation;
   const { permanentErrorRequeueMs: baseMs } = context.deps.settings;
   const requestHash = serving.lead.request.hash;
   const count = failure?.requestHash === requestHash ? failure.count + 1 : 1;
@@ -149,6 +149,7 @@ function refusal(
     requestHash,
     forced: forcedBy(serving),
     pods: new Set(servedPods(serving).map(({ pod }) => pod.uid)),
+    foreignVersion: foreignVersionOf(secret),
     count,
     delayMs,
     until: now + delayMs * (1 - QUEUE_JITTER),
