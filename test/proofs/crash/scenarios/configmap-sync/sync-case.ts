@@ -4,9 +4,10 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { pick, type Random } from '@bowline/machinery';
 import { type Client, findCondition, isInvalid, isNotFound } from '@bowline/runtime';
 import type { Identified } from '../../fingerprint.ts';
+import { inParallel } from '../../in-parallel.ts';
 import type { CrashCase } from '../../scenario.ts';
 import { backupName, type Content, type CopyState, judge } from './judge.ts';
-import { COPIES, HALF, inParallel, SOURCES } from './world.ts';
+import { COPIES, HALF, SOURCES } from './world.ts';
 
 /** Every so many namespaces have a ConfigMap already where the copy should be. */
 const ADOPTED_EVERY = 10;

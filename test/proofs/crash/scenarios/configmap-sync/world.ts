@@ -8,8 +8,8 @@ import {
   Secret,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { forEachConcurrently } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime';
+import { inParallel } from '../../in-parallel.ts';
 
 /** SOURCES is the namespace of sources and their ConfigMapSyncs. */
 export const SOURCES = 'crash-sources';
@@ -18,20 +18,11 @@ export const SOURCES = 'crash-sources';
 export const COPIES = 'crash.bowline.dev/copies';
 export const HALF = 'crash.bowline.dev/half';
 
-const WRITES_IN_FLIGHT = 32;
 const PATIENCE_MS = 180_000;
 
 /** The neighbour is a ConfigMapSync of somebody else's, with copies in the same namespaces. */
 export const NEIGHBOUR = { namespace: 'crash-neighbour', name: 'neighbour' };
 const MOST_OF_NEIGHBOUR = 8;
-
-/** inParallel does something to many items at a time, and fails when one does. */
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const [failure] = await forEachConcurrently(items, WRITES_IN_FLIGHT, async (item) => {
-    await work(item);
-  });
-  if (failure) throw failure.error;
-}
 
 /** makeNamespaces makes the namespaces of the copies, and waits until they have all that the control plane puts into them. */
 export async function makeNamespaces(admin: Client, count: number): Promise<readonly string[]> {

@@ -1,0 +1,31 @@
+import { jasm } from '@bowline/jasm';
+import type { CrashScenario, Stage, World } from '../../scenario.ts';
+import { deeds, SecretCase } from './secret-case.ts';
+import { Store } from './store.ts';
+import { makeBystanders, makeNamespaces, untilNeighbourIsServed } from './world.ts';
+
+const PODS = 200;
+const FEW_PODS = 60;
+
+/** scenario kills JASM while it brings, changes and deletes the Secrets that pods ask for. */
+export const scenario: CrashScenario = {
+  operator: jasm,
+  // The store is a Secret, which the operator in its own process reads as it would any other store.
+  config: { allowAllPaths: true, allowDeletion: true, deletionGrace: '0s', mock: { enabled: true } },
+  deeds,
+  open,
+};
+
+async function open({ cluster, isShort, log }: Stage): Promise<World> {
+  const { admin, controlPlane } = cluster;
+  const pods = isShort ? FEW_PODS : PODS;
+  if (isShort) log(`there is little time: ${pods} pods instead of ${PODS}`);
+  const store = new Store(admin, controlPlane, cluster.namespace);
+  await makeNamespaces(admin);
+  await makeBystanders(admin, store);
+  return {
+    facts: { pods, ...(isShort ? { scaledDownFrom: PODS } : {}) },
+    settled: () => untilNeighbourIsServed(admin),
+    begin: (deed, seed) => SecretCase.begin({ admin, store, pods, deed, name: `case-${seed}` }),
+  };
+}
