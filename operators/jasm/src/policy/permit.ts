@@ -30,7 +30,7 @@ export interface Policy {
 }
 
 /** AllowedNames are globs of what an annotation may name of one provider. A role of one is nothing to another. */
-export interface AllowedNames {
+interface AllowedNames {
   readonly roles: readonly string[];
   readonly regions: readonly string[];
 }

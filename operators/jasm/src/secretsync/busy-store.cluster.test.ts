@@ -55,3 +55,22 @@ it('does not wait for days because a store says so', async () => {
   await c.pass(660_000, 60_000);
   await c.untilSecret('db');
 });
+
+it('asks once per round for what is not there, however many Secrets want it', async () => {
+  await using c = await jasmCluster();
+  const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
+  for (const list of [names.slice(0, 20), names.slice(20)]) {
+    await c.ask(`web-${list[0]}`, { secrets: list.map((name) => entry('/missing', name)) });
+    await c.untilEvent(`web-${list[0]}`, 'SecretFetchFailed');
+  }
+  await c.idle();
+  const calls = c.calls.length;
+  // Each pod is a reason of its own.
+  expect(calls).toBeLessThanOrEqual(2);
+  // After one, two and four minutes.
+  await c.pass(8 * 60_000);
+  expect(c.calls.length - calls).toBe(3);
+  c.store.addSecret('/missing', { from: 'a' });
+  await c.pass(10 * 60_000);
+  for (const name of names) await c.untilSecret(name);
+});

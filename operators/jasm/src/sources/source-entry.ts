@@ -46,7 +46,7 @@ export interface SourceEntry {
 }
 
 /** FailedCall is a call that ended with an error. */
-export interface FailedCall {
+interface FailedCall {
   readonly startedAt: number;
   readonly error: ProviderError;
 }
