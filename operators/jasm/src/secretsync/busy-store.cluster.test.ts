@@ -2,7 +2,7 @@ import { createMetrics } from '@bowline/runtime';
 import { expect, it } from 'vitest';
 import type { ExternalSecret, SecretProvider } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
-import { entry, jasmCluster } from '../testing/jasm-cluster.test-support.ts';
+import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
 
 /** storeOf is a store that answers as it is told. */
 function storeOf(fetchSecret: SecretProvider['fetchSecret']): SecretProvider {
@@ -73,4 +73,18 @@ it('asks once per round for what is not there, however many Secrets want it', as
   c.store.addSecret('/missing', { from: 'a' });
   await c.pass(10 * 60_000);
   for (const name of names) await c.untilSecret(name);
+});
+
+it('reads a source once for all Secrets that are told to sync together', async () => {
+  await using c = await jasmCluster();
+  c.store.addSecret('/a', { from: 'a' });
+  const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+  await c.ask('web', { secrets: names.map((name) => entry('/a', name)) });
+  for (const name of names) await c.untilSecret(name);
+  await c.idle();
+  const calls = c.calls.length;
+  c.store.addSecret('/a', { from: 'b' });
+  await c.force('web', 'now');
+  for (const name of names) await c.untilSecret(name, (secret) => valuesOf(secret).from === 'b');
+  expect(c.calls.slice(calls)).toEqual(['fetchSecret /a']);
 });

@@ -161,7 +161,7 @@ describe('planSecret', () => {
       },
       'pod since 500',
     ],
-    ['obeys force-sync', { secret: inPlace(), pods: [{ forceSync: 'now' }] }, 'forced since 1000 force'],
+    ['obeys force-sync', { secret: inPlace(), pods: [{ forceSync: 'now' }] }, 'forced since 500 force'],
     [
       'obeys a value of force-sync once',
       { secret: inPlace({ marks: { forced: 'now' } }), pods: [{ forceSync: 'now' }], resyncMs: 0 },

@@ -116,9 +116,9 @@ function reasonToRead(situation: Situation): Reason | undefined {
   const pods = unansweredPods(situation);
   // What is tried again wants a newer answer than the one that was the problem.
   const retriedAt = failure && now >= failure.until ? failure.until - failure.delayMs * EARLY : undefined;
-  const arisenAt = pods.reduce((latest, { noticedAt = 0 }) => Math.max(latest, noticedAt), pursuedSince);
-  const noticedAt = pods.length > 0 ? arisenAt : (retriedAt ?? instant);
-  const since = Math.max(noticedAt, retriedAt ?? noticedAt);
+  const arisenAt = (from: readonly AskingPod[]): number =>
+    from.reduce((latest, { noticedAt = 0 }) => Math.max(latest, noticedAt), Math.max(pursuedSince, retriedAt ?? 0));
+  const since = pods.length > 0 ? arisenAt(pods) : (retriedAt ?? instant);
   const badVersion = failure?.requestHash === request.hash ? failure.version : undefined;
   const whole = { since, known: badVersion, force: false } as const;
   if (!isThere(secret)) return { cause: 'absent', ...whole };
@@ -128,7 +128,8 @@ function reasonToRead(situation: Situation): Reason | undefined {
   if (secret.marks.dataHash !== secret.hash) return { cause: 'drift', ...whole };
   const known = badVersion ?? secret.marks.version;
   if (forcedBy(serving, secret.marks.forced) !== secret.marks.forced) {
-    return { cause: 'forced', since: instant, known: undefined, force: true };
+    const forcing = servedPods(serving).filter(({ pod }) => pod.forceSync !== undefined);
+    return { cause: 'forced', since: arisenAt(forcing), known: undefined, force: true };
   }
   if (pods.length > 0) return { cause: 'pod', since, known, force: false };
   if (failure) return { cause: 'retry', since, known, force: false };
