@@ -46,6 +46,21 @@ describe('sharing', () => {
     expect(store.made).toEqual(['fetch a', 'fetch a']);
   });
 
+  it.each([{ versions: false }, { versions: true }])(
+    'never serves a younger reason with a value that is merely still kept, versions: $versions',
+    async ({ versions }) => {
+      const store = new ScriptedStore({ versions, immediate: true });
+      store.put('a', 'one', 'v1');
+      await store.reads.read(A, { since: 0 }, NEVER);
+      await store.clock.advance(10);
+      store.put('a', 'two', 'v2');
+      expect(secretText(await store.reads.read(A, { since: 10 }, NEVER))).toBe('two');
+      await store.clock.advance(10);
+      store.put('a', 'three', 'v3');
+      expect(secretText(await store.reads.read(A, { since: 20, force: true }, NEVER))).toBe('three');
+    },
+  );
+
   it('does not share between sources that differ in path, version, stage, region or role', async () => {
     const store = new ScriptedStore();
     const others = [{}, { versionId: '1' }, { versionStage: 'OLD' }, { region: 'eu' }, { role: 'r' }];

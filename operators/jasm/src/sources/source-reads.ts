@@ -130,7 +130,7 @@ export class SourceReads {
     if (hasVersion && failed.version) return failed.version.error;
     const seen = force ? undefined : recent(entry.seen);
     if (seen && seen.version === known) return { unchanged: true, version: known };
-    if (kept && seen?.version === kept.secret.version) return { unchanged: false, secret: kept.secret };
+    if (seen && seen.version === kept?.secret.version) return { unchanged: false, secret: kept.secret };
     // Who has a version may still find that it is the present one, and need no value.
     return seen || !hasVersion ? failed.value?.error : undefined;
   }
