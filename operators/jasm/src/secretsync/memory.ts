@@ -9,8 +9,8 @@ export interface Failure {
   readonly requestHash: string;
   readonly forced: string | undefined;
   readonly pods: ReadonlySet<string>;
-  /** The resourceVersion of the Secret then, where it is not ours: what is in the way there is others' to take away. */
-  readonly foreignVersion: string | undefined;
+  /** The keys of the Secret then, where it is not ours: what is in the way there is others' to take away. */
+  readonly foreignKeys: string | undefined;
   /** How many times in a row. */
   readonly count: number;
   /** When it is tried again even if nothing happens, and how long the wait is. Infinity: not at all. */

@@ -11,11 +11,6 @@ export function isThere(secret: Seen): secret is SecretView {
   return secret !== undefined && secret !== 'foreign';
 }
 
-/** foreignVersionOf is the resourceVersion of a Secret that is known and not ours: when it changes, others have changed it. */
-export function foreignVersionOf(secret: Seen): string | undefined {
-  return isThere(secret) && !secret.isOurs ? secret.resourceVersion : undefined;
-}
-
 /** The most names in one message. */
 const MOST_NAMED = 10;
 

@@ -71,7 +71,7 @@ function situation(given: Given): Situation {
       requestHash: someRequest().hash,
       forced: undefined,
       pods: new Set(all.map(({ pod }) => pod.uid)),
-      foreignVersion: undefined,
+      foreignKeys: undefined,
       count: 1,
       until: 60_000,
       delayMs: 60_000,
@@ -105,7 +105,7 @@ function said(given: Given): string {
 
 /** A Secret of others, with their consent, into which nothing was merged yet. */
 const merging: Given = {
-  secret: inPlace({ isOurs: false, isMergeAllowed: true, resourceVersion: '7', marks: { requestHash: undefined } }),
+  secret: inPlace({ isOurs: false, isMergeAllowed: true, foreignKeys: 'a,b', marks: { requestHash: undefined } }),
   pods: [{ request: { creationPolicy: 'Merge' } }],
 };
 const inTheWay: Partial<Failure> = { problem: { reason: 'SecretConflict', message: 'keys' } };
@@ -267,12 +267,12 @@ describe('planSecret', () => {
     ['tries at once for another request', { failure: { requestHash: 'other', version: 'bad' } }, 'absent since 500'],
     [
       'waits while a Secret of others whose keys are in the way is as it was',
-      { ...merging, failure: { ...inTheWay, foreignVersion: '7' } },
+      { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b' } },
       'stop SecretConflict 59000',
     ],
     [
       'tries at once when others have changed it',
-      { ...merging, failure: { ...inTheWay, foreignVersion: '6' } },
+      { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b,c' } },
       'request since 1000',
     ],
     ['tries at once when told to', { failure: { forced: 'x' } }, 'absent since 500'],

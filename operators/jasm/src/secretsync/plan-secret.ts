@@ -2,7 +2,7 @@ import type { Asker, AskingPod } from '../pods/askers.ts';
 import { asItIs, isMarked } from './desired.ts';
 import { forcedBy } from './forced.ts';
 import { type Failure, type Pursuit, type Repairs, repairableAt } from './memory.ts';
-import { foreignVersionOf, isThere, obstacleTo, type Seen } from './obstacles.ts';
+import { isThere, obstacleTo, type Seen } from './obstacles.ts';
 import type { Problem } from './problem.ts';
 import type { SecretView } from './secret-view.ts';
 import { type Serving, servedPods } from './serving.ts';
@@ -145,12 +145,12 @@ function patienceMs({ secret, repairs, markings, now }: Situation, { cause }: Re
   return cause === 'request' && isThere(secret) && !secret.marks.requestHash ? repairableAt(markings) - now : 0;
 }
 
-/** isNews is whether anything is asked that was not asked when it failed, or a Secret of others that was in the way has changed. */
+/** isNews is whether anything is asked that was not asked when it failed, or others have taken away what was in the way. */
 function isNews(situation: Situation, failure: Failure): boolean {
   const { serving, secret } = situation;
-  const isConflict = failure.problem.reason === 'SecretConflict';
+  const isInTheWay = failure.problem.reason === 'SecretConflict' && isThere(secret);
   return (
-    (isConflict && foreignVersionOf(secret) !== failure.foreignVersion) ||
+    (isInTheWay && secret.foreignKeys !== failure.foreignKeys) ||
     serving.lead.request.hash !== failure.requestHash ||
     forcedBy(serving) !== failure.forced ||
     unansweredPods(situation).some(({ pod }) => !failure.pods.has(pod.uid))

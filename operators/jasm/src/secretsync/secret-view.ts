@@ -3,7 +3,7 @@ import type { Secret } from '@bowline/kubernetes';
 import { changed, PAUSED_ANNOTATION, project } from '@bowline/runtime';
 import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
-import { parseKeys } from './managed-keys.ts';
+import { formatKeys, parseKeys } from './managed-keys.ts';
 
 /** SecretMarks are what a Secret's annotations say about its last sync; see `SECRET_ANNOTATIONS`. */
 export type SecretMarks = { readonly [Mark in keyof typeof SECRET_ANNOTATIONS]: string | undefined };
@@ -25,6 +25,8 @@ export interface SecretView {
   /** The value of the label `SECRET_LABELS.provider`. */
   readonly provider: string | undefined;
   readonly hasData: boolean;
+  /** The keys of a Secret that is not ours: some may be in the way of ours. */
+  readonly foreignKeys: string | undefined;
   /** The hash of what is ours in it: all of a Secret of ours, of others the keys that we wrote. */
   readonly hash: string;
   readonly marks: SecretMarks;
@@ -64,6 +66,7 @@ export function viewOfSecret({ metadata = {}, data = {}, type = DEFAULT_TYPE, im
     isMergeAllowed: annotations[CONSENT_ANNOTATIONS.mergeAllowed] === 'true',
     provider: labels[SECRET_LABELS.provider],
     hasData: Object.keys(data).length > 0,
+    foreignKeys: isOurs ? undefined : formatKeys(Object.keys(data)),
     hash: dataHash(isOurs ? data : oursOf(data, marks)),
     marks,
   };

@@ -10,7 +10,7 @@ import { sayProblem, saySuccess } from './events.ts';
 import { forcedBy } from './forced.ts';
 import { type Look, targetOf } from './look.ts';
 import { repairedAgain } from './memory.ts';
-import { foreignVersionOf, isThere } from './obstacles.ts';
+import { isThere } from './obstacles.ts';
 import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
 import type { Problem } from './problem.ts';
 import { isRestarted } from './restart-served.ts';
@@ -149,7 +149,7 @@ function refusal(
     requestHash,
     forced: forcedBy(serving),
     pods: new Set(servedPods(serving).map(({ pod }) => pod.uid)),
-    foreignVersion: foreignVersionOf(secret),
+    foreignKeys: isThere(secret) ? secret.foreignKeys : undefined,
     count,
     delayMs,
     until: now + delayMs * (1 - QUEUE_JITTER),
