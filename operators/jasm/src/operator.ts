@@ -82,7 +82,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
       context: { client, namespace, clock: instants, random, log, env, signal },
     }),
     instants,
-    places: new StorePlaces(),
+    places: new StorePlaces(clock),
     memory: new SyncMemory(),
     metrics,
   };

@@ -1,3 +1,4 @@
+import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { MOST_RUNS, StorePlaces } from './store-places.ts';
 
@@ -5,7 +6,8 @@ const nobody = { key: 'nobody', callBack: () => undefined };
 
 describe('places of stores', () => {
   it('leave runs to other stores when one hangs, and call back who was sent away', async () => {
-    const places = new StorePlaces();
+    const clock = new VirtualClock();
+    const places = new StorePlaces(clock);
     const calledBack: string[] = [];
     const caller = (key: string) => ({ key, callBack: () => calledBack.push(key) });
     let answer = (): void => undefined;
@@ -15,6 +17,8 @@ describe('places of stores', () => {
     const runs = Array.from({ length: MOST_RUNS }, (_, run) =>
       places.waitFor('slow', caller(`run ${run}`), () => answered),
     );
+    // Now it hangs.
+    await clock.advance(1_000);
     expect(await Promise.all(runs.slice(24))).toEqual(Array.from({ length: MOST_RUNS - 24 }, () => undefined));
     expect(await places.waitFor('other', nobody, () => Promise.resolve('here'))).toBe('here');
     expect(calledBack).toEqual([]);
@@ -24,8 +28,26 @@ describe('places of stores', () => {
     expect(await places.waitFor('slow', caller('run 24'), () => Promise.resolve('at last'))).toBe('at last');
   });
 
+  it('are waited for in line while the store answers', async () => {
+    const clock = new VirtualClock();
+    const places = new StorePlaces(clock);
+    const answers: (() => void)[] = [];
+    const runs = Array.from({ length: 100 }, (_, run) =>
+      places.waitFor('slow', { ...nobody, key: `run ${run}` }, async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return run;
+      }),
+    );
+    for (let answered = 0; answered < 100; answered++) {
+      await clock.advance(900);
+      expect(answers).toHaveLength(Math.min(24 + answered, 100));
+      answers[answered]?.();
+    }
+    expect(await Promise.all(runs)).toEqual(Array.from({ length: 100 }, (_, run) => run));
+  });
+
   it('are free again after a failure', async () => {
-    const places = new StorePlaces();
+    const places = new StorePlaces(new VirtualClock());
     for (let run = 0; run <= MOST_RUNS; run++) {
       await expect(places.waitFor('broken', nobody, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     }
