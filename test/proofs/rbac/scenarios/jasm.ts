@@ -39,9 +39,9 @@ async function play(stage: Stage): Promise<void> {
   await stage.until(ServiceAccount, { name: 'default' }, () => true);
   await admin.create(Secret, { metadata: { namespace: managerNamespace, name: STORE }, data: stored('red') });
   for (const { kind, name, isRoundabout } of WORKLOADS) {
-    const made = await admin.create(kind, workload(namespace, name));
+    const made = await admin.create(kind, workload(namespace, name, name));
     const replicas = isRoundabout
-      ? await admin.create(ReplicaSet, workload(namespace, `${name}-${TEMPLATE_HASH}`))
+      ? await admin.create(ReplicaSet, workload(namespace, `${name}-${TEMPLATE_HASH}`, name))
       : undefined;
     await admin.create(Pod, asking(namespace, name, replicas ?? made, replicas ? ReplicaSet : kind));
   }
@@ -78,13 +78,19 @@ function stored(color: string): Readonly<Record<string, string>> {
   return { 'values.json': Buffer.from(JSON.stringify({ '/paint': { color } })).toString('base64') };
 }
 
-function workload(namespace: string, name: string) {
+function workload(namespace: string, name: string, secretName: string) {
   const labels = { app: name };
   const template: PodTemplateSpec = {
-    metadata: { labels },
+    metadata: { labels, annotations: asks(secretName) },
     spec: { containers: [{ name: 'main', image: 'example.test/main:1' }] },
   };
   return { metadata: { namespace, name }, spec: { selector: { matchLabels: labels }, template } };
+}
+
+function asks(secretName: string): Readonly<Record<string, string>> {
+  return {
+    [`${PREFIX}/secret-sync`]: `provider: mock\npath: /paint\nsecretName: ${secretName}\ndeletionPolicy: Delete\n`,
+  };
 }
 
 /** Nobody makes the pods of workloads here. */
@@ -95,9 +101,7 @@ function asking(namespace: string, name: string, owner: KubernetesObject, { grou
       namespace,
       name,
       labels: { 'pod-template-hash': TEMPLATE_HASH },
-      annotations: {
-        [`${PREFIX}/secret-sync`]: `provider: mock\npath: /paint\nsecretName: ${name}\ndeletionPolicy: Delete\n`,
-      },
+      annotations: asks(name),
       ownerReferences: [{ apiVersion: `${group}/${version}`, kind, name: ownerName, uid, controller: true }],
     },
     spec: { schedulerName: 'nobody', containers: [{ name: 'main', image: 'example.test/main:1' }] },
