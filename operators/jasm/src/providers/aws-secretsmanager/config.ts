@@ -12,10 +12,10 @@ export const config = s
       .describe('The region to read in. Defaults to AWS_REGION, then to that of the shared configuration file.'),
     endpoint: s
       .string()
-      .pattern('^https?://[^/?#]+/?$')
+      .pattern('^(https://[^/?#]+|http://(localhost|127[.][0-9.]+|\\[::1\\])(:[0-9]+)?)/?$')
       .optional()
       .describe(
-        'The address of Secrets Manager, for private endpoints and tests. Defaults to AWS_ENDPOINT_URL_SECRETS_MANAGER, AWS_ENDPOINT_URL, then to that of the region.',
+        'The address of Secrets Manager, for private endpoints and tests: https, or http on this machine, because answers are not encrypted otherwise. Defaults to AWS_ENDPOINT_URL_SECRETS_MANAGER, AWS_ENDPOINT_URL, then to that of the region.',
       ),
     role: s
       .string()
