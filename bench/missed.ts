@@ -7,9 +7,9 @@ const layers =
   "a write costs two to three times the processor time of one from the bare loop: the answer is parsed and put through the view, the watch shows the same object again, and a fifth is V8's garbage collection";
 
 const firstSecrets =
-  'from the start of the operator: a third of its processor time goes into connecting, listing, loading the AWS SDK and its first hundred calls, before the first Secret is written; a create costs the operator twice what it costs the bare loop, most of it in code that V8 has not compiled yet; and the answer, the watch and the run that follows show every Secret again';
+  "about a quarter of the operator's processor time is over before the first Secret is written: lists, annotations, the AWS SDK and its first calls; after that its one thread is busy, a tenth of it with V8's garbage collection, and no single part of a Secret's way stands out";
 const promoted =
-  'about 25 MB live, code included, and 56 MB are Node and what it links; the rest is what two dozen requests in flight leave in the old generation, which V8 collects when it has doubled';
+  'of the peak about 25 MB are live on the heap, code included, and 56 MB are Node itself and outside of it; the rest is garbage in the old generation, which V8 collects when that has doubled, and which falls with the number of Secrets that are worked on at a time';
 
 /** Every way in which a fan-out is judged has the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
