@@ -72,8 +72,13 @@ function declarationText(checker: ts.TypeChecker, exported: ts.Symbol): string {
       const file = declaration.getSourceFile();
       if (generated.test(file.fileName)) return `// ${exported.name}: generated`;
       const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
-      return printer.printNode(ts.EmitHint.Unspecified, node, file);
+      return inOrder(printer.printNode(ts.EmitHint.Unspecified, node, file));
     })
     .filter((text, index, all) => all.indexOf(text) === index)
     .join('\n');
+}
+
+/** Inferred unions of texts stand in the order in which the compiler met them, which another build may not share. */
+function inOrder(text: string): string {
+  return text.replaceAll(/"[^"\n]*"(?: \| "[^"\n]*")+/g, (union) => union.split(' | ').sort().join(' | '));
 }
