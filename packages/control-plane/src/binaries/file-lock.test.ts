@@ -53,6 +53,7 @@ describe('lockFile', () => {
 
   it.runIf(process.platform === 'linux')(
     'takes over from a process that has ended and that nobody has asked how',
+    { timeout: 30_000 },
     async () => {
       // Its parent becomes another program, which does not know of it.
       const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });

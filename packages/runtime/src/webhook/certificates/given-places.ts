@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObjectKey, Secret } from '@bowline/kubernetes';
 import type { Cache } from '../../cache/cache.ts';
@@ -12,14 +12,17 @@ import type { GivenPlace } from './given-certificates.ts';
 const LOOK_AT_FILES_EVERY_MS = 30_000;
 const LOOK_AT_SECRET_EVERY_MS = 3_600_000;
 
+/** The link that the kubelet turns. */
+const MOUNTED_DATA = '..data';
+
 /**
  * folderPlace is a folder with tls.crt, tls.key and perhaps ca.crt, as a mounted Secret is. The folder is watched, not the
  * files: the kubelet replaces them by turning a symbolic link, which no watch of a file notices.
  */
 export function folderPlace(folder: string): GivenPlace {
-  const read = async (name: string, optional = false): Promise<string | undefined> => {
+  const read = async (from: string, name: string, optional = false): Promise<string | undefined> => {
     try {
-      return await readFile(join(folder, name), 'utf8');
+      return await readFile(join(from, name), 'utf8');
     } catch (cause) {
       if (optional && isMissing(cause)) return undefined;
       throw new BowlineError(
@@ -34,10 +37,12 @@ export function folderPlace(folder: string): GivenPlace {
     lookEveryMs: LOOK_AT_FILES_EVERY_MS,
     ready: () => Promise.resolve(),
     async read() {
+      // All of one version: between two files the link may turn, and a key of the next one may fit.
+      const from = await realpath(join(folder, MOUNTED_DATA)).catch(() => folder);
       const [certificatePem, keyPem, bundlePem] = await Promise.all([
-        read('tls.crt'),
-        read('tls.key'),
-        read('ca.crt', true),
+        read(from, 'tls.crt'),
+        read(from, 'tls.key'),
+        read(from, 'ca.crt', true),
       ]);
       return { certificatePem, keyPem, bundlePem };
     },
