@@ -31,8 +31,6 @@ const reasons: Readonly<Record<string, string>> = {
   'cold-sync-time': 'each network chunk of about 4 kB costs one turn of two async generators',
   'cold-sync-peak-go': nursery,
   'cold-sync-peak-client-node': nursery,
-  'ready-in-process':
-    'about a third of that is V8 reading 1.3 MB of code, most of it the client, the schemas and the rules of the built-in kinds',
   'first-sync-raw': firstSecrets,
   'first-sync-memory': promoted,
   ...fanOut('children', ['apply', 'ensure']),
