@@ -53,7 +53,7 @@ await gate('check', ...script('check.ts'));
 await gate('npm test', ...script('test.ts', 'node', '--rerun'));
 
 const other = secondNode();
-await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts', 'unit')[1]);
+await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts', 'unit', '--rerun')[1]);
 // Runs the packed packages on both Nodes too (test/packed).
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes', '--rerun'));
 for (const proof of proofNames()) {
