@@ -7,8 +7,9 @@ import { type DnsServer, startDnsServer } from './dns-server.ts';
 import { previews } from './operator.ts';
 import { Preview } from './preview.ts';
 
-/** A corner of the control plane in which the operator runs, under its own account; its time is the clock's. */
-function start(dns: DnsServer, clock = new VirtualClock({ startMs: Date.now() })) {
+/** A corner of the control plane in which the operator runs, under its own account; its time passes when a test says so. */
+function start(dns: DnsServer) {
+  const clock = new VirtualClock({ startMs: Date.now() });
   return cluster({ operators: [previews], config: { previews: { dnsUrl: dns.url } }, clock, prefix: 'previews' });
 }
 
@@ -40,26 +41,23 @@ it('runs a preview, and says where', async () => {
 });
 
 it('deletes a preview and its DNS record when its time is over', async () => {
-  const clock = new VirtualClock({ startMs: Date.now() });
   await using dns = await startDnsServer();
-  await using c = await start(dns, clock);
+  await using c = await start(dns);
   await create(c, 'pr-42');
   await untilReady(c, 'pr-42', 'True', 'Reconciled');
 
-  await clock.advance(71 * 3_600_000);
-  await c.idle();
+  await c.pass(71 * 3_600_000);
   expect(dns.records.size).toBe(1);
 
   // Two hours: the API server's time, which the creation has, went on a little since the clock was made.
-  await clock.advance(2 * 3_600_000);
+  await c.pass(2 * 3_600_000);
   await c.untilGone(Preview, { name: 'pr-42' });
   expect(dns.records.size).toBe(0);
 });
 
 it('keeps a deleted Preview until its DNS record is gone, however long the provider is away', async () => {
-  const clock = new VirtualClock({ startMs: Date.now() });
   await using dns = await startDnsServer();
-  await using c = await start(dns, clock);
+  await using c = await start(dns);
   await create(c, 'pr-42');
   await untilReady(c, 'pr-42', 'True', 'Reconciled');
 
@@ -71,7 +69,7 @@ it('keeps a deleted Preview until its DNS record is gone, however long the provi
   expect(dns.records.size).toBe(1);
 
   dns.failWith = undefined;
-  await clock.advance(300_000);
+  await c.pass(300_000);
   await c.untilGone(Preview, { name: 'pr-42' });
   expect(dns.records.size).toBe(0);
 });

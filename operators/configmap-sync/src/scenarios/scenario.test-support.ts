@@ -5,10 +5,10 @@ import {
   type OperatorsOptions,
   type RunningOperators,
 } from '@bowline/control-plane/testing';
-import { ConfigMap, keyString, Namespace, type ObjectKey } from '@bowline/kubernetes';
+import { ConfigMap, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
-import { ApiError, type ApiRequest, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { ApiError, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
@@ -28,8 +28,6 @@ export interface Scenario extends Cluster, RunningOperators {
   readonly clock: VirtualClock;
   /** Where copies go unless a spec says otherwise. */
   readonly target: string;
-  /** What the operator has asked the API server so far, as `verb resource namespace/name`. */
-  readonly requests: readonly string[];
   /** source makes a ConfigMap in the scenario's namespace. */
   source(name: string, content?: Pick<ConfigMap, 'data' | 'binaryData' | 'immutable'>): Promise<ConfigMap>;
   /** sync makes a ConfigMapSync of the ConfigMap with the same name. It goes to the target unless the spec says where to. */
@@ -49,23 +47,16 @@ export interface Scenario extends Cluster, RunningOperators {
   untilAsked(request: string, from?: number): Promise<void>;
   /** missingNamespace is the name of a namespace that does not exist; made or not, it goes with the scenario. */
   missingNamespace(): string;
-  /** pass lets virtual time pass, in steps in which all work that falls due is done. */
-  pass(ms: number, stepMs?: number): Promise<void>;
-  /** writes are what the operator has written since a time, by the audit log. Leases, and questions about rights, do not count. */
-  writes(since: number): Promise<readonly string[]>;
 }
 
 /** startScenario starts the operator, as it is installed unless the options say otherwise. */
 export async function startScenario(options: Partial<OperatorsOptions & ClusterOptions> = {}): Promise<Scenario> {
   const clock = new VirtualClock();
-  const requests: string[] = [];
-  const { through = (client) => client } = options;
   const c = await cluster({
     operators: [configMapSync],
     prefix: 'scenario',
     clock,
     ...options,
-    through: (client) => through(client.checked((request) => void requests.push(describeRequest(request)))),
   });
   const { namespace, admin } = c;
   const target = await c.createNamespace('scenario-target');
@@ -74,7 +65,6 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
   const own: Omit<Scenario, keyof (Cluster & RunningOperators)> = {
     clock,
     target,
-    requests,
     from,
     to,
     source: (name, content = { data: { color: 'red' } }) =>
@@ -99,7 +89,7 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
       return found;
     },
     untilAsked: (request, start = 0) =>
-      expect.poll(() => requests.slice(start), { timeout: 20_000, interval: 20 }).toContain(request),
+      expect.poll(() => c.requests.slice(start), { timeout: 20_000, interval: 20 }).toContain(request),
     missingNamespace: () => {
       const name = c.uniqueName('scenario-later');
       c.onDispose(() =>
@@ -109,32 +99,8 @@ export async function startScenario(options: Partial<OperatorsOptions & ClusterO
       );
       return name;
     },
-    pass: async (ms, stepMs = 10_000) => {
-      for (let passed = 0; passed < ms; passed += stepMs) {
-        await clock.advance(Math.min(stepMs, ms - passed));
-        await c.idle();
-      }
-    },
-    writes: async (since) => {
-      const account = `system:serviceaccount:${c.managerNamespace}:`;
-      return (await c.controlPlane.audit(since))
-        .filter(({ user, verb }) => user.username?.startsWith(account) && !['get', 'list', 'watch'].includes(verb))
-        .map(({ verb, objectRef: { resource, subresource, namespace, name } = {} }) =>
-          [
-            verb,
-            subresource ? `${resource}/${subresource}` : resource,
-            keyString({ namespace, name: name ?? '' }),
-          ].join(' '),
-        )
-        .filter((write) => !/^(?:\w+ leases|create \w+accessreviews) /.test(write));
-    },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
-}
-
-/** describeRequest is a request as `verb resource namespace/name`. */
-function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
-  return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
 }
 
 /** refusalOf is the error of a request that the API server must refuse. */

@@ -5,18 +5,9 @@ import {
   type OperatorsOptions,
   type RunningOperators,
 } from '@bowline/control-plane/testing';
-import {
-  keyString,
-  type ObjectKey,
-  type ObjectMeta,
-  Pod,
-  type PodSpec,
-  Secret,
-  ServiceAccount,
-} from '@bowline/kubernetes';
+import { type ObjectKey, type ObjectMeta, Pod, type PodSpec, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
-import type { ApiRequest } from '@bowline/runtime';
 import { expect } from 'vitest';
 import { POD_ANNOTATIONS } from '../api/names.ts';
 import { jasmWith } from '../operator.ts';
@@ -53,8 +44,6 @@ export interface JasmCluster extends Cluster, RunningOperators {
   readonly store: MockProvider;
   /** The calls to stores so far, as `operation path`. */
   readonly calls: readonly string[];
-  /** What the operator has asked the API server so far, as `verb resource namespace/name`. */
-  readonly requests: readonly string[];
   /** ask makes a pod that asks. No node ever gets it: it stays Pending, and goes at once when it is deleted. */
   ask(name: string, ask: Ask, options?: PodOptions): Promise<Pod>;
   /** askAgain changes what a pod asks. */
@@ -69,13 +58,6 @@ export interface JasmCluster extends Cluster, RunningOperators {
   events(pod: string): Promise<readonly string[]>;
   /** untilCalled waits until a store was called so many times. */
   untilCalled(times: number): Promise<void>;
-  /**
-   * pass lets virtual time pass, from one thing that falls due to the next, and waits until all work that each sets off is done: time
-   * stands still while a store is called, or its answer would come too late.
-   */
-  pass(ms: number, stepMs?: number): Promise<void>;
-  /** writes are what the operator has written since a time, by the audit log. Leases do not count, nor questions about rights. */
-  writes(since: number): Promise<readonly string[]>;
 }
 
 /** entry is what a pod asks of the provider `mock`: a path, and the name of a Secret. */
@@ -129,12 +111,11 @@ const NOBODY = 'nobody';
 
 /** jasmCluster starts the operator with a store in memory. */
 export async function jasmCluster(options: JasmClusterOptions = {}): Promise<JasmCluster> {
-  const { config = { allowAllPaths: true }, isAsInstalled = false, through = (client) => client, ...others } = options;
+  const { config = { allowAllPaths: true }, isAsInstalled = false, ...others } = options;
   const clock = new VirtualClock({ startMs: Date.now() });
   const store = new MockProvider();
   const { stores = [store], ...rig } = others;
   const calls: string[] = [];
-  const requests: string[] = [];
   const providers = () => new Map(stores.map((each) => [each.name, kindOf(each, calls)]));
   const c = await cluster({
     operators: [isAsInstalled ? jasmWith() : jasmWith({ providers, env: {} })],
@@ -142,7 +123,6 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
     ...rig,
     clock,
     config: { jasm: config },
-    through: (client) => through(client.checked((request) => void requests.push(describeRequest(request)))),
   });
   const { namespace, admin } = c;
   await c.until(ServiceAccount, { name: 'default' }, () => true);
@@ -156,7 +136,6 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
     clock,
     store,
     calls,
-    requests,
     ask: (name, ask, { namespace: where = namespace, forceSync, metadata = {} } = {}) =>
       admin.create(Pod, {
         metadata: {
@@ -186,22 +165,6 @@ export async function jasmCluster(options: JasmClusterOptions = {}): Promise<Jas
     },
     untilCalled: (times) =>
       expect.poll(() => calls.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(times),
-    pass: async (ms, stepMs = ms) => {
-      const end = clock.monotonic() + ms;
-      for (let left = ms; left > 0; left = end - clock.monotonic()) {
-        await clock.advance(Math.min(clock.nextDueInMs ?? left, left, stepMs));
-        await c.idle();
-      }
-    },
-    writes: async (since) => {
-      const account = `system:serviceaccount:${c.managerNamespace}:`;
-      return (await c.controlPlane.audit(since))
-        .filter(({ user, verb }) => user.username?.startsWith(account) && !['get', 'list', 'watch'].includes(verb))
-        .map(({ verb, objectRef: { resource, namespace: where, name } = {} }) =>
-          [verb, resource, keyString({ namespace: where, name: name ?? '' })].join(' '),
-        )
-        .filter((write) => !/^(?:\w+ leases|create \w+accessreviews) /.test(write));
-    },
   };
   return Object.defineProperties({ ...c, ...own }, Object.getOwnPropertyDescriptors(c));
 }
@@ -219,8 +182,4 @@ export function textOf(ask: Ask): string {
 /** secretKey is the key of a Secret in the cluster's namespace. */
 export function secretKey({ namespace }: Pick<JasmCluster, 'namespace'>, name: string): ObjectKey {
   return { namespace, name };
-}
-
-function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
-  return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
 }

@@ -5,6 +5,7 @@ import {
   ConfigMap,
   type KubernetesObject,
   keyOf,
+  keyString,
   type ObjectKey,
   type PolicyRule,
   type Resource,
@@ -12,7 +13,9 @@ import {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
+import { VirtualClock } from '@bowline/machinery';
 import {
+  type ApiRequest,
   type Client,
   installCustomResourceDefinitions,
   isForbidden,
@@ -25,6 +28,7 @@ import {
   type WebhookServing,
   withConfig,
 } from '@bowline/runtime';
+import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
 import { withoutOthersNamespaces } from './own-namespaces.ts';
@@ -78,6 +82,15 @@ export interface RunningOperators {
   stop(): Promise<void>;
   /** idle waits until every controller works and nothing is left to do at this moment. */
   idle(): Promise<void>;
+  /**
+   * pass lets the time of a VirtualClock pass, from one thing that falls due to the next, and waits until all work that each sets off
+   * is done: a request in flight must not find that its time is over. `leastStepMs` takes together what falls due within it; defaults to 0.
+   */
+  pass(ms: number, leastStepMs?: number): Promise<void>;
+  /** What the operators have asked the API server so far, as `verb resource namespace/name`. */
+  readonly requests: readonly string[];
+  /** writes are what the operators have written since a time, by the audit log. Leases do not count, nor questions about rights. */
+  writes(since: number): Promise<readonly string[]>;
 }
 
 /**
@@ -96,6 +109,7 @@ export async function runOperators(
   const resources = operators.flatMap((operator) => operator.resources);
   await installCustomResourceDefinitions(c.admin, resources);
   for (const owner of ownersOf(operators)) await untilMayOwn(c, owner, signal);
+  const requests: string[] = [];
   const clients = new Map<string, Client>();
   const configurationNames = new Map<string, string>();
   for (const operator of operators) {
@@ -106,7 +120,8 @@ export async function runOperators(
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const configured = await withConfig(operator, options.config?.[operator.name]);
     const client = await identityOf(c, rights(rbacManifests(configured, wanted)), signal);
-    clients.set(operator.name, withoutOthersNamespaces(through(client), ours));
+    const recording = client.checked((request) => void requests.push(describeRequest(request)));
+    clients.set(operator.name, withoutOthersNamespaces(through(recording), ours));
   }
 
   const start = () => {
@@ -155,8 +170,11 @@ export async function runOperators(
     for (const resource of resources) await dropFinalizers(c.admin, resource, ours);
   });
   await configure();
+  const idle = (): Promise<void> =>
+    waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager)), signal);
   return {
     managerNamespace,
+    requests,
     get manager() {
       return current.manager;
     },
@@ -166,8 +184,35 @@ export async function runOperators(
       current = start();
       await configure();
     },
-    idle: () => waitFor('the operators to be idle', () => Promise.resolve(isIdle(current.manager)), signal),
+    idle,
+    async pass(ms, leastStepMs = 0) {
+      const { clock } = others;
+      if (!(clock instanceof VirtualClock)) throw new TypeError('only the time of a VirtualClock can be made to pass');
+      const end = clock.monotonic() + ms;
+      for (let left = ms; left > 0; left = end - clock.monotonic()) {
+        await clock.advance(Math.min(Math.max(clock.nextDueInMs ?? left, leastStepMs), left));
+        await idle();
+      }
+    },
+    async writes(since) {
+      const account = `system:serviceaccount:${managerNamespace}:`;
+      return (await c.controlPlane.audit(since))
+        .filter(({ user, verb }) => user.username?.startsWith(account) && !READS.has(verb))
+        .map(describeWrite)
+        .filter((write) => !/^(?:\w+ leases|create \w+accessreviews) /.test(write));
+    },
   };
+}
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+function describeRequest({ verb, resource, key, namespace = '' }: ApiRequest): string {
+  return `${verb} ${resource?.plural ?? ''} ${key ? keyString(key) : namespace}`;
+}
+
+function describeWrite({ verb, objectRef = {} }: AuditEvent): string {
+  const { resource, subresource, namespace, name = '' } = objectRef;
+  return `${verb} ${subresource ? `${resource}/${subresource}` : resource} ${keyString({ namespace, name })}`;
 }
 
 function isIdle(manager: Manager): boolean {
