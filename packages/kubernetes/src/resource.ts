@@ -31,3 +31,9 @@ export function resource<T, const Id extends string = string>(names: Omit<Resour
 export function apiVersionOf(resource: Pick<Resource, 'group' | 'version'>): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
+
+/** parseApiVersion reverses `apiVersionOf`. */
+export function parseApiVersion(apiVersion: string): Pick<Resource, 'group' | 'version'> {
+  const slash = apiVersion.indexOf('/');
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+}

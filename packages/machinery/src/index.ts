@@ -91,4 +91,5 @@ export { untilAborted } from './signals/until-aborted.ts';
 export { formatMicroTime, formatTime, parseTime } from './time/timestamp.ts';
 export { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from './validation/dns-names.ts';
 export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';
+export { shortName } from './validation/short-name.ts';
 export { type YamlToken, yamlNestsDeeper } from './yaml/token-depth.ts';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { shortName } from '@bowline/machinery';
 
 /** GROUP is the API group of the kinds; its labels, annotations and the finalizer begin with it. They are API. */
 export const GROUP = 'sync.bowline.dev';
@@ -62,9 +62,5 @@ const MOST_LABEL_CHARACTERS = 63;
 
 /** labelValueOf is a name as the value of a label: cut, and told apart by a hash, where it is too long for one. */
 export function labelValueOf(name: string): string {
-  if (name.length <= MOST_LABEL_CHARACTERS) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 10);
-  // A name may not end in a dot or dash before the suffix, or the value would read like another name's.
-  const start = name.slice(0, MOST_LABEL_CHARACTERS - hash.length - 1).replace(/[-.]+$/, '');
-  return `${start}-${hash}`;
+  return shortName(name, MOST_LABEL_CHARACTERS);
 }

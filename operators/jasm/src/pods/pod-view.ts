@@ -45,6 +45,11 @@ export function viewOfPod({ metadata }: MetadataObject): PodView | undefined {
   };
 }
 
+/** referenceTo is a pod as events are about it. */
+export function referenceTo({ namespace, name, uid }: PodView) {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid } } as const;
+}
+
 /** Most pods have none: they share one. */
 const NO_RESTARTS: PodView['restartedFor'] = Object.freeze({});
 

@@ -1,4 +1,4 @@
-import type { ObjectMeta, OwnerReference } from '@bowline/kubernetes';
+import { type ObjectMeta, parseApiVersion } from '@bowline/kubernetes';
 
 /** Workload is what stands behind pods: their top-level controller as far as names tell, or a pod that nobody controls. */
 export interface Workload {
@@ -25,7 +25,7 @@ export function workloadOf(metadata: ObjectMeta): Workload {
   const { name = '', labels = {}, ownerReferences = [] } = metadata;
   const controller = ownerReferences.find((owner) => owner.controller === true);
   if (!controller) return workload('', 'Pod', name);
-  const group = groupOf(controller);
+  const { group } = parseApiVersion(controller.apiVersion);
   if (group === 'apps' && controller.kind === 'ReplicaSet') {
     const suffix = `-${labels[POD_TEMPLATE_HASH] ?? ''}`;
     if (suffix.length > 1 && controller.name.endsWith(suffix)) {
@@ -41,9 +41,4 @@ export function workloadOf(metadata: ObjectMeta): Workload {
 
 function workload(group: string, kind: string, name: string): Workload {
   return { group, kind, name, id: `${group === '' ? kind : `${kind}.${group}`}/${name}` };
-}
-
-function groupOf({ apiVersion }: OwnerReference): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

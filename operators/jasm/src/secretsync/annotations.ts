@@ -1,4 +1,5 @@
 import { Pod, parseKey } from '@bowline/kubernetes';
+import { referenceTo } from '../pods/pod-view.ts';
 import type { AnnotationContext } from './watching.ts';
 
 /**
@@ -16,8 +17,7 @@ export function checkAnnotation(context: AnnotationContext): void {
   }
   deps.memory.notice(pod, now);
   if (pod.isTerminating) return;
-  const { namespace, name, uid } = pod;
   for (const { reason, message } of deps.read(pod.annotation).problems) {
-    eventAbout({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid } }, 'Warning', reason, message);
+    eventAbout(referenceTo(pod), 'Warning', reason, message);
   }
 }

@@ -1,4 +1,5 @@
 import type { Asker, AskingPod } from '../pods/askers.ts';
+import { referenceTo } from '../pods/pod-view.ts';
 import { heldBy } from './obstacles.ts';
 import type { Problem } from './problem.ts';
 import type { Serving } from './serving.ts';
@@ -39,8 +40,5 @@ function tell(
   reason: string,
   message: string,
 ): void {
-  for (const { pod } of pods.slice(0, MOST_TOLD)) {
-    const { namespace, name, uid } = pod;
-    eventAbout({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid } }, type, reason, message);
-  }
+  for (const { pod } of pods.slice(0, MOST_TOLD)) eventAbout(referenceTo(pod), type, reason, message);
 }

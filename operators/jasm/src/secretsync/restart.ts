@@ -1,5 +1,6 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { DaemonSet, Deployment, type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
+import { shortName } from '@bowline/machinery';
 import type { LiveClient } from '@bowline/runtime';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import type { Asker } from '../pods/askers.ts';
@@ -37,8 +38,8 @@ export interface RestartMark {
   readonly value: string;
 }
 
-/** An annotation's name has so many characters after the slash. */
-const LONGEST_NAME = 63;
+/** What is left of the 63 characters that the name of an annotation has after its slash. */
+const LONGEST_NAME = 63 - (RESTARTED_FOR.length - RESTARTED_FOR.indexOf('/') - 1);
 
 /**
  * restartMark is the mark for the content that a Secret has now; undefined when nobody has to be restarted for it. Who may read
@@ -48,14 +49,7 @@ export function restartMark({ name, uid, marks }: Pick<SecretView, 'name' | 'uid
   const { restartFor, dataHash } = marks;
   if (restartFor === undefined || restartFor !== dataHash) return undefined;
   const value = createHmac('sha256', uid).update(dataHash).digest('hex').slice(0, 16);
-  return { annotation: `${RESTARTED_FOR}${shortened(name)}`, value };
-}
-
-function shortened(name: string): string {
-  const most = LONGEST_NAME - (RESTARTED_FOR.length - RESTARTED_FOR.indexOf('/') - 1);
-  if (name.length <= most) return name;
-  const suffix = `-${hash('sha256', name, 'hex').slice(0, 8)}`;
-  return `${name.slice(0, most - suffix.length)}${suffix}`;
+  return { annotation: `${RESTARTED_FOR}${shortName(name, LONGEST_NAME)}`, value };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { apiVersionOf, keyString, type ObjectMeta, type OwnerReference, type Resource } from '@bowline/kubernetes';
+import { keyString, type ObjectMeta, type OwnerReference, parseApiVersion, type Resource } from '@bowline/kubernetes';
 import type { Informer, InformerEvent, InformerHandler } from '../cache/informer.ts';
 import { PAUSED_ANNOTATION } from '../cache/paused.ts';
 import type { Log } from '../observability/log.ts';
@@ -177,13 +177,8 @@ function objectCause(source: Source, event: InformerEvent<unknown>): ObjectCause
 
 /** Versions of a kind differ, its group does not: an owner reference may name an older one. */
 function controllerOf(metadata: ObjectMeta | undefined, kind: Resource): OwnerReference | undefined {
-  const group = groupOf(apiVersionOf(kind));
   return metadata?.ownerReferences?.find(
-    (owner) => owner.controller === true && owner.kind === kind.kind && groupOf(owner.apiVersion) === group,
+    (owner) =>
+      owner.controller === true && owner.kind === kind.kind && parseApiVersion(owner.apiVersion).group === kind.group,
   );
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

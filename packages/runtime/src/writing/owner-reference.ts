@@ -4,6 +4,7 @@ import {
   keyOf,
   type ObjectKey,
   type OwnerReference,
+  parseApiVersion,
   type Resource,
 } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
@@ -78,9 +79,7 @@ export function relationTo(owner: Owner, object: KubernetesObject): OwnerRelatio
 
 /** Versions come and go; an owner is the same in each of them. */
 function isSameName(reference: OwnerReference, { resource, object }: Owner): boolean {
-  const group = reference.apiVersion.includes('/')
-    ? reference.apiVersion.slice(0, reference.apiVersion.indexOf('/'))
-    : '';
+  const { group } = parseApiVersion(reference.apiVersion);
   return group === resource.group && reference.kind === resource.kind && reference.name === object.metadata?.name;
 }
 

@@ -1,4 +1,4 @@
-import type { OwnerReference } from '@bowline/kubernetes';
+import { type OwnerReference, parseApiVersion } from '@bowline/kubernetes';
 import { quoteText } from '@bowline/machinery';
 import type { Authorizer, ResourceAttributes } from '../authorization/authorizer.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
@@ -63,8 +63,8 @@ function newBlocking(owners: readonly OwnerReference[], before: readonly OwnerRe
 }
 
 function resourceOf(registry: Registry, { apiVersion, kind }: OwnerReference): ApiResource | undefined {
-  const slash = apiVersion.indexOf('/');
-  return registry.findKind(slash < 0 ? '' : apiVersion.slice(0, slash), apiVersion.slice(slash + 1), kind);
+  const { group, version } = parseApiVersion(apiVersion);
+  return registry.findKind(group, version, kind);
 }
 
 function ownersOf(object: Draft | undefined): readonly OwnerReference[] {

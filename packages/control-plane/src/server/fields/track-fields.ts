@@ -1,4 +1,4 @@
-import { apiVersionOf } from '@bowline/kubernetes';
+import { apiVersionOf, parseApiVersion } from '@bowline/kubernetes';
 import {
   ANY_SHAPE,
   compareFields,
@@ -113,11 +113,10 @@ function settle(managers: Managers, resource: ApiResource, registry: Pick<Regist
 }
 
 function isServed(apiVersion: string, resource: ApiResource, registry: Pick<Registry, 'find'>): boolean {
-  const slash = apiVersion.lastIndexOf('/');
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+  const { group, version } = parseApiVersion(apiVersion);
   // Versions of custom resources are the same but for their names, also those that are served no longer.
   if (resource.schema === undefined && group === resource.group) return true;
-  return registry.find(group, apiVersion.slice(slash + 1), resource.resource)?.collection === resource.collection;
+  return registry.find(group, version, resource.resource)?.collection === resource.collection;
 }
 
 /** changeOf is what a write changes of what can be owned by it; `old` is undefined when it creates. */

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '@bowline/kubernetes';
+import { apiVersionOf, parseApiVersion } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
@@ -60,7 +60,7 @@ function checkType(resource: ApiResource, value: Readonly<Record<string, unknown
 
 /** otherBuiltIn says why an object is none of a built-in kind: it is of another one that is known, or of none. */
 function otherBuiltIn(resource: ApiResource, apiVersion: string, kind: string): string {
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  const { version } = parseApiVersion(apiVersion);
   const unhandled = handledAs({ kind: resource.kind, version }, kind);
   if (!schemaFor(apiVersion, kind)) {
     return `${unhandled}: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;

@@ -1,3 +1,4 @@
+import { parseApiVersion } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { JsonSyntaxError } from '@bowline/machinery';
 import type { Body } from '../handlers/decode-body.ts';
@@ -21,8 +22,7 @@ const OPTIONS = 'DeleteOptions';
 /** decodeProtobuf reads a body of `application/vnd.kubernetes.protobuf`: what it is, and in it the object. */
 export function decodeProtobuf(bytes: Uint8Array, expected: ExpectedKind): Body {
   const { apiVersion, kind, raw } = readEnvelope(bytes, expected);
-  const slash = apiVersion.indexOf('/');
-  const version = apiVersion.slice(slash + 1);
+  const { group, version } = parseApiVersion(apiVersion);
   const refuse = (detail: string): never => {
     if (expected.kind === OPTIONS) throw badRequest(detail);
     throw badRequest(
@@ -36,8 +36,8 @@ export function decodeProtobuf(bytes: Uint8Array, expected: ExpectedKind): Body 
     );
   }
   // Modules are called by the first word of their group; what all groups share has one of its own.
-  const group = slash < 0 ? 'core' : apiVersion.slice(0, slash).split('.', 1)[0];
-  const module = kind === OPTIONS || kind === 'Status' ? 'meta-v1' : `${group}-${version}`;
+  const family = group === '' ? 'core' : group.split('.', 1)[0];
+  const module = kind === OPTIONS || kind === 'Status' ? 'meta-v1' : `${family}-${version}`;
   try {
     return { value: { apiVersion, kind, ...decodeMessage(raw, messageOf(`${module}.${kind}`)) }, duplicates: [] };
   } catch (error) {

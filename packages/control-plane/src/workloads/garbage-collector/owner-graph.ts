@@ -1,4 +1,4 @@
-import type { OwnerReference, Resource } from '@bowline/kubernetes';
+import { type OwnerReference, parseApiVersion, type Resource } from '@bowline/kubernetes';
 import type { ObjectFacts } from '../objects/object-facts.ts';
 
 /** GraphNode is an object that owns or is owned. */
@@ -164,8 +164,7 @@ export class OwnerGraph {
 function isNamed(owner: OwnNode, reference: OwnerReference, namespace: string | undefined): boolean {
   const { resource } = owner;
   if (!resource || resource.kind !== reference.kind || owner.name !== reference.name) return false;
-  const slash = reference.apiVersion.indexOf('/');
-  if (resource.group !== reference.apiVersion.slice(0, Math.max(slash, 0))) return false;
+  if (resource.group !== parseApiVersion(reference.apiVersion).group) return false;
   return owner.namespace === undefined || owner.namespace === namespace;
 }
 

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { shortName } from './short-name.ts';
+
+it('keeps a name that fits', () => {
+  expect(shortName('a'.repeat(63), 63)).toBe('a'.repeat(63));
+});
+
+it('cuts a longer one, and tells apart those that begin alike', () => {
+  const [first, second] = [shortName(`${'a'.repeat(80)}1`, 63), shortName(`${'a'.repeat(80)}2`, 63)];
+  expect([first.length, second.length]).toEqual([63, 63]);
+  expect(first).not.toBe(second);
+  expect(first).toMatch(/^a{52}-[0-9a-f]{10}$/);
+});
+
+it('leaves no dot or dash before the hash', () => {
+  expect(shortName(`${'a'.repeat(50)}.-${'b'.repeat(40)}`, 63)).toMatch(/^a{50}-[0-9a-f]{10}$/);
+});
