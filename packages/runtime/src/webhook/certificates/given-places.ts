@@ -39,12 +39,12 @@ export function folderPlace(folder: string): GivenPlace {
     async read() {
       // All of one version: between two files the link may turn, and a key of the next one may fit.
       const from = await realpath(join(folder, MOUNTED_DATA)).catch(() => folder);
-      const [certificatePem, keyPem, bundlePem] = await Promise.all([
-        read(from, 'tls.crt'),
-        read(from, 'tls.key'),
-        read(from, 'ca.crt', true),
-      ]);
-      return { certificatePem, keyPem, bundlePem };
+      // One after the other: of several that are missing the same is always named.
+      return {
+        certificatePem: await read(from, 'tls.crt'),
+        keyPem: await read(from, 'tls.key'),
+        bundlePem: await read(from, 'ca.crt', true),
+      };
     },
     watch(changed) {
       let watcher: FSWatcher | undefined;
