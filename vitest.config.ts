@@ -25,6 +25,7 @@ export default defineConfig({
   ssr: { resolve: source },
   resolve: source,
   test: {
+    setupFiles: ['./test/support/plain-output.ts'],
     projects: [
       {
         extends: true,

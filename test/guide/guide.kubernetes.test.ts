@@ -16,18 +16,10 @@ const pages = readdirSync(guide)
 describe('a reader of the guide', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-guide-'));
   const project = join(folder, 'previews');
-  const env: NodeJS.ProcessEnv = {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
-    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-    KUBECONFIG: join(project, 'kubeconfig'),
-    HEALTH_ADDRESS: '0',
-    METRICS_ADDRESS: '0',
-    NO_COLOR: '1',
-    NODE_OPTIONS: '',
-  };
   const reader = new Reader({
     cwd: project,
-    env,
+    programs: join(folder, 'bin'),
+    env: { KUBECONFIG: join(project, 'kubeconfig'), HEALTH_ADDRESS: '0', METRICS_ADDRESS: '0' },
     background: 'npm run -s dev',
     ready: (started) => expect.poll(() => started.logged(), { timeout: 60_000 }).toContain('controller started'),
   });

@@ -9,7 +9,10 @@ import { normalised, sameOutput, stepsOf, withOutputs } from './console-blocks.t
 /** ReaderOptions says where somebody reads pages and does what they say. */
 export interface ReaderOptions {
   readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
+  /** The folder of programs that come before those of the machine. */
+  readonly programs: string;
+  /** Variables beyond those of this process. */
+  readonly env: Readonly<Record<string, string>>;
   /** The command that goes on while the others run: what it prints need only hold the lines that its page shows. */
   readonly background: string;
   /** ready resolves when the command in the background has got so far that the page can go on. */
@@ -21,17 +24,20 @@ const isRead = (command: string): boolean => /^kubectl (get|describe|explain|aut
 /** Reader runs the commands of pages in their order, and compares what they print with what the pages show. */
 export class Reader implements AsyncDisposable {
   readonly #options: ReaderOptions;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #claimed: string[] = [];
   #logged = '';
   #stop = (): Promise<unknown> => Promise.resolve();
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+    this.#env = environmentOf(options);
   }
 
   /** run answers what a command prints, and throws when it fails. Not synchronously: this process may play the nodes. */
   async run(command: string): Promise<string> {
-    const { cwd, env } = this.#options;
+    const { cwd } = this.#options;
+    const env = this.#env;
     const { stdout } = await promisify(execFile)('bash', ['-c', `{ ${command}\n} 2>&1`], { cwd, env });
     return stdout;
   }
@@ -66,7 +72,7 @@ export class Reader implements AsyncDisposable {
     const run = (): Promise<string> => this.run(`${command} || true`);
     let printed = await run();
     // What only looks may look again: schemas are published, and events are sent, a moment later.
-    for (let left = 10; left > 0 && isRead(command) && !sameOutput(printed, shown); left--) {
+    for (let left = 40; left > 0 && isRead(command) && !sameOutput(printed, shown); left--) {
       await pause(500);
       printed = await run();
     }
@@ -75,7 +81,8 @@ export class Reader implements AsyncDisposable {
 
   /** In a process group of its own, because npm starts others. */
   #start(): void {
-    const { cwd, env, background } = this.#options;
+    const { cwd, background } = this.#options;
+    const env = this.#env;
     const child = spawn('bash', ['-c', background], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'close');
     const collect = (chunk: Buffer): void => {
@@ -92,4 +99,11 @@ export class Reader implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stop();
   }
+}
+
+/** What a reader's shell has: nothing of the test runner's. */
+function environmentOf({ programs, env }: ReaderOptions): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
+  const path = `${programs}:${process.env.PATH}`;
+  return { ...Object.fromEntries(inherited), NODE_OPTIONS: '', PATH: path, ...env };
 }

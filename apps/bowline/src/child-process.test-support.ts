@@ -32,7 +32,7 @@ export async function startBowline(args: readonly string[]): Promise<Child> {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
   const main = await bundle({ entry: 'apps/bowline/src/main.test-support.ts', folder });
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
-    env: { ...process.env, NO_COLOR: '1', KUBECONFIG: '' },
+    env: { ...process.env, KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { type Colors, colorsFor } from './colors.ts';
 
 /** Io is what a command has to do with whoever started it. */
 export interface Io {
@@ -9,6 +10,8 @@ export interface Io {
   /** ask puts a question on the terminal; undefined where there is none. */
   ask(question: string): Promise<string | undefined>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** colors paint what out and err print. */
+  readonly colors: { readonly out: Colors; readonly err: Colors };
 }
 
 /** processIo is the process's own. */
@@ -26,4 +29,5 @@ export const processIo: Io = {
     }
   },
   env: process.env,
+  colors: { out: colorsFor(process.stdout, process.env), err: colorsFor(process.stderr, process.env) },
 };

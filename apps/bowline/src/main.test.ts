@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url));
 function spawned(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const child = spawn(process.execPath, ['--conditions=@bowline/source', '--import', 'tsx', main, ...args], {
     cwd: root,
-    env: { ...process.env, NO_COLOR: '1', ...env },
+    env: { ...process.env, ...env },
   });
   let out = '';
   let err = '';

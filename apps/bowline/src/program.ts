@@ -68,7 +68,7 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
     program.addCommand(operatorCommands(await operator.load(), operator.summary, io));
   }
   program
-    .addCommand(controlPlaneCommand())
+    .addCommand(controlPlaneCommand(io))
     .addCommand(versionCommand())
     .addCommand(superviseCommand(), { hidden: true })
     .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);

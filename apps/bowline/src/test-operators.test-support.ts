@@ -1,6 +1,7 @@
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
 import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
+import { plain } from './colors.ts';
 import type { Io } from './io.ts';
 import { runProgram } from './program.ts';
 import type { Registry } from './registry.ts';
@@ -159,6 +160,7 @@ export async function bowline(
     },
     ask: () => Promise.resolve(undefined),
     env: {},
+    colors: { out: plain, err: plain },
     ...others,
   };
   const code = await runProgram(args, registry, io);

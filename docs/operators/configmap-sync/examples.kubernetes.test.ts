@@ -31,12 +31,8 @@ it('a reader of the pages sees what they show', async () => {
   await writeKubeconfig(join(folder, 'kubeconfig'), await controlPlane.kubeconfig('admin'));
   await using reader = new Reader({
     cwd: here,
-    env: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      KUBECONFIG: join(folder, 'kubeconfig'),
-      NODE_OPTIONS: '',
-    },
+    programs: join(folder, 'bin'),
+    env: { KUBECONFIG: join(folder, 'kubeconfig') },
     background: 'bowline run --operators configmap-sync',
     // Which it does when the API server asks the webhook.
     ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain('controller started'),

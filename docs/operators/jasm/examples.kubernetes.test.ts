@@ -51,12 +51,8 @@ it('a reader of the page about the policy sees what it shows', async () => {
 function readerWith(background: string, ready: string): Reader {
   return new Reader({
     cwd: here,
-    env: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      KUBECONFIG: kubeconfig,
-      NODE_OPTIONS: '',
-    },
+    programs: join(folder, 'bin'),
+    env: { KUBECONFIG: kubeconfig },
     background,
     ready: (started) => expect.poll(() => started.logged(), LIMITS).toContain(ready),
   });

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { ControlPlane } from '@bowline/control-plane';
 import { BowlineError } from '@bowline/runtime';
 import { Command } from 'commander';
-import pc from 'picocolors';
 import { untilInterrupted } from '../interrupt.ts';
+import type { Io } from '../io.ts';
 import { clearKubeconfig } from '../kubeconfig-file.ts';
 import { launchControlPlane } from '../launch-control-plane.ts';
 import { type Kind, kindOption } from './kind.ts';
@@ -18,7 +18,7 @@ interface StartOptions {
 }
 
 /** startCommand is `bowline control-plane start`. */
-export function startCommand(): Command {
+export function startCommand(io: Io): Command {
   return new Command('start')
     .description('Runs a control plane in the foreground, until SIGINT or SIGTERM.')
     .addOption(kindOption())
@@ -40,10 +40,10 @@ Examples:
   bowline control-plane start --kind embedded --port 6443 --kubeconfig kubeconfig
   bowline control-plane start --kind kubernetes --data-dir cluster --kubeconfig kubeconfig`,
     )
-    .action(start);
+    .action((options: StartOptions) => start(options, io));
 }
 
-async function start(options: StartOptions): Promise<void> {
+async function start(options: StartOptions, io: Io): Promise<void> {
   if (options.plainHttp && options.kind !== 'embedded') {
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_OPTIONS',
@@ -58,23 +58,26 @@ async function start(options: StartOptions): Promise<void> {
   const launched = await launchControlPlane(options.kind, { port, dataDir, plainHttp, signal });
   await using controlPlane = launched.controlPlane;
   await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
-  announce(controlPlane, kubeconfig, dataDir);
+  announce(controlPlane, kubeconfig, dataDir, io);
   try {
     await Promise.race([interrupted, launched.crashed]);
   } finally {
     // What it names is about to vanish; with a data folder it will be there again.
     if (dataDir === undefined) await clearKubeconfig(kubeconfig);
   }
-  console.error('stopping');
+  io.err('stopping\n');
 }
 
-function announce(controlPlane: ControlPlane, kubeconfig: string, dataDir: string | undefined): void {
+function announce(controlPlane: ControlPlane, kubeconfig: string, dataDir: string | undefined, io: Io): void {
   const { kind, version, url, timings, folder } = controlPlane;
   const seconds = (timings.totalMs / 1000).toFixed(1);
   const name = kind === 'embedded' ? 'embedded control plane' : 'Kubernetes';
-  console.log(`${pc.green('ready')} ${name} ${version} at ${url} in ${seconds} s`);
-  console.log(`kubeconfig ${kubeconfig}`);
-  if (kind === 'kubernetes') console.log(`logs       ${resolve(folder, 'logs')}`);
-  console.log(`try        kubectl --kubeconfig ${kubeconfig} get namespaces`);
-  console.log(`stop       Ctrl-C${dataDir === undefined ? ', which removes everything' : ''}`);
+  const lines = [
+    `${io.colors.out.green('ready')} ${name} ${version} at ${url} in ${seconds} s`,
+    `kubeconfig ${kubeconfig}`,
+    ...(kind === 'kubernetes' ? [`logs       ${resolve(folder, 'logs')}`] : []),
+    `try        kubectl --kubeconfig ${kubeconfig} get namespaces`,
+    `stop       Ctrl-C${dataDir === undefined ? ', which removes everything' : ''}`,
+  ];
+  io.out(`${lines.join('\n')}\n`);
 }

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { plain } from '../colors.ts';
 import { draw, Screen } from './screen.ts';
 import type { ObjectState } from './watched-objects.ts';
-
-const plain = (lines: readonly string[]): string[] =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken away
-  lines.map((line) => line.replaceAll(/\u001B\[\d+m/g, ''));
 
 const state = (key: string, isReady: boolean, message = 'all is well'): ObjectState => ({
   operator: 'configmap-sync',
@@ -22,7 +19,7 @@ describe('draw', () => {
       { at: '2026-11-16T04:29:36Z', isWarning: false, text: 'ConfigMapSync a/b Created: created c/b' },
     ];
     const picture = { ...nothing, states: [state('a/b', true), state('a/c', false)], happenings, notes: ['careful'] };
-    expect(plain(draw(picture, 80))).toEqual([
+    expect(draw(picture, plain, 80)).toEqual([
       'ready',
       '',
       'configmap-sync',
@@ -37,21 +34,21 @@ describe('draw', () => {
 
   it('stays within the width and the height of a screen', () => {
     const states = Array.from({ length: 40 }, (_, index) => state(`a/${index}`, true, 'a long message '.repeat(20)));
-    const lines = plain(draw({ ...nothing, states }, 60));
+    const lines = draw({ ...nothing, states }, plain, 60);
     expect(lines.length).toBeLessThan(20);
     expect(lines.at(-1)).toBe('  and 28 more');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
   it('puts a message of several lines on one', () => {
-    expect(plain(draw({ ...nothing, states: [state('a/b', false, 'one\ntwo')] }, 80)).at(-1)).toContain('one two');
+    expect(draw({ ...nothing, states: [state('a/b', false, 'one\ntwo')] }, plain, 80).at(-1)).toContain('one two');
   });
 });
 
 describe('Screen', () => {
   it('replaces the last picture by the next', () => {
     const written: string[] = [];
-    const screen = new Screen({ columns: 80, write: (text) => written.push(text) });
+    const screen = new Screen({ columns: 80, write: (text) => written.push(text) }, plain);
     screen.show({ ...nothing, states: [state('a/b', false)] });
     screen.show({ ...nothing, states: [state('a/b', true)] });
     // Up over the four lines of the first, and away with them.
@@ -60,7 +57,7 @@ describe('Screen', () => {
 
   it('counts the rows that a long line of the heading takes, colours apart', () => {
     const written: string[] = [];
-    const screen = new Screen({ columns: 40, write: (text) => written.push(text) });
+    const screen = new Screen({ columns: 40, write: (text) => written.push(text) }, plain);
     const heading = [`\u001B[32m${'x'.repeat(40)}\u001B[39m`, 'y'.repeat(81)];
     screen.show({ ...nothing, heading });
     screen.show({ ...nothing, heading });

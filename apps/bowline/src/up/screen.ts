@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import pc from 'picocolors';
+import type { Colors } from '../colors.ts';
 import type { Happening, ObjectState } from './watched-objects.ts';
 
 /** Picture is what the screen shows. */
@@ -17,36 +17,48 @@ const MOST_HAPPENINGS = 5;
 const MOST_NOTES = 3;
 
 /** draw is the picture as lines that fit into a width. */
-export function draw({ heading, states, happenings, notes }: Picture, width: number): readonly string[] {
+export function draw(
+  { heading, states, happenings, notes }: Picture,
+  colors: Colors,
+  width: number,
+): readonly string[] {
   const lines: string[] = [...heading, ''];
   let operator = '';
   for (const state of states.slice(0, MOST_STATES)) {
-    if (state.operator !== operator) lines.push(pc.bold(state.operator));
+    if (state.operator !== operator) lines.push(colors.bold(state.operator));
     operator = state.operator;
-    lines.push(stateLine(state, width));
+    lines.push(stateLine(state, colors, width));
   }
-  if (states.length > MOST_STATES) lines.push(pc.dim(`  and ${states.length - MOST_STATES} more`));
+  if (states.length > MOST_STATES) lines.push(colors.dim(`  and ${states.length - MOST_STATES} more`));
   if (happenings.length > 0) {
-    lines.push('', pc.bold('latest'));
-    for (const each of happenings.slice(-MOST_HAPPENINGS)) lines.push(happeningLine(each, width));
+    lines.push('', colors.bold('latest'));
+    for (const each of happenings.slice(-MOST_HAPPENINGS)) lines.push(happeningLine(each, colors, width));
   }
-  for (const note of notes.slice(-MOST_NOTES)) lines.push(pc.yellow(cut(note, width)));
+  for (const note of notes.slice(-MOST_NOTES)) lines.push(colors.yellow(cut(note, width)));
   return lines;
 }
 
 /** stateLine tells of one object. */
-export function stateLine({ kind, key, isReady, message }: ObjectState, width = Number.POSITIVE_INFINITY): string {
+export function stateLine(
+  { kind, key, isReady, message }: ObjectState,
+  colors: Colors,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const start = `  ${kind} ${key}  `;
   const word = isReady ? 'ready' : 'waiting';
   const rest = cut(message, width - start.length - word.length - 2);
-  return `${start}${isReady ? pc.green(word) : pc.yellow(word)}  ${rest}`;
+  return `${start}${isReady ? colors.green(word) : colors.yellow(word)}  ${rest}`;
 }
 
 /** happeningLine tells of one event. */
-export function happeningLine({ at, isWarning, text }: Happening, width = Number.POSITIVE_INFINITY): string {
+export function happeningLine(
+  { at, isWarning, text }: Happening,
+  colors: Colors,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const time = at.slice(11, 19);
   const line = cut(text, width - time.length - 3);
-  return `  ${pc.dim(time)} ${isWarning ? pc.yellow(line) : line}`;
+  return `  ${colors.dim(time)} ${isWarning ? colors.yellow(line) : line}`;
 }
 
 function cut(text: string, width: number): string {
@@ -65,15 +77,17 @@ const ESCAPE = '\u001B[';
 /** Screen keeps a picture up to date in place: each drawing replaces the last one. */
 export class Screen {
   readonly #terminal: Terminal;
+  readonly #colors: Colors;
   #height = 0;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, colors: Colors) {
     this.#terminal = terminal;
+    this.#colors = colors;
   }
 
   show(picture: Picture): void {
     const columns = this.#terminal.columns ?? 80;
-    const lines = draw(picture, columns - 1);
+    const lines = draw(picture, this.#colors, columns - 1);
     const up = this.#height > 0 ? `${ESCAPE}${this.#height}A` : '';
     // Everything below goes, so that a shorter picture leaves nothing of a longer one.
     this.#terminal.write(`${up}${ESCAPE}0J${lines.join('\n')}\n`);

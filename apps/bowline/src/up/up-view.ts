@@ -1,5 +1,4 @@
 import type { Operator } from '@bowline/runtime';
-import pc from 'picocolors';
 import { bowlineVersion } from '../bowline-version.ts';
 import type { Io } from '../io.ts';
 import { commandsToTry } from './commands-to-try.ts';
@@ -45,11 +44,12 @@ export class UpView {
 
   constructor(options: UpViewOptions) {
     this.#options = options;
-    this.#screen = options.terminal && !options.json ? new Screen(options.terminal) : undefined;
+    this.#screen = options.terminal && !options.json ? new Screen(options.terminal, options.io.colors.out) : undefined;
   }
 
   progress(line: string): void {
-    if (!this.#options.json) this.#options.io.err(`${pc.dim(line)}\n`);
+    const { io, json } = this.#options;
+    if (!json) io.err(`${io.colors.err.dim(line)}\n`);
   }
 
   /** note shows what operators warn of. */
@@ -73,7 +73,7 @@ export class UpView {
       io.out(`${JSON.stringify(answer)}\n`);
       return;
     }
-    this.#heading = headingOf(view, io.env);
+    this.#heading = headingOf(view, io);
     if (!this.#screen) io.out(`${this.#heading.join('\n')}\n`);
     this.changed(watched);
   }
@@ -110,13 +110,13 @@ export class UpView {
     const { io } = this.#options;
     for (const state of watched.states()) {
       const id = `${state.operator} ${state.kind} ${state.key}`;
-      const line = stateLine(state);
+      const line = stateLine(state, io.colors.out);
       if (this.#told.get(id) !== line) io.out(`${line}\n`);
       this.#told.set(id, line);
     }
     const { total } = watched;
     for (const each of watched.happenings().slice(this.#happened - total)) {
-      if (this.#happened < total) io.out(`${happeningLine(each)}\n`);
+      if (this.#happened < total) io.out(`${happeningLine(each, io.colors.out)}\n`);
     }
     this.#happened = total;
   }
@@ -124,17 +124,17 @@ export class UpView {
 
 function headingOf(
   { cluster, operators, warnings, readyMs, keepsData }: ReadyView,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, colors }: Io,
 ): readonly string[] {
   const { title, kubeconfig, isOwn } = cluster;
   const stop = isOwn && !keepsData ? 'Ctrl-C, which removes everything' : 'Ctrl-C';
   return [
-    `${pc.green('ready')} bowline ${bowlineVersion} on the ${title} in ${(readyMs / 1000).toFixed(1)} s`,
+    `${colors.out.green('ready')} bowline ${bowlineVersion} on the ${title} in ${(readyMs / 1000).toFixed(1)} s`,
     ...(kubeconfig === undefined ? [] : [`kubeconfig ${kubeconfig}`]),
     ...commandsToTry(operators, kubeconfig, env).map(
       (line, index) => `${index === 0 ? 'try       ' : '          '} ${line}`,
     ),
     `stop       ${stop}`,
-    ...warnings.map((warning) => `${pc.yellow('caution')}    ${warning}`),
+    ...warnings.map((warning) => `${colors.out.yellow('caution')}    ${warning}`),
   ];
 }

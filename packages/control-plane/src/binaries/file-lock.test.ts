@@ -55,11 +55,16 @@ describe('lockFile', () => {
     'takes over from a process that has ended and that nobody has asked how',
     { timeout: 30_000 },
     async () => {
-      // Its parent becomes another program, which does not know of it.
-      const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      // Its parent becomes another program, which does not know of it, before it may end.
+      const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 60'], {
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
       try {
         const [line] = (await once(parent.stdout, 'data')) as [Buffer];
         const pid = Number(line.toString());
+        const parentName = (): Promise<string> => readFile(`/proc/${parent.pid}/comm`, 'utf8');
+        await expect.poll(parentName, { timeout: 20_000 }).toBe('sleep\n');
+        parent.stdin.end();
         const fields = async (): Promise<string[]> =>
           (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
         await expect.poll(async () => (await fields())[0], { timeout: 20_000 }).toBe('Z');
