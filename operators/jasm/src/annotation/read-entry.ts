@@ -1,4 +1,4 @@
-import { quoteText } from '@bowline/machinery';
+import { isObject, quoteText } from '@bowline/machinery';
 import { applyDefaults, type FieldProblem, type StructuralSchema, validate } from '@bowline/machinery/schema';
 import { type EntryProblem, entryRules, refreshIntervalMs } from './entry-rules.ts';
 import { type Entry, entrySchema, keyListSchema, keyMapSchema } from './entry-schema.ts';
@@ -32,18 +32,18 @@ export function readEntry(given: unknown, field: string, templates: TemplateBudg
 
 /** `refreshInterval: 0` is a number to YAML, and the one that people write for never. */
 function withNumberZero(value: unknown): unknown {
-  return isMap(value) && value.refreshInterval === 0 ? { ...value, refreshInterval: '0' } : value;
+  return isObject(value) && value.refreshInterval === 0 ? { ...value, refreshInterval: '0' } : value;
 }
 
 function emptyFields(value: unknown): readonly EntryProblem[] {
-  if (!isMap(value)) return [];
+  if (!isObject(value)) return [];
   return Object.keys(value)
     .filter((field) => value[field] === null)
     .map((field) => ({ field, message: 'Invalid value: null: has no value; give one, or leave the field out' }));
 }
 
 function strangeFields(value: unknown): readonly EntryProblem[] {
-  if (!isMap(value)) return [];
+  if (!isObject(value)) return [];
   return Object.keys(value)
     .filter((field) => !ENTRY_FIELDS.includes(field))
     .map((field) => ({ field, message: unknownField(field) }));
@@ -84,7 +84,7 @@ function hint(typeProblem: string): string {
 function keysProblems(keys: unknown): readonly EntryProblem[] {
   if (keys === undefined) return [];
   if (Array.isArray(keys)) return schemaProblems(keys, keyListSchema.json, 'keys');
-  if (isMap(keys)) return schemaProblems(keys, keyMapSchema.json, 'keys');
+  if (isObject(keys)) return schemaProblems(keys, keyMapSchema.json, 'keys');
   const found = quoteText(typeof keys);
   return [
     {
@@ -133,8 +133,4 @@ function requestOf(entry: Entry, keys: readonly KeySelection[] | undefined, fiel
 /** A value of the wrong type breaks other rules too; the first says why. */
 function oncePerField(problems: readonly EntryProblem[]): readonly EntryProblem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].reverse();
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@ import { memoByText } from '@bowline/machinery';
 import { parsePodAnnotation } from './parse-pod-annotation.ts';
 import type { PodAnnotation } from './secret-sync-request.ts';
 
-// Ten thousand different annotations, as people write them, and more.
-const MOST_CHARACTERS = 1_048_576;
+/** MOST_REMEMBERED characters of annotations hold ten thousand different ones, as people write them, and more. */
+export const MOST_REMEMBERED = 1_048_576;
 
 /**
  * recentAnnotation is what an annotation says, whether there are such providers or not, with a memory: the pods of a workload share one
@@ -11,5 +11,5 @@ const MOST_CHARACTERS = 1_048_576;
  */
 export const recentAnnotation: (text: string) => PodAnnotation = memoByText(
   (text) => parsePodAnnotation(text, undefined),
-  MOST_CHARACTERS,
+  MOST_REMEMBERED,
 );

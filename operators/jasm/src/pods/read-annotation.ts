@@ -1,12 +1,9 @@
 import { memoByText } from '@bowline/machinery';
 import { parsePodAnnotation } from '../annotation/parse-pod-annotation.ts';
-import { recentAnnotation } from '../annotation/recent-annotations.ts';
+import { MOST_REMEMBERED, recentAnnotation } from '../annotation/recent-annotations.ts';
 import type { AnnotationProblem, PodAnnotation, SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { PathInvalid } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';
-
-/** Ten thousand different annotations, as people write them, and more. */
-const MOST_CHARACTERS = 1_048_576;
 
 /**
  * annotationReader reads what pods ask, in terms of the providers that there are: an entry with a path that its provider cannot have
@@ -22,7 +19,7 @@ export function annotationReader(kinds: ReadonlyMap<string, ConfiguredKind>): (t
       requests: requests.filter((request) => pathProblem(request, kinds).length === 0),
       problems: [...problems, ...wrong],
     };
-  }, MOST_CHARACTERS);
+  }, MOST_REMEMBERED);
 }
 
 /** The index of the cache has read every annotation before: it is read again only where there may be more to say. */

@@ -31,7 +31,7 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
       list(Pod, { namespace: target.namespace }).some((pod) => deps.read(pod.annotation).problems.length > 0),
   });
   if (step.step !== 'delete') return step.againInMs === undefined ? undefined : { requeueAfterMs: step.againInMs };
-  const { uid, resourceVersion } = step.secret;
+  const { uid, resourceVersion } = secret;
   try {
     await live.delete(Secret, target, { preconditions: { uid, resourceVersion } });
     log.info('deleted a Secret that nobody asks for');

@@ -36,7 +36,6 @@ describe('planUnasked', () => {
     ['keeps one where deletion is not allowed', { mayDelete: false }, 'keep'],
     ['keeps one that is paused', { secret: secretWith('Delete', { isPaused: true }) }, 'keep'],
     ['keeps one that is not ours', { secret: secretWith('Delete', { isOurs: false }) }, 'keep'],
-    ['has nothing to do where there is none', { secret: undefined }, 'keep'],
     ['keeps it while a pod asks for something that cannot be read', { isUnclear: () => true }, `keep ${GRACE}`],
     ['looks again in a minute then where there is no grace', { isUnclear: () => true, graceMs: 0 }, 'keep 60000'],
   ])('%s', (_, given, expected) => {

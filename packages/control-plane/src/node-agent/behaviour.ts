@@ -1,3 +1,4 @@
+import { isObject } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 
 /** BEHAVIOUR_ANNOTATION, on a Pod (or in its template) or a Node, says how the node agent treats it. */
@@ -106,7 +107,7 @@ export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
 /** parsePodRule reads a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
 export function parsePodRule(text: string): PodRule {
   const value = parseJson(text);
-  const { name, selector, behaviour, ...others } = isRecord(value) ? value : refuse('a rule must be a JSON object');
+  const { name, selector, behaviour, ...others } = isObject(value) ? value : refuse('a rule must be a JSON object');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) refuse(`a rule has no field "${unknown}"; it has name, selector and behaviour`);
   for (const [field, given] of Object.entries({ name, selector })) {
@@ -125,7 +126,7 @@ export function parseNodeBehaviour(text: string | undefined): NodeBehaviour {
 
 /** checkPodBehaviour refuses what is not a behaviour, with words that say what one is. */
 export function checkPodBehaviour(value: unknown): PodBehaviour {
-  const { do: verb, ...details } = isRecord(value) ? value : refuse('a behaviour must be a word or a JSON object');
+  const { do: verb, ...details } = isObject(value) ? value : refuse('a behaviour must be a word or a JSON object');
   if (typeof verb !== 'string' || !Object.hasOwn(FIELDS, verb)) {
     return refuse(`a pod cannot be told to ${JSON.stringify(verb)}; say one of ${Object.keys(FIELDS).join(', ')}`);
   }
@@ -148,10 +149,6 @@ function parseJson(text: string): unknown {
   } catch {
     return refuse('it is not JSON');
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuse(problem: string): never {

@@ -1,4 +1,5 @@
 import type { KubernetesObject, StatusCause, UserInfo } from '@bowline/kubernetes';
+import { isObject } from '@bowline/machinery';
 import { HttpProblem } from './http-problem.ts';
 
 /** Operation is what is being done to an object. */
@@ -92,12 +93,6 @@ export function encodeReview(response: ReviewResponse): object {
 
 function bad(problem: string): HttpProblem {
   return new HttpProblem(400, `${problem}; send an AdmissionReview of ${VERSION}, as the API server does`);
-}
-
-type Json = { readonly [key: string]: unknown };
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function hasNames(value: unknown, last: string): boolean {

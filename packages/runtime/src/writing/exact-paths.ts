@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { type FieldsV1, fieldBelow } from '@bowline/machinery';
+import { type FieldsV1, fieldBelow, isObject } from '@bowline/machinery';
 
 /** Leftovers are members that stand in a stored map and should not. */
 export interface Leftovers {
@@ -52,10 +52,6 @@ function setAt(fields: FieldsV1, path: readonly string[]): FieldsV1 | undefined 
 
 function mapAt(value: unknown, path: readonly string[]): { readonly [name: string]: unknown } {
   let here = value;
-  for (const name of path) here = isMap(here) && Object.hasOwn(here, name) ? here[name] : undefined;
-  return isMap(here) ? here : {};
-}
-
-function isMap(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  for (const name of path) here = isObject(here) && Object.hasOwn(here, name) ? here[name] : undefined;
+  return isObject(here) ? here : {};
 }

@@ -1,4 +1,5 @@
 import type { Secret } from '@bowline/kubernetes';
+import { isObject } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 
 /** MOCK_SECRET is the name of the Secret, in the manager's namespace, in which the secrets of the mock are. */
@@ -24,7 +25,7 @@ export function readMockValues(secret: Secret | undefined): MockValues {
     // The reason would quote the text.
     throw invalid('it is not JSON');
   }
-  if (!isRecord(value)) throw invalid('it is no object of secrets by path');
+  if (!isObject(value)) throw invalid('it is no object of secrets by path');
   return new Map(Object.entries(value).map(([path, entries]) => [path, checked(path, entries)]));
 }
 
@@ -42,14 +43,10 @@ export function mockSecretData(values: MockValues): Readonly<Record<string, stri
 
 function checked(path: string, entries: unknown): MockEntries {
   if (typeof entries === 'string') return entries;
-  if (isRecord(entries) && Object.values(entries).every((value) => typeof value === 'string')) {
+  if (isObject(entries) && Object.values(entries).every((value) => typeof value === 'string')) {
     return entries as Readonly<Record<string, string>>;
   }
   throw invalid(`the secret at ${JSON.stringify(path)} is neither an object of texts by key nor a text`);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(problem: string): BowlineError {
