@@ -190,10 +190,11 @@ export class OperatorRunner {
     const { name, webhooks, resources } = this.operator;
     if (webhooks.length === 0) return undefined;
     const { namespace, clock, wire, random, log, metrics, webhooks: serving, webhookServers } = this.#options;
+    const configurationName = configurationNameOf(name, serving.configurationName);
     this.#webhooks = await startWebhooks({
       ...serving,
       operator: name,
-      webhooks,
+      webhooks: webhooks.map((webhook) => withOwnWebhooks(webhook, configurationName)),
       ownKinds: resources,
       namespace,
       client: this.#unguarded,

@@ -54,20 +54,25 @@ describe('withinNamespaces', () => {
     expect(resourcesOf(own)).toContain('secrets');
   });
 
-  it('lets a controller watch its own webhook configuration, by the name that it has there', () => {
+  it('lets a controller, or a webhook, see its own webhook configuration, by the name that it has there', () => {
     const watching = controller(ConfigMap, { name: 'copies' })
       .watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] })
       .reconcile(() => {});
-    const limited = withinNamespaces(defineOperator({ name: 'copy', controllers: [watching] }), ['a']);
-    for (const configurationName of [undefined, 'copy-webhooks']) {
-      expect(permissionsOf(limited, { configurationName }).cluster).toEqual([
-        {
+    const reading = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
+      .reads(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS })
+      .handle(() => admit());
+    for (const declared of [{ controllers: [watching] }, { controllers: [], webhooks: [reading] }]) {
+      const limited = withinNamespaces(defineOperator({ name: 'copy', ...declared }), ['a']);
+      for (const configurationName of [undefined, 'copy-webhooks']) {
+        const { cluster } = permissionsOf(limited, { configurationName });
+        expect(cluster.flatMap(({ resourceNames = [] }) => resourceNames)).not.toContain('(own)');
+        expect(cluster).toContainEqual({
           apiGroups: ['admissionregistration.k8s.io'],
           resources: ['validatingwebhookconfigurations'],
           resourceNames: [configurationName ?? 'bowline-copy'],
-          verbs: ['get', 'list', 'watch'],
-        },
-      ]);
+          verbs: expect.arrayContaining(['get', 'list', 'watch']),
+        });
+      }
     }
   });
 

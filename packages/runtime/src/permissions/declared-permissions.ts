@@ -58,14 +58,16 @@ function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): re
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
-    ...webhooks.flatMap(({ sources }) => sources.flatMap((source) => readPermissions(source))),
+    ...webhooks.flatMap(({ sources }) =>
+      sources.flatMap((source) => readPermissions(source, configurationNameOf(name, configurationName))),
+    ),
   ];
 }
 
-function readPermissions(source: Source, ownWebhooks?: string): readonly Permission[] {
+function readPermissions(source: Source, ownWebhooks: string): readonly Permission[] {
   const { resource, namespaces, fieldSelector, isLeftOut } = source;
   if (isLeftOut) return [];
-  const name = ownWebhooks !== undefined && fieldSelector === OWN_WEBHOOKS ? ownWebhooks : selectedName(fieldSelector);
+  const name = fieldSelector === OWN_WEBHOOKS ? ownWebhooks : selectedName(fieldSelector);
   return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
 }
 

@@ -1,4 +1,4 @@
-import type { Controller } from '../controller/controller.ts';
+import type { Source } from '../controller/sources.ts';
 
 /**
  * OWN_WEBHOOKS is the field selector of a source that is the operator's own ValidatingWebhookConfiguration or
@@ -15,12 +15,15 @@ export function configurationNameOf(operator: string, given: string | undefined)
   return given ?? `bowline-${operator}`;
 }
 
-/** withOwnWebhooks is a controller that watches the configuration of that name where it declares OWN_WEBHOOKS. */
-export function withOwnWebhooks(controller: Controller, configurationName: string): Controller {
+/** withOwnWebhooks is a controller, or a webhook, that sees the configuration of that name where it declares OWN_WEBHOOKS. */
+export function withOwnWebhooks<D extends { readonly sources: readonly Source[] }>(
+  declared: D,
+  configurationName: string,
+): D {
   const fieldSelector = `metadata.name=${configurationName}`;
   return {
-    ...controller,
-    sources: controller.sources.map((source) =>
+    ...declared,
+    sources: declared.sources.map((source) =>
       source.fieldSelector === OWN_WEBHOOKS ? { ...source, fieldSelector } : source,
     ),
   };
