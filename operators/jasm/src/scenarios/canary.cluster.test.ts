@@ -5,8 +5,9 @@ import { Deployment, Pod, ReplicaSet, Secret, ServiceAccount } from '@bowline/ku
 import { Event } from '@bowline/kubernetes/events-v1';
 import { admit, createLog, createMetrics, defineOperator, deny, validating } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { POD_ANNOTATIONS } from '../api/names.ts';
+import { CONSENT_ANNOTATIONS, POD_ANNOTATIONS } from '../api/names.ts';
 import { jasmWith } from '../operator.ts';
+import { MOCK_SECRET, type MockEntries, mockSecretData } from '../providers/mock/mock-values.ts';
 import type { SecretProvider } from '../providers/provider.ts';
 import { providerKinds } from '../providers/provider-kinds.ts';
 import { useEnvironment } from '../testing/fake-aws.test-support.ts';
@@ -20,7 +21,7 @@ import {
   textOf,
   valuesOf,
 } from '../testing/jasm-cluster.test-support.ts';
-import { CANARY, leaks, TattlingStore, tracesOf } from './canary.test-support.ts';
+import { CANARY, LISTED, leaks, TattlingStore, tracesOf, UNKNOWN_CLIENT } from './canary.test-support.ts';
 import { startCrashing } from './crash.test-support.ts';
 
 it('finds a value in all its forms', () => {
@@ -80,7 +81,7 @@ beforeAll(async () => {
   store = await TattlingStore.start();
   environment = useEnvironment({
     AWS_PROFILE: undefined,
-    AWS_ENDPOINT_URL: undefined,
+    AWS_ENDPOINT_URL: store.http.url,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
     AWS_SECRET_ACCESS_KEY: 'a-key',
@@ -95,12 +96,23 @@ beforeAll(async () => {
     log: createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } }),
     metrics,
     config: {
-      allowAllPaths: true,
+      policy: ['aws-secretsmanager', 'vault', 'azure-keyvault', 'kubernetes', 'mock', 'buggy'].map((provider) => ({
+        namespaces: ['**'],
+        provider,
+        paths: ['**'],
+        roles: ['**'],
+      })),
       allowRestart: true,
       restart: true,
       perObjectMetrics: true,
       aws: { endpoint: store.http.url },
       vault: { address: store.http.url, auth: { method: 'token', tokenFile: join(folder, 'token') } },
+      azure: {
+        vaults: { prod: store.http.url },
+        defaultVault: 'prod',
+        auth: { method: 'managed-identity', metadataHost: store.http.url },
+      },
+      mock: { enabled: true },
     },
   });
 });
@@ -115,9 +127,15 @@ afterAll(async () => {
 const fromAws = (path: string, secretName: string, more: object = {}) =>
   entry(path, secretName, { provider: 'aws-secretsmanager', ...more });
 const fromVault = (name: string) => entry(`secret/data/${name}`, `vault-${name}`, { provider: 'vault' });
+const fromAzure = (name: string) => entry(name, `azure-${name}`, { provider: 'azure-keyvault' });
+const fromCluster = (path: string, secretName: string, more: object = {}) =>
+  entry(path, secretName, { provider: 'kubernetes', ...more });
+const roleOf = (name: string): string => `arn:aws:iam::123456789012:role/${name}`;
+
+type Failures = Readonly<Record<string, readonly [ask: Readonly<Record<string, unknown>>, reason: string]>>;
 
 /** What goes wrong, by pod: what it asks, and what it is told. */
-const FAILURES: Readonly<Record<string, readonly [ask: Readonly<Record<string, unknown>>, reason: string]>> = {
+const FAILURES: Failures = {
   text: [fromAws('text', 'text'), 'SecretParseFailed'],
   list: [fromAws('list', 'list'), 'SecretParseFailed'],
   cut: [fromAws('cut', 'cut'), 'SecretParseFailed'],
@@ -142,12 +160,27 @@ const FAILURES: Readonly<Record<string, readonly [ask: Readonly<Record<string, u
   failing: [fromAws('failing', 'failing'), 'SecretFetchFailed'],
   'no-json': [fromAws('no-json', 'no-json'), 'SecretFetchFailed'],
   page: [fromAws('page', 'page'), 'SecretFetchFailed'],
+  'role-denied': [fromAws('fine', 'role-denied', { role: roleOf('denied') }), 'SecretFetchFailed'],
+  'role-strange': [fromAws('fine', 'role-strange', { role: roleOf('strange') }), 'SecretFetchFailed'],
   'vault-refused': [fromVault('refused'), 'SecretFetchFailed'],
   'vault-failing': [fromVault('failing'), 'SecretFetchFailed'],
   'vault-cut': [fromVault('cut'), 'SecretFetchFailed'],
+  'azure-denied': [fromAzure('denied'), 'SecretFetchFailed'],
+  'azure-refused': [fromAzure('refused'), 'SecretFetchFailed'],
+  'azure-failing': [fromAzure('failing'), 'SecretFetchFailed'],
+  'azure-cut': [fromAzure('cut'), 'SecretFetchFailed'],
+  'azure-token': [{ ...fromAzure('token'), role: UNKNOWN_CLIENT }, 'SecretFetchFailed'],
+  'mock-cut': [entry('cut', 'mock-cut'), 'SecretParseFailed'],
   'buggy-parse': [entry('parse', 'buggy-parse', { provider: 'buggy' }), 'SecretFetchFailed'],
   'buggy-odd': [entry('odd', 'buggy-odd', { provider: 'buggy' }), 'SecretFetchFailed'],
 };
+
+/** The same with Secrets of the cluster. */
+const failuresIn = (namespace: string): Failures => ({
+  'cluster-unshared': [fromCluster(`${namespace}/unshared`, 'cluster-unshared'), 'SecretFetchFailed'],
+  'cluster-missing': [fromCluster(`${namespace}/shared`, 'cluster-missing', { keys: ['none'] }), 'SecretKeyMissing'],
+  'cluster-decode': [fromCluster(`${namespace}/shared`, 'cluster-decode', { decode: 'Base64' }), 'SecretParseFailed'],
+});
 
 /** everything is all that the operator has said and written, but the content of Secrets. */
 async function everything(): Promise<Readonly<Record<string, string>>> {
@@ -180,15 +213,50 @@ async function whileTimePasses<T>(work: () => Promise<T>): Promise<T> {
 }
 
 it('scenario 17 shows a value nowhere but in its Secret, whatever goes wrong with it', async () => {
+  const { namespace, managerNamespace } = c;
+  for (const [name, annotations] of Object.entries({
+    shared: { [CONSENT_ANNOTATIONS.sharedWith]: namespace },
+    unshared: {},
+  })) {
+    await c.admin.create(Secret, { metadata: { namespace, name, annotations }, stringData: { password: CANARY } });
+  }
+  const mock = { namespace: managerNamespace, name: MOCK_SECRET };
+  const mocked = mockSecretData(
+    new Map<string, MockEntries>([
+      ['fine', { password: CANARY }],
+      ['cut', `{"password":"${CANARY}`],
+    ]),
+  );
+  await c.admin.create(Secret, { metadata: mock, data: mocked });
   await c.ask('fine', fromAws('fine', 'fine'));
   await c.ask('vault-fine', fromVault('fine'));
-  for (const name of ['fine', 'vault-fine']) {
+  await c.ask('azure-fine', fromAzure('fine'));
+  await c.ask('mock-fine', entry('fine', 'mock-fine'));
+  await c.ask('cluster-fine', fromCluster(`${namespace}/shared`, 'cluster-fine'));
+  for (const name of ['fine', 'vault-fine', 'azure-fine', 'mock-fine', 'cluster-fine']) {
     expect(valuesOf(await c.untilSecret(name))).toMatchObject({ password: CANARY });
   }
-  for (const [pod, [ask]] of Object.entries(FAILURES)) await c.ask(pod, ask);
+  const failures = { ...FAILURES, ...failuresIn(namespace) };
+  for (const [pod, [ask]] of Object.entries(failures)) await c.ask(pod, ask);
   await whileTimePasses(async () => {
-    for (const [pod, [, reason]] of Object.entries(FAILURES)) await c.untilEvent(pod, reason);
+    for (const [pod, [, reason]] of Object.entries(failures)) await c.untilEvent(pod, reason);
   });
+  // A list is read with one call, and has an error for each of its secrets.
+  await c.ask('listed', { secrets: Object.keys(LISTED).map((name) => fromAws(name, name)) });
+  await whileTimePasses(async () => {
+    for (const [name, code] of Object.entries(LISTED)) {
+      const isAbout = ({ note }: Event): boolean => note?.includes(`Secret ${name}:`) === true;
+      if (code === undefined) await c.untilSecret(name);
+      else await c.untilEvent('listed', 'SecretFetchFailed', isAbout);
+    }
+  });
+  // Values that nobody can read any more.
+  await c.admin.patch(Secret, mock, {
+    type: 'merge',
+    body: { data: { 'values.json': Buffer.from(CANARY).toString('base64') } },
+  });
+  await c.ask('mock-broken', entry('broken', 'mock-broken'));
+  await c.untilEvent('mock-broken', 'SecretFetchFailed');
   expect((await c.untilEvent('invalid', 'SecretSyncFailed')).note).toContain('the API server finds it invalid');
   expect((await c.untilEvent('forbidden', 'SecretSyncFailed')).note).toMatch(/denied the request$/);
   // An edit is repaired, and a workload restarted for a new value.

@@ -23,7 +23,7 @@ export function leaks(text: string): readonly string[] {
   return text.split('\n').filter((line) => traces.some((trace) => line.includes(trace)));
 }
 
-/** TattlingStore stands in for Secrets Manager and Vault, and has the canary in whatever it says. */
+/** TattlingStore stands in for Secrets Manager, STS, Vault, Key Vault and the metadata service of Azure, and has the canary in whatever it says. */
 export class TattlingStore implements AsyncDisposable {
   readonly http: FakeHttp;
   #version = 1;
@@ -46,14 +46,25 @@ export class TattlingStore implements AsyncDisposable {
     return this.http[Symbol.asyncDispose]();
   }
 
-  #answerTo({ method, url, body }: FakeRequest): FakeAnswer {
-    if (method === 'GET') return vaultAnswer(url.pathname);
-    const { SecretId = '' } = JSON.parse(body) as { readonly SecretId?: string };
-    const rotated = found(JSON.stringify({ password: `${CANARY} ${this.#version}` }), this.#version);
-    const answer = SecretId === 'rotated' ? rotated : AWS_ANSWERS[SecretId];
-    if (!answer) return { status: 500, body: `the test has no answer about ${SecretId}` };
+  #answerTo({ method, url, headers, body }: FakeRequest): FakeAnswer {
+    if (method === 'GET' && url.pathname.startsWith('/v1/')) return vaultAnswer(url.pathname);
+    if (method === 'GET') return azureAnswer(url);
+    if (headers['x-amz-target'] === undefined) return stsAnswer(new URLSearchParams(body).get('RoleArn') ?? '');
+    const { SecretId = '', SecretIdList } = JSON.parse(body) as AwsInput;
+    const answer = SecretIdList ? listAnswer(SecretIdList) : this.#secretAnswer(SecretId);
     return { ...answer, headers: { 'content-type': 'application/x-amz-json-1.1', ...answer.headers } };
   }
+
+  #secretAnswer(SecretId: string): FakeAnswer {
+    const rotated = found(JSON.stringify({ password: `${CANARY} ${this.#version}` }), this.#version);
+    const answer = SecretId === 'rotated' ? rotated : AWS_ANSWERS[SecretId];
+    return answer ?? { status: 500, body: `the test has no answer about ${SecretId}` };
+  }
+}
+
+interface AwsInput {
+  readonly SecretId?: string;
+  readonly SecretIdList?: readonly string[];
 }
 
 function found(SecretString: string, version = 1): FakeAnswer {
@@ -64,7 +75,32 @@ function found(SecretString: string, version = 1): FakeAnswer {
 }
 
 function refused(status: number, code: string): FakeAnswer {
-  return { status, body: { __type: code, Message: `cannot use "${CANARY}" of {"password":"${CANARY}"}` } };
+  return { status, body: { __type: code, Message: SAID } };
+}
+
+/** LISTED is what Secrets Manager says about each secret of a list: a code, or undefined for a value. */
+export const LISTED: Readonly<Record<string, string | undefined>> = {
+  'listed-fine': undefined,
+  'listed-request': 'InvalidRequestException',
+  'listed-parameter': 'InvalidParameterException',
+  'listed-denied': 'AccessDeniedException',
+  'listed-missing': 'ResourceNotFoundException',
+  'listed-decryption': 'DecryptionFailure',
+  'listed-unheard': 'UnheardException',
+  'listed-strange': `Strange${CANARY}Exception`,
+};
+
+const SAID = `cannot use "${CANARY}" of {"password":"${CANARY}"}`;
+
+function listAnswer(ids: readonly string[]): FakeAnswer {
+  const values = ids.filter((id) => LISTED[id] === undefined);
+  const body = {
+    SecretValues: values.map((Name) => ({ Name, VersionId: 'v1', SecretString: JSON.stringify({ password: CANARY }) })),
+    Errors: ids
+      .filter((id) => LISTED[id] !== undefined)
+      .map((SecretId) => ({ SecretId, ErrorCode: LISTED[SecretId], Message: SAID })),
+  };
+  return { status: 200, body };
 }
 
 /** What Secrets Manager says about each of its secrets. */
@@ -82,9 +118,38 @@ const AWS_ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   deleted: refused(400, 'InvalidRequestException'),
   missing: refused(400, 'ResourceNotFoundException'),
   failing: refused(500, 'InternalServiceError'),
+  'listed-unheard': refused(400, 'UnheardException'),
+  'listed-strange': refused(400, `Strange${CANARY}Exception`),
   'no-json': { status: 200, body: `{"SecretString":"${CANARY}` },
   page: { status: 502, body: `<html>${CANARY}</html>`, headers: { 'content-type': 'text/html' } },
 };
+
+/** STS gives no session to anybody. */
+function stsAnswer(role: string): FakeAnswer {
+  const code = role.endsWith('/strange') ? `Strange${CANARY}` : 'AccessDenied';
+  const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${SAID}</Message></Error></ErrorResponse>`;
+  return { status: 403, body, headers: { 'content-type': 'text/xml' } };
+}
+
+/** UNKNOWN_CLIENT is an identity of Azure that gets no token. */
+export const UNKNOWN_CLIENT = '00000000-0000-4000-8000-000000000000';
+
+function azureAnswer({ pathname, searchParams }: URL): FakeAnswer {
+  if (pathname.startsWith('/metadata/')) {
+    const isKnown = searchParams.get('client_id') !== UNKNOWN_CLIENT;
+    return isKnown
+      ? { status: 200, body: { access_token: 'a-token', expires_in: '3600' } }
+      : { status: 400, body: { error: `no ${CANARY}`, error_description: SAID } };
+  }
+  const error = { code: `Bad${CANARY}`, message: SAID, innererror: { code: CANARY } };
+  if (pathname.endsWith('/fine')) {
+    return { status: 200, body: { value: JSON.stringify({ password: CANARY }), id: 'https://x/secrets/fine/v1' } };
+  }
+  if (pathname.endsWith('/denied')) return { status: 403, body: { error } };
+  if (pathname.endsWith('/refused')) return { status: 400, body: { error } };
+  if (pathname.endsWith('/failing')) return { status: 500, body: { error } };
+  return { status: 200, body: `{"value":"${CANARY}` };
+}
 
 function vaultAnswer(path: string): FakeAnswer {
   if (path.endsWith('/fine')) {

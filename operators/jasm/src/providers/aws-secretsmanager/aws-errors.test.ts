@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { awsError } from './aws-errors.ts';
+import { awsError, itemError } from './aws-errors.ts';
 import { AwsStore, NEVER, refTo } from './aws-store.test-support.ts';
 
 const CALL = { operation: 'GetSecretValue', secret: 'prod/db' } as const;
@@ -100,6 +100,34 @@ describe('awsError', () => {
     const error = Object.assign(thrown('ThrottlingException', 400), { $response: { headers: { 'retry-after': '7' } } });
     expect(awsError(error, CALL).retryAfterMs).toBe(7000);
     expect(awsError(thrown('ThrottlingException', 400), CALL).retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('itemError', () => {
+  const canary = 'cannot use "canary" of the request';
+
+  it.each([
+    ['ResourceNotFoundException', 'not-found', 'ResourceNotFoundException', /there is no such secret/],
+    ['AccessDeniedException', 'denied', 'AccessDeniedException', /needs secretsmanager:GetSecretValue on it$/],
+    ['InvalidRequestException', 'refused', 'InvalidRequestException', /refuses it \(InvalidRequestException\)/],
+    ['InvalidParameterException', 'refused', 'InvalidParameterException', /refuses it \(InvalidParameterException\)/],
+    ['DecryptionFailure', 'refused', 'DecryptionFailure', /cannot decrypt it .* KMS key$/],
+    // Reading it alone tells what these mean.
+    ['InternalError', 'transient', 'InternalError', /cannot answer now \(InternalError\)$/],
+    ['Strange canary', 'transient', 'Unknown', /cannot answer now \(Unknown\)$/],
+    [undefined, 'transient', 'Unknown', /cannot answer now \(Unknown\)$/],
+  ] as const)('tells %s as %s with the code %s, and repeats no word of it', (ErrorCode, kind, code, words) => {
+    const error = itemError({ SecretId: 'prod/db', ErrorCode, Message: canary }, CALL);
+    expect([error.kind, error.code]).toEqual([kind, code]);
+    expect(error.message).toMatch(words);
+    expect(error.message).not.toContain('canary');
+  });
+
+  it('knows from the words what to do about a deleted secret, a missing version and a key', () => {
+    const said = (ErrorCode: string, Message: string): string => itemError({ ErrorCode, Message }, CALL).message;
+    expect(said('InvalidRequestException', 'it was marked for deletion')).toContain('scheduled for deletion');
+    expect(said('ResourceNotFoundException', 'staging label: AWSCURRENT')).toContain('no such version');
+    expect(said('AccessDeniedException', 'Access to KMS is not allowed')).toContain('kms:Decrypt');
   });
 });
 

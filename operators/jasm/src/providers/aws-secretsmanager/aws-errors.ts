@@ -1,3 +1,4 @@
+import type { APIErrorType } from '@aws-sdk/client-secrets-manager';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 
 /** AwsCall says what was attempted. */
@@ -109,6 +110,17 @@ export function awsError(error: unknown, call: AwsCall): ProviderError {
   return providerError(messageFor(failure, call), failure, call.operation);
 }
 
+/**
+ * itemError is what the answer to a list says about one of its secrets. It comes without a status: what a code means that nobody
+ * knows is told by reading that secret alone, as is done with everything that may pass.
+ */
+export function itemError({ ErrorCode: name = '', Message: message = '' }: APIErrorType, call: AwsCall): ProviderError {
+  const kind = kindNamed(name) ?? 'transient';
+  const code = isWord(name) ? name : 'Unknown';
+  const failure: Failure = { kind, code, words: clean(message), isAnswer: true, retryAfterMs: undefined };
+  return providerError(messageFor(failure, call), failure, call.operation);
+}
+
 /** isDenied says whether this call was denied, and not whoever makes it. */
 export function isDenied(error: unknown): boolean {
   return !(error instanceof CredentialsError) && DENIALS.has(failureOf(error).code);
@@ -164,12 +176,12 @@ export function failureOf(error: unknown): Failure {
   const words = name === 'SyntaxError' ? '' : clean(message);
   // The SDK has learnt the time from this answer, and signs the next request with it.
   const isSkewed = name === 'InvalidSignatureException' && /expired|not yet current/.test(words);
-  const byName = isSkewed ? 'transient' : Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  const byName = isSkewed ? 'transient' : kindNamed(name);
   const seconds = Number($response?.headers?.['retry-after']);
   const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
   const said = { words, isAnswer: status !== undefined, retryAfterMs };
   if (byName) return { kind: byName, code: name, ...said };
-  if ($retryable?.throttling) return { kind: 'transient', code: name, ...said };
+  if ($retryable?.throttling) return { kind: 'transient', code: codeOf(name, 429), ...said };
   // A 200 that cannot be read is an answer that was cut, or of something that is no Secrets Manager.
   if (status !== undefined) return { kind: kindOfStatus(status), code: codeOf(name, status), ...said };
   if (typeof code === 'string') return { kind: kindOfNetworkError(code), code, ...said, words: '' };
@@ -189,6 +201,10 @@ interface SdkError {
   readonly $retryable?: { readonly throttling?: boolean };
 }
 
+function kindNamed(name: string): ProviderErrorKind | undefined {
+  return Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+}
+
 function kindOfStatus(status: number): ProviderErrorKind {
   if (status === 429 || status >= 500 || status < 300) return 'transient';
   if (status === 404) return 'not-found';
@@ -196,9 +212,12 @@ function kindOfStatus(status: number): ProviderErrorKind {
 }
 
 function codeOf(name: string, status: number): string {
-  return /^[A-Za-z]{1,64}$/.test(name) && !['Error', 'UnknownError', 'SyntaxError', 'Unknown'].includes(name)
-    ? name
-    : String(status);
+  return isWord(name) && !['Error', 'UnknownError', 'SyntaxError', 'Unknown'].includes(name) ? name : String(status);
+}
+
+/** Codes are shown: what AWS calls an error passes, and no text that quotes something. */
+function isWord(name: string): boolean {
+  return /^[A-Za-z]{1,64}$/.test(name);
 }
 
 /** A certificate that is not trusted stays so; whatever else happens on the way may be over in a moment. */

@@ -10,7 +10,7 @@ import { DeniedCalls } from '../denied-calls.ts';
 import type { Capabilities, ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { AwsClients, type AwsContext } from './aws-clients.ts';
-import { type AwsCall, awsError, isDenied, PROVIDER } from './aws-errors.ts';
+import { type AwsCall, awsError, isDenied, itemError, PROVIDER } from './aws-errors.ts';
 import { observed } from './observed.ts';
 import { regionOf } from './secret-id.ts';
 
@@ -170,5 +170,5 @@ function secretIn({ SecretValues = [] }: BatchGetSecretValueResponse, ref: Secre
 function errorIn({ Errors = [] }: BatchGetSecretValueResponse, ref: SecretRef): ProviderError | undefined {
   const error = Errors.find(({ SecretId }) => SecretId === ref.path);
   const call: AwsCall = { operation: 'GetSecretValue', secret: nameOf(ref) };
-  return error && awsError({ name: error.ErrorCode, message: error.Message }, call);
+  return error && itemError(error, call);
 }
