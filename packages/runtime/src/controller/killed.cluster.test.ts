@@ -39,7 +39,7 @@ const fleetsIn = (home: string) =>
       const settings = { metadata: { namespace: object.spec.elsewhere, name: 'settings' }, type: 'Opaque' };
       await ensure(Secret, settings, { labels });
     })
-    .cleanup(async ({ object, key, live, remove, clock, status, signal }) => {
+    .cleanup(async ({ object, key, live, remove, clock, status, signal, deletion }) => {
       const labels = { [LABEL]: key.name };
       // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
       const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
@@ -56,12 +56,13 @@ const fleetsIn = (home: string) =>
         clock,
         fieldManager: fieldManagerOf('fleet', 'fleet'),
         timeoutMs: 0,
-        remove: ({ resource, object: { metadata = {} } }) => {
+        deletion,
+        remove: ({ resource, object: { metadata = {} } }, given) => {
           const target = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
           const { uid } = metadata;
           return resource.id === Secret.id
-            ? remove(Secret, target, { labels, uid })
-            : remove(ConfigMap, target, { labels, uid });
+            ? remove(Secret, target, { ...given, labels, uid })
+            : remove(ConfigMap, target, { ...given, labels, uid });
         },
         signal,
       });

@@ -7,10 +7,11 @@ import {
   type Resource,
 } from '@bowline/kubernetes';
 import { type Clock, forEachConcurrently } from '@bowline/machinery';
-import { deletionOf } from './deletion.ts';
+import { type Deletion, deletionOf } from './deletion.ts';
 import { removeFinalizer } from './finalizers.ts';
 import type { Removed } from './guarded-delete.ts';
 import type { WriteClient } from './write-client.ts';
+import type { RemoveOptions } from './writer.ts';
 
 /** Leftover is an object that a cleanup still has to see gone. */
 export interface Leftover<T extends KubernetesObject = KubernetesObject> {
@@ -38,8 +39,19 @@ export interface CleanupOptions {
   readonly client: WriteClient;
   readonly clock: Clock;
   readonly fieldManager: string;
-  /** remove deletes one object if it is ours, and says so when it is being deleted; a writer's `remove` with its uid. */
-  readonly remove: (leftover: Leftover) => Promise<Removed>;
+  /** How the object is being deleted that the others belong to: a cleanup's `ctx.deletion`. */
+  readonly deletion: Deletion;
+  /**
+   * remove deletes one object if it is ours, and says so when it is being deleted; a writer's `remove` with its uid and with
+   * what it is given here: after a foreground deletion the object, too, goes after its dependents.
+   */
+  readonly remove: (leftover: Leftover, options: Pick<RemoveOptions, 'propagationPolicy'>) => Promise<Removed>;
+  /**
+   * release gives up one object that stays because the deletion orphans; see the function `release`. Take off what only we
+   * would, such as a finalizer of ours. Asked again when anything failed. Defaults to leaving them as they are: one that is
+   * made again under the same name finds its objects by their labels.
+   */
+  readonly release?: ((leftover: Leftover) => Promise<unknown>) | undefined;
   /** How long an object may take to go. Defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
   /** When to look again although no event came. Defaults to 2 s. */
@@ -79,22 +91,22 @@ const AT_A_TIME = 16;
  * deleted are, and the rest is waited for. Call it from every reconcile of the object that is being deleted, and remove its
  * finalizer when it is done. It is safe to stop at any point. One object that fails holds up its tier, but none of its
  * neighbours.
+ *
+ * The way in which the object is being deleted holds for its tiers: `orphan` deletes and waits for nothing; after
+ * `foreground` a tier is gone when what depends on its objects is.
  */
 export async function cleanUpTiers(tiers: readonly CleanupTier[], options: CleanupOptions): Promise<CleanupProgress> {
-  const { clock, pollMs = 2_000, signal } = options;
+  const { clock, pollMs = 2_000, deletion, release } = options;
+  if (deletion.mode === 'orphan') {
+    if (release) for (const tier of tiers) await forEachLeftover(tier, options, release);
+    return { isDone: true, waiting: [] };
+  }
   for (const tier of tiers) {
     const waiting: Waiting[] = [];
-    const leftovers = await tier.find();
-    const [failure] = await forEachConcurrently(
-      leftovers,
-      AT_A_TIME,
-      async (leftover) => {
-        const state = await takeDown(leftover, tier, options);
-        if (state) waiting.push(state);
-      },
-      { signal },
-    );
-    if (failure) throw failure.error;
+    await forEachLeftover(tier, options, async (leftover) => {
+      const state = await takeDown(leftover, tier, options);
+      if (state) waiting.push(state);
+    });
     if (waiting.length === 0) continue;
     const next = waiting.map(({ deadline, isOverdue }) => (isOverdue ? pollMs : deadline - clock.now() + 1));
     return {
@@ -107,12 +119,23 @@ export async function cleanUpTiers(tiers: readonly CleanupTier[], options: Clean
   return { isDone: true, waiting: [] };
 }
 
+/** forEachLeftover does something with every object of a tier; throws the first failure when all have had their turn. */
+async function forEachLeftover(
+  tier: CleanupTier,
+  { signal }: CleanupOptions,
+  work: (leftover: Leftover) => Promise<unknown>,
+): Promise<void> {
+  const [failure] = await forEachConcurrently(await tier.find(), AT_A_TIME, work, { signal });
+  if (failure) throw failure.error;
+}
+
 /** takeDown does for one object what can be done now; undefined when it is gone, or was not ours. */
 async function takeDown(leftover: Leftover, tier: CleanupTier, options: CleanupOptions): Promise<Waiting | undefined> {
-  const { client, clock, fieldManager, signal } = options;
+  const { client, clock, deletion, fieldManager, signal } = options;
+  const propagationPolicy = deletion.mode === 'foreground' ? 'Foreground' : 'Background';
   const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
   // Also for one that is being deleted: only `remove` knows whether it is ours.
-  const { outcome, metadata } = await options.remove(leftover);
+  const { outcome, metadata } = await options.remove(leftover, { propagationPolicy });
   if (outcome !== 'terminating') return undefined;
   const object = { ...leftover.object, metadata };
   const state = waitingFor(leftover, object, limitMs, clock);

@@ -2,10 +2,11 @@ import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, type KubernetesObject, keyOf } from '@bowline/kubernetes';
 import { type Clock, systemClock, VirtualClock } from '@bowline/machinery';
 import { describe, expect, test } from 'vitest';
-import { type CleanupTier, cleanUpTiers, type Leftover } from './cleanup-tiers.ts';
-import { deletionOf } from './deletion.ts';
+import { type CleanupOptions, type CleanupTier, cleanUpTiers, type Leftover } from './cleanup-tiers.ts';
+import { type Deletion, deletionOf } from './deletion.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
 import { ObservedClient } from './observed-client.test-support.ts';
+import { release } from './release.ts';
 import { createWriter } from './writer.ts';
 
 const MANAGER = 'bowline-test-deletion';
@@ -80,8 +81,16 @@ describe('finalizers', () => {
 describe('cleanUpTiers', () => {
   const labels = { 'test.bowline.dev/of': 'parent' };
 
+  const background: Deletion = { at: 0, mode: 'background' };
+
   /** step is one reconcile of a process that remembers nothing. */
-  function step(c: Cluster, clock: Clock, client = new ObservedClient(c.admin), more: Partial<CleanupTier> = {}) {
+  function step(
+    c: Cluster,
+    clock: Clock,
+    client = new ObservedClient(c.admin),
+    more: Partial<CleanupTier> = {},
+    how: Partial<CleanupOptions> = {},
+  ) {
     const writer = createWriter({ client, fieldManager: MANAGER });
     const tier = (name: string): CleanupTier => ({
       name,
@@ -96,7 +105,10 @@ describe('cleanUpTiers', () => {
       client,
       clock,
       fieldManager: MANAGER,
-      remove: ({ resource, object }) => writer.remove(resource, keyOf(object), { labels, uid: object.metadata?.uid }),
+      deletion: background,
+      remove: ({ resource, object }, given) =>
+        writer.remove(resource, keyOf(object), { ...given, labels, uid: object.metadata?.uid }),
+      ...how,
     });
   }
 
@@ -192,7 +204,85 @@ describe('cleanUpTiers', () => {
     await child(c, 'c', 'second');
     const broken: CleanupTier = { name: 'first', find: () => Promise.reject(new Error('no list today')) };
     const remove = () => Promise.reject(new Error('must not be asked'));
-    const run = cleanUpTiers([broken], { client: c.admin, clock: systemClock, fieldManager: MANAGER, remove });
+    const run = cleanUpTiers([broken], {
+      client: c.admin,
+      clock: systemClock,
+      fieldManager: MANAGER,
+      deletion: background,
+      remove,
+    });
     await expect(run).rejects.toThrow('no list today');
+  });
+
+  /** deletedParent is a parent of two children, each in its tier, that is being deleted; a grandchild holds the first one's dependents. */
+  async function deletedParent(
+    c: Cluster,
+    propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+  ): Promise<Deletion> {
+    const parent = await create(c, 'parent', { finalizers: [FINALIZER] });
+    const ownedBy = ({ metadata }: ConfigMap) => [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: metadata?.name ?? '',
+        uid: metadata?.uid ?? '',
+        blockOwnerDeletion: true,
+      },
+    ];
+    const first = await child(c, 'a', 'first');
+    await create(c, 'of-a', { ownerReferences: ownedBy(first), finalizers: [OTHER] });
+    await child(c, 'b', 'second');
+    await c.admin.delete(ConfigMap, keyOf(parent), { propagationPolicy });
+    const deletion = deletionOf(await c.admin.get(ConfigMap, keyOf(parent)));
+    await free(c, 'parent');
+    return deletion ?? background;
+  }
+
+  const find = (c: Cluster, name: string): Promise<ConfigMap | undefined> =>
+    c.admin.find(ConfigMap, { namespace: c.namespace, name });
+
+  test('goes on to the next tier before the dependents of the last are gone, after a background deletion', async () => {
+    await using c = await cluster();
+    const deletion = await deletedParent(c, 'Background');
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+    expect(await find(c, 'b')).toBeUndefined();
+    await free(c, 'of-a');
+  });
+
+  test('waits for the dependents of a tier before it goes on to the next, after a foreground deletion', async () => {
+    await using c = await cluster();
+    const deletion = await deletedParent(c, 'Foreground');
+    const waiting = [{ key: { name: 'a' }, finalizers: ['foregroundDeletion'] }];
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toMatchObject({ tier: 'first', waiting });
+    await c.until(ConfigMap, { name: 'of-a' }, ({ metadata }) => metadata?.deletionTimestamp !== undefined);
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toMatchObject({ tier: 'first', waiting });
+    expect((await find(c, 'b'))?.metadata?.deletionTimestamp).toBeUndefined();
+    await free(c, 'of-a');
+    await c.untilGone(ConfigMap, { namespace: c.namespace, name: 'a' });
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toMatchObject({ tier: 'second' });
+    await c.untilGone(ConfigMap, { namespace: c.namespace, name: 'b' });
+    expect(await step(c, systemClock, undefined, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+  });
+
+  test('takes nothing with it after a deletion that orphans, and gives up what it is told to', async () => {
+    await using c = await cluster();
+    const deletion = await deletedParent(c, 'Orphan');
+    const client = new ObservedClient(c.admin);
+    expect(await step(c, systemClock, client, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
+    expect(client.verbs()).toBe('');
+    const giveUp = ({ resource, object }: Leftover) =>
+      release(client, resource, object, { fieldManager: MANAGER, labels: Object.keys(labels) });
+    client.before('patch', () => Promise.reject(new Error('not today')));
+    await expect(step(c, systemClock, client, {}, { deletion, release: giveUp })).rejects.toThrow('not today');
+    expect(await step(c, systemClock, client, {}, { deletion, release: giveUp })).toMatchObject({ isDone: true });
+    for (const [name, tier] of [
+      ['a', 'first'],
+      ['b', 'second'],
+    ] as const) {
+      const { metadata } = (await find(c, name)) ?? {};
+      expect(metadata?.deletionTimestamp).toBeUndefined();
+      expect(metadata?.labels).toEqual({ 'test.bowline.dev/tier': tier });
+    }
+    await free(c, 'of-a');
   });
 });
