@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { bundle } from '../../../scripts/bundle.mjs';
 import { type Measure, measured } from '../../result.ts';
 import { judgedMeasure } from '../../support/rounds.ts';
+import { installProgram, ownEnvironment } from './installed-program.ts';
 import type { ControlPlaneScene } from './scene.ts';
 
 const startTimeoutMs = 60_000;
@@ -14,11 +13,7 @@ const startTimeoutMs = 60_000;
 export async function command(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { commandRounds: rounds } = scene.plan;
   const folder = join(scene.folder, 'command');
-  const dist = join(folder, 'dist');
-  await mkdir(dist, { recursive: true });
-  // As the package has it: without, Node would guess what kind of module every file is.
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  const program = await bundle({ entry: 'apps/bowline/src/main.ts', folder: dist });
+  const program = await installProgram(folder);
   const taken: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     scene.log(`control-plane start, round ${round + 1} of ${rounds}`);
@@ -79,10 +74,4 @@ async function emptyStarts(rounds: number): Promise<readonly number[]> {
     taken.push(performance.now() - start);
   }
   return taken;
-}
-
-/** Settings of the caller's Node must not change what is measured. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return { PATH, HOME, TMPDIR };
 }

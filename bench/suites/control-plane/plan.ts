@@ -2,6 +2,7 @@
 export interface Plan {
   readonly readyRounds: number;
   readonly commandRounds: number;
+  readonly startRounds: number;
   /** Objects whose memory is measured, and namespaces that they are spread over; one of those is listed. */
   readonly objects: number;
   readonly namespaces: number;
@@ -22,6 +23,7 @@ export interface Plan {
 export const fullPlan: Plan = {
   readyRounds: 7,
   commandRounds: 7,
+  startRounds: 5,
   objects: 20_000,
   namespaces: 4,
   writes: 3_000,
@@ -38,6 +40,7 @@ export const fullPlan: Plan = {
 export const quickPlan: Plan = {
   readyRounds: 1,
   commandRounds: 1,
+  startRounds: 1,
   objects: 1_000,
   namespaces: 4,
   writes: 300,

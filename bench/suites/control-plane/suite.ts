@@ -8,6 +8,7 @@ import { list, watchers } from './reads.ts';
 import { ready } from './ready.ts';
 import type { ControlPlaneScene } from './scene.ts';
 import { openEmbedded, realServer } from './servers.ts';
+import { start } from './start.ts';
 import { subjects } from './subjects.ts';
 import { writes } from './writes.ts';
 
@@ -19,6 +20,7 @@ export const suite: BenchSuite = defineSuite<ControlPlaneScene, Plan>({
   steps: [
     { name: 'ready', run: ready },
     { name: 'command', run: command },
+    { name: 'start', run: start },
     // Before anything else is asked of the two servers.
     { name: 'memory', run: memory },
     { name: 'list', needs: ['memory'], run: list },

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { connectClient, type KubeconfigDocument } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
+import type { Client } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { operators } from '../operators.ts';
 import { bowline } from '../test-operators.test-support.ts';
@@ -25,6 +28,23 @@ function bowlineUp(...args: string[]) {
   });
   return { child, lines, errors: () => errors, ended: once(child, 'close') };
 }
+
+/** untilRunning reads to the end of what is said once all is ready, and answers the kubeconfig that it names. */
+async function untilRunning({ lines }: ReturnType<typeof bowlineUp>): Promise<string> {
+  let kubeconfig = '';
+  for (;;) {
+    const { value = '', done } = await lines.next();
+    if (done) throw new Error('ended before it was ready');
+    if (value.startsWith('kubeconfig ')) kubeconfig = value.slice('kubeconfig '.length);
+    if (value.startsWith('stop')) return kubeconfig;
+  }
+}
+
+async function clientOf(kubeconfig: string): Promise<Client> {
+  return connectClient(JSON.parse(await readFile(kubeconfig, 'utf8')) as KubeconfigDocument);
+}
+
+const copyKey = { namespace: 'sample-team-red', name: 'registry-ca' };
 
 describe('bowline up', () => {
   it('ends with 0 once every sample is ready, and says so in one line of JSON', async () => {
@@ -46,22 +66,38 @@ describe('bowline up', () => {
 
   it('lets others use what it runs until it is told to stop, and leaves nothing behind', async () => {
     const { kind } = await sharedControlPlane();
-    const { child, lines, ended } = bowlineUp('--control-plane', kind);
-    let kubeconfig = '';
-    for (;;) {
-      const { value = '' } = await lines.next();
-      if (value.startsWith('kubeconfig ')) kubeconfig = value.slice('kubeconfig '.length);
-      if (value.startsWith('stop')) break;
-    }
-    const document = JSON.parse(await readFile(kubeconfig, 'utf8')) as KubeconfigDocument;
+    const up = bowlineUp('--control-plane', kind);
+    const kubeconfig = await untilRunning(up);
     {
-      await using client = await connectClient(document);
-      const copy = await client.get(ConfigMap, { namespace: 'sample-team-red', name: 'registry-ca' });
+      await using client = await clientOf(kubeconfig);
+      const copy = await client.get(ConfigMap, copyKey);
       expect(Object.keys(copy.data ?? {})).toEqual(['ca.crt']);
     }
-    child.kill('SIGINT');
-    expect(await ended).toEqual([0, null]);
+    up.child.kill('SIGINT');
+    expect(await up.ended).toEqual([0, null]);
     await expect(readFile(kubeconfig)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('continues with what a data folder keeps, and makes no samples where none are wanted', async () => {
+    const { kind } = await sharedControlPlane();
+    const folder = await mkdtemp(join(tmpdir(), 'bowline-up-'));
+    const run = async (...options: string[]): Promise<{ kubeconfig: string; copy: ConfigMap }> => {
+      const common = ['--operators', 'configmap-sync', '--data-dir', join(folder, 'data')];
+      const up = bowlineUp('--control-plane', kind, ...common, ...options);
+      const kubeconfig = await untilRunning(up);
+      await using client = await clientOf(kubeconfig);
+      const copy = await client.get(ConfigMap, copyKey);
+      up.child.kill('SIGINT');
+      expect(await up.ended).toEqual([0, null]);
+      return { kubeconfig, copy };
+    };
+    try {
+      const first = await run();
+      // The same object at the same address: nobody had to make it again.
+      expect(await run('--no-samples')).toEqual(first);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('shows a new value of the mock once a pod asks again, and what its operator says of the pod', async () => {
@@ -81,7 +117,7 @@ describe('bowline up', () => {
     const set = ['jasm', 'mock', 'set', '/shop/database', 'username=shop', 'password=another'];
     expect(await bowline([...set, '--kubeconfig', kubeconfig], { registry: operators })).toMatchObject({ code: 0 });
     {
-      await using client = await connectClient(JSON.parse(await readFile(kubeconfig, 'utf8')) as KubeconfigDocument);
+      await using client = await clientOf(kubeconfig);
       const annotations = { 'example.dev/restarted': 'yes' };
       const body = { spec: { template: { metadata: { annotations } } } };
       await client.patch(Deployment, { namespace: 'sample-shop', name: 'web' }, { type: 'merge', body });

@@ -1,0 +1,57 @@
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import { apiVersionOf, keyOf, keyString } from '@bowline/kubernetes';
+import { controller, defineOperator, type Sample } from '@bowline/runtime';
+import { defineResource, s } from '@bowline/runtime/resource';
+import { expect, it } from 'vitest';
+import { temporaryFiles } from '../child-process.test-support.ts';
+import { bowline, type Ended } from '../test-operators.test-support.ts';
+
+/** Ribbon is a kind that no other test has: the operator looks after all of the cluster. */
+const Ribbon = defineResource({
+  group: 'cli.test.bowline.dev',
+  version: 'v1',
+  kind: 'Ribbon',
+  scope: 'Namespaced',
+  spec: s.object({ color: s.string() }),
+  status: s.object({}),
+});
+
+async function upIn(c: Cluster, sample: Sample, ...options: string[]): Promise<Ended & { readonly asked: string[] }> {
+  const ribbon = defineOperator({
+    name: 'ribbon',
+    resources: [Ribbon],
+    controllers: [controller(Ribbon).reconcile(() => {})],
+    samples: [sample],
+  });
+  await using files = await temporaryFiles();
+  const KUBECONFIG = await files.write('kubeconfig', JSON.stringify(await c.kubeconfig('admin')));
+  const asked: string[] = [];
+  const ended = await bowline(['up', '--control-plane', 'current-context', '--exit-when-ready', '--json', ...options], {
+    registry: { ribbon: { summary: 'ties ribbons', load: () => Promise.resolve(ribbon) } },
+    env: { KUBECONFIG },
+    ask: (question) => {
+      asked.push(question);
+      return Promise.resolve('y');
+    },
+  });
+  return { ...ended, asked };
+}
+
+it('works in the cluster of the current context after a yes, and makes samples there only if it is told to', async () => {
+  await using c = await cluster();
+  const metadata = { namespace: c.namespace, name: 'sample' };
+  const sample = { apiVersion: apiVersionOf(Ribbon), kind: Ribbon.kind, metadata, spec: { color: 'red' } };
+  const controlPlane = { kind: 'current-context', url: c.controlPlane.url };
+
+  const without = await upIn(c, sample, '--yes');
+  expect(without).toMatchObject({ code: 0, err: '', asked: [] });
+  expect(JSON.parse(without.out)).toMatchObject({ ready: true, controlPlane, objects: [] });
+  // Its kind was installed: else this would be refused.
+  expect((await c.admin.list(Ribbon)).items).toEqual([]);
+
+  const withSamples = await upIn(c, sample, '--samples');
+  expect(withSamples).toMatchObject({ code: 0, err: '', asked: [expect.stringContaining(controlPlane.url)] });
+  const objects = [{ operator: 'ribbon', kind: 'Ribbon', key: keyString(keyOf(sample)), isReady: true }];
+  expect(JSON.parse(withSamples.out)).toMatchObject({ ready: true, controlPlane, objects });
+  expect(await c.admin.get(Ribbon, metadata)).toMatchObject({ spec: { color: 'red' } });
+});
