@@ -92,6 +92,9 @@ const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
 /** The missing right to one call; the last is what is left of an answer that cannot be read. */
 const DENIALS: ReadonlySet<string> = new Set(['AccessDeniedException', 'AccessDenied', '403']);
 
+/** What an endpoint answers that does not have the call: an older one, or one that only speaks like AWS. */
+const UNKNOWN_CALLS: ReadonlySet<string> = new Set(['UnknownOperationException', 'UnknownOperation', 'InvalidAction']);
+
 /** What went wrong, as far as it can be told. */
 interface Failure {
   readonly kind: ProviderErrorKind;
@@ -124,6 +127,17 @@ export function itemError({ ErrorCode: name = '', Message: message = '' }: APIEr
 /** isDenied says whether this call was denied, and not whoever makes it. */
 export function isDenied(error: unknown): boolean {
   return !(error instanceof CredentialsError) && DENIALS.has(failureOf(error).code);
+}
+
+/**
+ * listRefusal is how long a list need not be asked for again after its call was refused as a whole: `now` when the list is the
+ * reason, which may hold one id that AWS does not take, and `long` when the call is. Undefined: each secret would fail like this.
+ */
+export function listRefusal(error: unknown): 'now' | 'long' | undefined {
+  if (error instanceof CredentialsError) return undefined;
+  const { kind, code, isAnswer } = failureOf(error);
+  if (DENIALS.has(code) || UNKNOWN_CALLS.has(code)) return 'long';
+  return isAnswer && (kind === 'refused' || kind === 'not-found') ? 'now' : undefined;
 }
 
 function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secret }: AwsCall): string {

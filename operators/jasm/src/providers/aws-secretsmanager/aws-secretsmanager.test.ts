@@ -192,6 +192,35 @@ describe('lists of Secrets Manager', () => {
     expect(operations).toEqual(['BatchGetSecretValue', ...new Array<string>(4).fill('GetSecretValue')]);
   });
 
+  it.each([
+    ['InvalidParameterException', 2],
+    ['UnheardException', 2],
+    ['UnknownOperationException', 1],
+  ])('are read one by one when %s refuses them as a whole, which costs %i of two calls', async (code, calls) => {
+    await using store = await AwsStore.start();
+    for (const name of ['a', 'b']) store.fake.put(name, 'one');
+    store.fake.fail('BatchGetSecretValue', code, code);
+    const provider = store.provider();
+    const refs = ['a', 'b', 'unknown'].map((path) => refTo(path));
+    for (let time = 0; time < 2; time++) {
+      const secrets = await provider.fetchSecrets(refs, NEVER);
+      expect(secrets).toMatchObject([{ sourcePath: 'a' }, { sourcePath: 'b' }, { kind: 'not-found' }]);
+    }
+    const operations = store.fake.calls.map(({ operation }) => operation);
+    expect(operations.filter((operation) => operation === 'BatchGetSecretValue')).toHaveLength(calls);
+  });
+
+  it.each(['ThrottlingException', 'UnrecognizedClientException'])(
+    'fail together with %s, which each of them would',
+    async (code) => {
+      await using store = await AwsStore.start();
+      store.fake.fail('BatchGetSecretValue', code);
+      const refs = ['a', 'b'].map((path) => refTo(path));
+      await expect(store.provider().fetchSecrets(refs, NEVER)).rejects.toMatchObject({ code });
+      expect(store.fake.calls).toHaveLength(1);
+    },
+  );
+
   it('are read one by one when they name a version', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b']) for (const text of ['old', 'new']) store.fake.put(name, text);

@@ -10,7 +10,7 @@ import { DeniedCalls } from '../denied-calls.ts';
 import type { Capabilities, ExternalSecret, SecretPayload, SecretProvider, SecretRef } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { AwsClients, type AwsContext } from './aws-clients.ts';
-import { type AwsCall, awsError, isDenied, itemError, PROVIDER } from './aws-errors.ts';
+import { type AwsCall, awsError, isDenied, itemError, listRefusal, PROVIDER } from './aws-errors.ts';
 import { observed } from './observed.ts';
 import { regionOf } from './secret-id.ts';
 
@@ -92,8 +92,9 @@ export class AwsSecretsManager implements SecretProvider {
         refs.map(async (ref) => secretIn(batch, ref) ?? errorIn(batch, ref) ?? (await this.#fetchOne(ref, signal))),
       );
     } catch (error) {
-      if (!isDenied(error)) throw failure(error, call, signal);
-      this.#denied.add(source);
+      const refusal = listRefusal(error);
+      if (refusal === undefined) throw failure(error, call, signal);
+      if (refusal === 'long') this.#denied.add(source);
       return await this.#fetchEach(refs, signal);
     }
   }
