@@ -1,8 +1,8 @@
-// Updates 100 objects of a server in this process again and again, and tells what that leaves in memory and in the folder.
-import { createKeyPair, systemClock, systemRandom } from '@bowline/machinery';
-import { assembleServer } from '../../../packages/control-plane/src/server/assemble-server.ts';
+// Updates 100 objects of a control plane in this process again and again, and tells what that leaves in memory and in its folder.
+import { join } from 'node:path';
+import { startControlPlane } from '@bowline/control-plane/start';
+import type { TransportRequest } from '@bowline/runtime';
 import { openJournal } from '../../../packages/control-plane/src/server/storage/journal.ts';
-import { Storage } from '../../../packages/control-plane/src/server/storage/storage.ts';
 import { folderBytes } from './folder-bytes.ts';
 
 /** EnduranceSettings says how much is written, and where. */
@@ -19,9 +19,12 @@ export interface Endurance {
   readonly perSecond: number;
   readonly rssAtFirst: number;
   readonly rss: number;
+  /** Of the data alone. */
   readonly folderBytes: number;
   readonly largestFolderBytes: number;
   readonly liveBytes: number;
+  /** Of the audit log. */
+  readonly largestAuditBytes: number;
 }
 
 const OBJECTS = 100;
@@ -30,35 +33,28 @@ const BETWEEN_LOOKS = 5_000;
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 const { folder, updates, seconds } = JSON.parse(process.argv[2] ?? '{}') as EnduranceSettings;
-const kept = openJournal(folder);
-const storage = new Storage({ clock: systemClock, journal: kept.journal, restored: kept.restored });
-const server = await assembleServer({
-  storage,
-  clock: systemClock,
-  random: systemRandom,
-  tokenKey: (await createKeyPair()).privateKeyPem,
-  tokens: [],
-  url: () => 'https://kubernetes.default.svc',
+const [data, audit] = [join(folder, 'data'), join(folder, 'audit')];
+const controlPlane = await startControlPlane({
+  kind: 'embedded',
+  dataDir: folder,
+  nodes: 0,
+  scheduler: false,
+  workloads: false,
   onError: (error) => {
     throw error;
   },
 });
+const transport = await controlPlane.transport({ user: 'prover', groups: ['system:masters'] });
 
-async function write(method: string, path: string, name: string, index: number): Promise<void> {
-  const { status, body } = await server.handle({
+async function write(method: TransportRequest['method'], path: string, name: string, index: number): Promise<void> {
+  const answer = await transport.request({
     method,
-    url: path,
+    path,
     headers: { 'content-type': 'application/json', 'user-agent': 'prover' },
-    body: () =>
-      Promise.resolve(Buffer.from(JSON.stringify({ metadata: { name }, data: { a: `${index}`.padEnd(600, 'x') } }))),
-    signal: new AbortController().signal,
-    connection: {
-      remoteAddress: '127.0.0.1',
-      isSecure: true,
-      certificate: { commonName: 'prover', organizations: ['system:masters'] },
-    },
+    body: JSON.stringify({ metadata: { name }, data: { a: `${index}`.padEnd(600, 'x') } }),
+    lane: 'call',
   });
-  if (status >= 300) throw new Error(`${method} ${path} was refused: ${String(body)}`);
+  if (answer.status >= 300) throw new Error(`${method} ${path} was refused: ${await answer.text()}`);
 }
 
 /** The memory that is left once nothing more can be freed. */
@@ -70,28 +66,31 @@ function rssNow(): number {
 for (let index = 0; index < OBJECTS; index++) await write('POST', MAPS, `c${index}`, index);
 const startedAt = performance.now();
 let rssAtFirst = 0;
-let largestFolderBytes = 0;
+let [largestFolderBytes, largestAuditBytes] = [0, 0];
 let done = 0;
 while (done < updates && performance.now() - startedAt < seconds * 1_000) {
   const name = `c${done % OBJECTS}`;
   await write('PUT', `${MAPS}/${name}`, name, done);
   done++;
   if (done === FIRST) rssAtFirst = rssNow();
-  if (done % BETWEEN_LOOKS === 0) largestFolderBytes = Math.max(largestFolderBytes, folderBytes(folder));
+  if (done % BETWEEN_LOOKS > 0) continue;
+  largestFolderBytes = Math.max(largestFolderBytes, folderBytes(data));
+  largestAuditBytes = Math.max(largestAuditBytes, folderBytes(audit));
 }
 const elapsedMs = performance.now() - startedAt;
 const rss = rssNow();
-kept.close();
+await controlPlane.stop();
 let liveBytes = 0;
-for (const [, { json }] of openJournal(folder).restored?.objects ?? []) liveBytes += Buffer.byteLength(json);
+for (const [, { json }] of openJournal(data).restored?.objects ?? []) liveBytes += Buffer.byteLength(json);
 const endurance: Endurance = {
   updates: done,
   perSecond: Math.round((done / elapsedMs) * 1_000),
   rssAtFirst,
   rss,
-  folderBytes: folderBytes(folder),
+  folderBytes: folderBytes(data),
   largestFolderBytes,
   liveBytes,
+  largestAuditBytes,
 };
 process.send?.(endurance);
 process.disconnect();

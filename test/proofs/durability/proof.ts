@@ -9,6 +9,7 @@ import { integerBelow, seededRandom } from '@bowline/machinery';
 import { bundleSubjects } from '../../../bench/support/bundle.ts';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import type { Endurance, EnduranceSettings } from './endurance-child.ts';
+import { folderBytes } from './folder-bytes.ts';
 import { Ledger } from './ledger.ts';
 import { ServerProcess } from './server-process.ts';
 import { readAll, writeUntilKilled } from './write-until-killed.ts';
@@ -22,11 +23,13 @@ const SERVER = new URL('./server-child.ts', import.meta.url);
 /** The limits that the control plane promises. */
 const MOST_GROWTH = 1.2;
 const MOST_FOLDER = 4;
+const MOST_AUDIT_BYTES = 32 * 1024 * 1024;
 
 /**
  * The durability proof: an embedded control plane in a process of its own is killed again and again, while it writes and while
  * it starts, and must hold what it acknowledged each time it comes back. `--kills N` is the same as `--runs N`. Then 100
- * objects are updated a million times (`--updates N` for another number), and memory and folder must not grow with that.
+ * objects are updated a million times (`--updates N` for another number), and memory and folder must not grow with that; nor
+ * may the audit log beyond its bound, over one start or many.
  */
 export const proof: Proof = {
   name: 'durability',
@@ -49,6 +52,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     const killed = (): ServerProcess => new ServerProcess(program, join(folder, 'killed'));
     // Half of the time for each part, where time is short.
     const rounds = await killAgainAndAgain(killed, { ...options, runs, seconds: seconds / 2 }, violations);
+    const auditBytes = folderBytes(join(folder, 'killed', 'audit'));
     const updates = flags.updates === undefined ? UPDATES : Number(flags.updates);
     const settings = { folder: join(folder, 'endured'), updates, seconds: Math.min(seconds / 2, 3_600) };
     const endurance = await endure(settings);
@@ -59,8 +63,17 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     if (growth > MOST_GROWTH) violations.push({ seed, message: `memory grew to ${growth.toFixed(2)} of what it was` });
     if (share > MOST_FOLDER)
       violations.push({ seed, message: `the folder held ${share.toFixed(2)} times what is alive` });
+    const largestAudit = Math.max(auditBytes, endurance.largestAuditBytes);
+    if (largestAudit > MOST_AUDIT_BYTES)
+      violations.push({ seed, message: `the audit log held ${largestAudit} bytes, more than ${MOST_AUDIT_BYTES}` });
     const ratios = { memoryGrowth: round(growth), folderToLive: round(share) };
-    return { name: 'durability', runs: rounds.kills, seed, violations, facts: { ...rounds, ...ratios, endurance } };
+    return {
+      name: 'durability',
+      runs: rounds.kills,
+      seed,
+      violations,
+      facts: { ...rounds, auditBytes, ...ratios, endurance },
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

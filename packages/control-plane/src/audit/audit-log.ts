@@ -12,6 +12,11 @@ export function auditFolder(folder: string): string {
 /** auditLogName is the log's file name; the API server moves full ones aside as `audit-<time>.log`. */
 export const auditLogName = 'audit.log';
 
+/** fullAuditLogs are the files among others that were moved aside, oldest first: the names carry the time at which they were full. */
+export function fullAuditLogs(names: readonly string[]): string[] {
+  return names.filter((name) => /^audit-.*\.log$/.test(name)).sort();
+}
+
 /**
  * auditPolicy records who did what to which object, without bodies. The components' own reads are left out: they are most
  * of the traffic and no test asks about them.
@@ -39,23 +44,27 @@ export const auditPolicy: object = {
 /** Every event begins with this, which is how one is found behind the rest of another. */
 const BEGINNING = '{"kind":"Event"';
 const TIMESTAMP = '"stageTimestamp":"';
+/** How often the log is read again because a file was moved aside: it takes thousands of requests to fill one. */
+const MOST_READS = 5;
 
 /**
  * readAuditLog answers the events in a folder's audit log, full files that were moved aside included, whose stage was
  * reached at or after `since`. The log may be written to meanwhile: a last line without its end is not yet an event.
  */
 export async function readAuditLog(folder: string, since = 0): Promise<readonly AuditEvent[]> {
-  const events: AuditEvent[] = [];
-  const names = (await readdir(folder)).filter((name) => /^audit-.*\.log$/.test(name)).sort();
-  // The names carry the time at which the file was full, so they sort by age; the current one is the newest.
-  for (const name of [...names, auditLogName]) {
-    const path = join(folder, name);
-    for await (const line of completeLines(path)) {
-      const event = parseLine(line, since, path);
-      if (event) events.push(event);
+  for (let read = 1; ; read++) {
+    const full = fullAuditLogs(await readdir(folder));
+    const events: AuditEvent[] = [];
+    for (const name of [...full, auditLogName]) {
+      const path = join(folder, name);
+      for await (const line of completeLines(path)) {
+        const event = parseLine(line, since, path);
+        if (event) events.push(event);
+      }
     }
+    // A file that was moved aside meanwhile may have been read under neither name.
+    if (read === MOST_READS || fullAuditLogs(await readdir(folder)).at(-1) === full.at(-1)) return events;
   }
-  return events;
 }
 
 /** completeLines gives the lines that end in a newline. A file that does not exist has none. */

@@ -1,23 +1,35 @@
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 
-const MOST_EVENTS = 50_000;
-
 /**
  * AuditMemory keeps the latest audit events of a control plane that no other process sees. As text: what an event is made of
  * would keep the requests that it was read from.
  */
 export class AuditMemory {
-  #events: string[] = [];
+  readonly #mostBytes: number;
+  /** Two halves, the older one of which goes when the other is full: to drop single events would move all others each time. */
+  #older: string[] = [];
+  #newer: string[] = [];
+  #newerBytes = 0;
+
+  /** Keeps between half of `mostBytes` and all of it. Defaults to 8 MiB, which is about 10,000 requests. */
+  constructor(mostBytes = 8 * 1024 * 1024) {
+    this.#mostBytes = mostBytes;
+  }
 
   write(event: AuditEvent): void {
-    this.#events.push(JSON.stringify(event));
-    // Half of them at once: to drop one at a time would copy all of them each time.
-    if (this.#events.length >= 2 * MOST_EVENTS) this.#events = this.#events.slice(MOST_EVENTS);
+    const text = JSON.stringify(event);
+    if (this.#newerBytes + text.length > this.#mostBytes / 2) {
+      this.#older = this.#newer;
+      this.#newer = [];
+      this.#newerBytes = 0;
+    }
+    this.#newer.push(text);
+    this.#newerBytes += text.length;
   }
 
   /** since are the events whose stage was reached at or after a time. */
   since(time: number): readonly AuditEvent[] {
-    return this.#events
+    return [...this.#older, ...this.#newer]
       .map((text) => JSON.parse(text) as AuditEvent)
       .filter(({ stageTimestamp }) => Date.parse(stageTimestamp) >= time);
   }
