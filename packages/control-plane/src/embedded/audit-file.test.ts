@@ -73,7 +73,7 @@ describe('AuditFile', () => {
     file.write(event(0));
     const aside = join(folder, `audit-${event(1).stageTimestamp.replaceAll(':', '-')}-id-1.log`);
     mkdirSync(join(aside, 'in-the-way'), { recursive: true });
-    expect(() => file.write(event(1))).toThrow();
+    expect(() => file.write(event(1))).toThrow(expect.objectContaining({ code: 'BOWLINE_AUDIT_WRITE' }));
     rmSync(aside, { recursive: true });
     write(file, 2, 4);
     expect(await kept()).toEqual([0, 2, 3]);

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { BowlineError } from '@bowline/machinery';
 import { auditLogName, fullAuditLogs } from '../audit/audit-log.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 
@@ -42,9 +43,18 @@ export class AuditFile implements Disposable {
     if (this.#file === undefined) return;
     const line = `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${JSON.stringify(event).slice(1)}\n`;
     const isFull = this.#bytes > 0 && this.#bytes + Buffer.byteLength(line) > this.#mostBytes;
-    // First: a log that cannot be moved aside must not grow instead.
-    const file = isFull ? this.#rotate(this.#file, event) : this.#file;
-    this.#bytes += writeSync(file, line);
+    try {
+      // First: a log that cannot be moved aside must not grow instead.
+      const file = isFull ? this.#rotate(this.#file, event) : this.#file;
+      this.#bytes += writeSync(file, line);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new BowlineError(
+        'BOWLINE_AUDIT_WRITE',
+        `cannot write to the audit log in ${this.#folder}, so requests are missing from it: ${why}; free space or restore access to the folder`,
+        { cause: error },
+      );
+    }
   }
 
   [Symbol.dispose](): void {

@@ -30,7 +30,7 @@ export interface EmbeddedOptions {
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */
   readonly random?: Random | undefined;
-  /** Told of errors that are bugs of the control plane. Defaults to nobody. */
+  /** Told of errors that are bugs of the control plane, and of an audit log that cannot be written. Defaults to nobody. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Ends the start. What runs is stopped with `stop`. */
   readonly signal?: AbortSignal | undefined;

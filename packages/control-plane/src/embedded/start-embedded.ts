@@ -45,7 +45,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         random,
         tokenKey: secrets.tokenKey,
         tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: [MASTERS] } }],
-        audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event) }),
+        audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event), onError }),
         onError,
       },
       listen: isServed

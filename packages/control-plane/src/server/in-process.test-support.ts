@@ -1,6 +1,7 @@
 import { strategicMerge, VirtualClock } from '@bowline/machinery';
 import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
+import type { AuditTrail } from './audit/audit-trail.ts';
 import { trackFields } from './fields/track-fields.ts';
 import type { AskKubelet } from './handlers/pods/kubelet.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
@@ -31,9 +32,11 @@ export interface TestServer {
 export function startTestServer({
   admission = [],
   askKubelet,
+  audit,
 }: {
   admission?: readonly AdmissionPlugin[];
   askKubelet?: AskKubelet;
+  audit?: AuditTrail;
 } = {}): TestServer {
   const clock = new VirtualClock();
   const registry = new Registry();
@@ -45,6 +48,7 @@ export function startTestServer({
     strategicMerge,
     admission,
     askKubelet,
+    audit,
     routes: [],
     clock,
     storage: new Storage({ clock, history: { changes: 100 } }),

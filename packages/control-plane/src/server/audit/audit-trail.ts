@@ -9,8 +9,10 @@ import type { AuditEvent, AuditUser } from './audit-event.ts';
 /** AuditTrailOptions says where requests are recorded. */
 export interface AuditTrailOptions {
   readonly clock: Clock;
-  /** write keeps an event; it is kept when this returns. */
+  /** write keeps an event; it is kept when this returns. Requests are answered whether or not it throws. */
   readonly write: (event: AuditEvent) => void;
+  /** Told when events begin to get lost. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** Audited is a request on its way into the trail; whoever learns something of it writes it down here. */
@@ -40,6 +42,7 @@ const HEALTH = /^\/(readyz|livez|healthz)/;
  */
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
+  #isFailing = false;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
@@ -53,7 +56,7 @@ export class AuditTrail {
       const common = { auditID: randomUUID(), ...described(request, audited) };
       const status = { code: response.status, reason: refusal?.reason, message: refusal?.message };
       const record = (stage: AuditEvent['stage']): void => {
-        this.#options.write({
+        this.#write({
           level: 'Metadata',
           stage,
           ...common,
@@ -71,6 +74,17 @@ export class AuditTrail {
       record('ResponseStarted');
       return { ...response, body: untilOver(body, () => record('ResponseComplete')) };
     };
+  }
+
+  #write(event: AuditEvent): void {
+    try {
+      this.#options.write(event);
+      this.#isFailing = false;
+    } catch (error) {
+      // A full disk fails every request's; to say it once is enough until it is over.
+      if (!this.#isFailing) this.#options.onError(error);
+      this.#isFailing = true;
+    }
   }
 }
 

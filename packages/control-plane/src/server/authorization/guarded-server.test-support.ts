@@ -106,7 +106,7 @@ export function startGuardedServer(options: GuardedOptions = {}): GuardedServer 
     registry,
     storage: kept,
     clock,
-    audit: new AuditTrail({ clock, write: (event) => audited.push(event) }),
+    audit: new AuditTrail({ clock, write: (event) => audited.push(event), onError: fail }),
     onError: fail,
   });
   return {

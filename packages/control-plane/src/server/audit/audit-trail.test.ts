@@ -1,0 +1,35 @@
+import { VirtualClock } from '@bowline/machinery';
+import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../in-process.test-support.ts';
+import type { AuditEvent } from './audit-event.ts';
+import { AuditTrail } from './audit-trail.ts';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+describe('AuditTrail', () => {
+  it('loses events that cannot be written, says so once until it is over, and never fails a request', async () => {
+    const kept: string[] = [];
+    const told: unknown[] = [];
+    let full: Error | undefined;
+    const write = ({ verb, stage }: AuditEvent): void => {
+      if (full) throw full;
+      kept.push(`${verb} ${stage}`);
+    };
+    const audit = new AuditTrail({ clock: new VirtualClock(), write, onError: (error) => told.push(error) });
+    const { call, stream } = startTestServer({ audit });
+    full = new Error('no space left');
+    expect(await call('POST', MAPS, { metadata: { name: 'a' } })).toMatchObject({ status: 201 });
+    expect(await call('GET', `${MAPS}/none`)).toMatchObject({ status: 404, body: { reason: 'NotFound' } });
+    const watch = await stream(`${MAPS}?watch=true&resourceVersion=1`);
+    expect(await watch.next()).toMatchObject({ value: { type: 'ADDED' } });
+    await watch.return(undefined);
+    expect([told, kept]).toEqual([[full], []]);
+
+    full = undefined;
+    expect(await call('GET', `${MAPS}/a`)).toMatchObject({ status: 200 });
+    expect(kept).toEqual(['get ResponseComplete']);
+    full = new Error('again');
+    await call('GET', `${MAPS}/a`);
+    expect(told).toHaveLength(2);
+  });
+});
