@@ -8,6 +8,7 @@ import type { Io } from '../io.ts';
 import { INSTALLED_IN } from '../manifests/install-labels.ts';
 import { DEFAULT_NAMESPACE } from '../names.ts';
 import { loadOperators } from '../registry.ts';
+import { abandonedOperators, perhapsAbandoned } from '../uninstall/abandoned-operators.ts';
 import { readInstall } from '../uninstall/install-state.ts';
 import { kindsOf } from '../uninstall/operator-objects.ts';
 import { planUninstall } from '../uninstall/plan-uninstall.ts';
@@ -50,6 +51,7 @@ export function uninstallCommand(input: CommandInput): Command {
       `
 Webhooks go first, then workloads, rights and our finalizers. What is removed is known by the labels that \`bowline manifests\` put
 on it; nothing else is touched. It can be interrupted and run again. It needs the rights of an administrator.
+When an install was removed by other means, it takes our finalizers off the objects of operators that nobody runs any more.
 
 Examples:
   bowline uninstall --dry-run
@@ -66,12 +68,18 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   const { signal } = interruption;
   const { config } = await findCluster(options, io.env);
   await using client = createClient({ transport: connect(config) });
-  const plan = planUninstall(await readInstall(client, namespace, Object.keys(registry), signal), chosen);
-  if (plan.steps.length === 0) {
+  const known = Object.keys(registry);
+  const state = await readInstall(client, namespace, known, signal);
+  const suspects = await loadOperators(registry, perhapsAbandoned(state, chosen, known));
+  const plan = planUninstall(state, chosen, await abandonedOperators(client, suspects, state, signal));
+  if (plan.operators.length === 0 && plan.steps.length === 0) {
     const what = chosen ? `of ${chosen.join(', ')} ` : '';
     io.err(
-      `nothing ${what}is installed in namespace ${namespace}: nothing carries the label ${INSTALLED_IN}=${namespace}\n`,
+      `nothing ${what}is installed in namespace ${namespace}: nothing carries the label ${INSTALLED_IN}=${namespace}, and no object waits for an operator that nobody runs\n`,
     );
+    for (const { operators, namespace: elsewhere } of state.others) {
+      io.err(`${operators.join(', ')} runs in namespace ${elsewhere}\n`);
+    }
     return;
   }
   const operators = await loadOperators(registry, plan.operators);
@@ -82,6 +90,7 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   const progress = (line: string): void => io.err(`${line}\n`);
   const timeoutMs = options.timeout;
   await runUninstall({ client, plan, operators, deleteResources, timeoutMs, wire: systemClock, signal, progress });
+  if (plan.steps.length === 0) return io.err('done\n');
   io.err(`done; \`kubectl delete namespace ${namespace}\` removes the namespace, if nothing else is in it\n`);
 }
 

@@ -44,7 +44,7 @@ export interface InstallState {
   readonly workloads: readonly InstalledWorkload[];
   /** Everything that carries the install's label, the configurations included. */
   readonly objects: readonly Found[];
-  /** What other installs in the cluster run. */
+  /** What is run from other namespaces of the cluster, by other installs or without one. */
   readonly others: readonly InstalledWorkload[];
 }
 
@@ -80,12 +80,12 @@ export async function readInstall(
     objects.push(...items.map((object) => ({ resource, object })));
   }
   const all = await client.list(ConfigMap, { labelSelector: `${partOf},${INSTALLED_IN}`, signal });
-  const everywhere = all.items.flatMap(workloadOf);
-  const workloads = everywhere.filter((each) => each.namespace === namespace);
+  const installed = all.items.flatMap(workloadOf);
+  const everywhere = [...installed, ...(await runWithoutInstall(client, installed, known, signal))];
   return {
     namespace,
     objects: [...objects, ...(await madeAtRunTime(client, namespace, known, signal))],
-    workloads,
+    workloads: installed.filter((each) => each.namespace === namespace),
     others: everywhere.filter((each) => each.namespace !== namespace),
   };
 }
@@ -109,6 +109,31 @@ export function operatorsOf(objects: readonly Found[], workloads: readonly Insta
   return [...new Set(named)].sort();
 }
 
+/** Whoever holds an operator's Lease runs it. Where it works is not known then: perhaps everywhere. */
+async function runWithoutInstall(
+  client: Pick<Client, 'list'>,
+  installed: readonly InstalledWorkload[],
+  known: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly InstalledWorkload[]> {
+  const running: InstalledWorkload[] = [];
+  for (const operator of known) {
+    const name = leaseName(operator);
+    const { items } = await client.list(Lease, { fieldSelector: `metadata.name=${name}`, signal });
+    for (const { metadata, spec } of items) {
+      const namespace = metadata?.namespace ?? '';
+      const isInstalled = installed.some((each) => each.namespace === namespace && each.operators.includes(operator));
+      if (isInstalled || !spec?.holderIdentity) continue;
+      running.push({ name, namespace, operators: [operator], namespaces: undefined });
+    }
+  }
+  return running;
+}
+
+function leaseName(operator: string): string {
+  return `bowline-${operator}`;
+}
+
 /** What operators make for themselves while they run has names that follow from theirs. */
 async function madeAtRunTime(
   client: Pick<Client, 'find'>,
@@ -126,7 +151,7 @@ async function madeAtRunTime(
       const isOurs = labels?.['webhook.bowline.dev/operator'] === operator && labels[INSTALLED_IN] === undefined;
       if (object && isOurs) found.push(named(resource, object, label));
     }
-    const lease = await client.find(Lease, { namespace, name: `bowline-${operator}` }, { signal });
+    const lease = await client.find(Lease, { namespace, name: leaseName(operator) }, { signal });
     if (lease) found.push(named(Lease, lease, label));
   }
   return found;

@@ -76,6 +76,14 @@ export function hasOurFinalizer(object: KubernetesObject, { finalizers }: KindIn
   return finalizers.some((finalizer) => hasFinalizer(object, finalizer));
 }
 
+/** holdsAny is whether any object of a kind waits for the operator. */
+export async function holdsAny(client: Pick<Client, 'list'>, kind: KindInScope, signal: AbortSignal): Promise<boolean> {
+  for await (const page of objectsOf(client, kind, signal)) {
+    if (page.some((object) => hasOurFinalizer(object, kind))) return true;
+  }
+  return false;
+}
+
 /** releaseObjects takes our finalizers off, so that objects can go although nobody looks after them any more. Answers how many. */
 export async function releaseObjects(client: Client, kind: KindInScope, signal: AbortSignal): Promise<number> {
   let released = 0;

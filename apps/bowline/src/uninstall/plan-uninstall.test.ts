@@ -1,5 +1,6 @@
 import { ClusterRole, ConfigMap, Deployment, type KubernetesObject, type Resource, Service } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
+import { perhapsAbandoned } from './abandoned-operators.ts';
 import type { Found, InstalledWorkload, InstallState } from './install-state.ts';
 import { planUninstall } from './plan-uninstall.ts';
 import { describe as nameOf } from './run-uninstall.ts';
@@ -55,6 +56,34 @@ describe('planUninstall', () => {
     const nothing = { ...shared, workloads: [], objects: [] };
     expect(planUninstall(nothing, undefined)).toMatchObject({ operators: [], steps: [] });
     expect(planUninstall(shared, ['x']).steps).toEqual([]);
+  });
+
+  it('lets objects go that wait for an operator of which nothing is installed any more', () => {
+    const nothing = { ...shared, workloads: [], objects: [] };
+    const scopes = [{ operator: 'x', namespaces: undefined, others: [] }];
+    expect(planUninstall(nothing, undefined, ['x'])).toMatchObject({ operators: ['x'], steps: [], scopes });
+    // What the installed ones share does not stay because of it.
+    expect(planUninstall(shared, ['a', 'b', 'x'], ['x']).operators).toEqual(['a', 'b', 'x']);
+    expect(removed(shared, ['a', 'b', 'x'])).toEqual(removed(shared));
+  });
+
+  it.each<[string, InstallState, readonly string[] | undefined, readonly string[]]>([
+    [
+      'all known ones where nothing is installed',
+      { ...shared, workloads: [], objects: [] },
+      undefined,
+      ['a', 'b', 'c'],
+    ],
+    [
+      'all known ones where only shared things are left',
+      { ...shared, workloads: [], objects: shared.objects.slice(0, 1) },
+      undefined,
+      ['a', 'b', 'c'],
+    ],
+    ['none beside an install', shared, undefined, []],
+    ['the chosen ones that are not installed', shared, ['b', 'c'], ['c']],
+  ])('takes for abandoned %s', (_, state, chosen, expected) => {
+    expect(perhapsAbandoned(state, chosen, ['a', 'b', 'c'])).toEqual(expected);
   });
 
   it.each<[string, readonly InstalledWorkload[], readonly string[] | 'all']>([

@@ -54,16 +54,22 @@ const ORDER: readonly (readonly [Step['name'], readonly { readonly id: string }[
 ];
 
 /**
- * planUninstall says what is removed of an install; `chosen` are the operators that go, by default all. Throws
- * BOWLINE_UNINSTALL_SHARED when one of them runs in one process with others that stay.
+ * planUninstall says what is removed of an install; `chosen` are the operators that go, by default all. Of `abandoned` ones nothing is
+ * installed any more; what is left to remove is their finalizers. Throws BOWLINE_UNINSTALL_SHARED when an operator that goes runs in
+ * one process with others that stay.
  */
-export function planUninstall(state: InstallState, chosen: readonly string[] | undefined): Plan {
+export function planUninstall(
+  state: InstallState,
+  chosen: readonly string[] | undefined,
+  abandoned: readonly string[] = [],
+): Plan {
   const { namespace, workloads, objects, others } = state;
   const installed = operatorsOf(objects, workloads);
-  const operators = (chosen ?? installed).filter((name) => installed.includes(name));
+  const leftOf = [...installed, ...abandoned];
+  const operators = (chosen ?? leftOf).filter((name) => leftOf.includes(name));
   const leaving = workloads.filter((each) => each.operators.some((name) => operators.includes(name)));
   for (const workload of leaving) refuseShared(workload, operators);
-  const isEmpty = operators.length === installed.length;
+  const isEmpty = installed.every((name) => operators.includes(name));
   const goes = (found: Found): boolean => {
     const owner = ownerOf(found);
     return owner === undefined ? isEmpty : operators.includes(owner);
@@ -91,7 +97,12 @@ function refuseShared({ name, namespace, operators }: InstalledWorkload, leaving
   );
 }
 
-function scopeOf(operator: string, leaving: readonly InstalledWorkload[], others: readonly InstalledWorkload[]): Scope {
+/** scopeOf is where an operator of the leaving workloads worked, and where others run it. */
+export function scopeOf(
+  operator: string,
+  leaving: readonly InstalledWorkload[],
+  others: readonly InstalledWorkload[],
+): Scope {
   const runs = ({ operators }: InstalledWorkload): boolean => operators.includes(operator);
   const theirs = others.filter(runs);
   return {

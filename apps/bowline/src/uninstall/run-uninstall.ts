@@ -3,15 +3,7 @@ import type { Clock } from '@bowline/machinery';
 import { BowlineError, type Client, type Operator } from '@bowline/runtime';
 import { PART_OF } from '../manifests/install-labels.ts';
 import type { Found } from './install-state.ts';
-import {
-  deleteObjects,
-  hasOurFinalizer,
-  isGone,
-  type KindInScope,
-  kindsOf,
-  objectsOf,
-  releaseObjects,
-} from './operator-objects.ts';
+import { deleteObjects, holdsAny, isGone, type KindInScope, kindsOf, releaseObjects } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 
 /** UninstallOptions is what an uninstall needs. */
@@ -125,13 +117,6 @@ async function requireRunning(
       `cannot delete the ${kind.resource.kind} objects: ${kind.scope.operator} would do what their deletion policies say, but the Deployment ${keyString(key)} has no ready pod; repair it, or leave out --delete-resources to keep the objects`,
     );
   }
-}
-
-async function holdsAny(client: Client, kind: KindInScope, signal: AbortSignal): Promise<boolean> {
-  for await (const page of objectsOf(client, kind, signal)) {
-    if (page.some((object) => hasOurFinalizer(object, kind))) return true;
-  }
-  return false;
 }
 
 /** A kind goes only when it was installed with Bowline, no other install uses it, and no object of it is left anywhere. */

@@ -75,25 +75,34 @@ export function showPlan(
     .flatMap(([name, what], index) =>
       what.map((each, at) => `  ${at === 0 ? `${index + 1}. ${name}`.padEnd(18) : ' '.repeat(18)}${each}`),
     );
+  // The one that was removed by other means perhaps had its namespace removed too.
+  const home = plan.steps.length > 0 ? [`the namespace ${plan.namespace}`] : [];
+  const written = deleteResources
+    ? 'what the deletion policies of the objects leave'
+    : 'everything that the operators wrote';
   return [
-    `Uninstalls ${plan.operators.join(', ')} from namespace ${plan.namespace}. In this order it removes:`,
+    title(plan),
     '',
     ...lines,
     '',
     ...(deleteResources ? [] : warnings(counts)),
-    deleteResources
-      ? `Kept: the namespace ${plan.namespace}, and what the deletion policies of the objects leave.`
-      : `Kept: ${kept(counts)} the namespace ${plan.namespace}, and everything that the operators wrote.`,
+    `Kept: ${[...(deleteResources ? [] : kept(counts)), ...home].join(', ')}, and ${written}.`,
     '',
   ].join('\n');
+}
+
+function title({ operators, namespace, steps }: Plan): string {
+  const names = operators.join(', ');
+  if (steps.length > 0) return `Uninstalls ${names} from namespace ${namespace}. In this order it removes:`;
+  return `Nobody runs ${names} any more, and objects wait for it. In this order it removes:`;
 }
 
 function deletion({ objects, kind }: KindCount): string {
   return `${objects} ${kind}, by their deletion policies`;
 }
 
-function kept(counts: readonly KindCount[]): string {
-  return counts.map(({ objects, kind }) => `${objects} ${kind} and their kind,`).join(' ');
+function kept(counts: readonly KindCount[]): readonly string[] {
+  return counts.map(({ objects, kind }) => `${objects} ${kind} and their kind`);
 }
 
 function warnings(counts: readonly KindCount[]): readonly string[] {

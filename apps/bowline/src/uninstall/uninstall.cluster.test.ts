@@ -1,4 +1,4 @@
-import { cluster } from '@bowline/control-plane/testing';
+import { cluster, kubectlOf } from '@bowline/control-plane/testing';
 import {
   ClusterRole,
   ConfigMap,
@@ -88,8 +88,13 @@ describe('bowline uninstall', () => {
     await c.admin.get(CustomResourceDefinition, crd);
     expect((await c.admin.get(ConfigMap, medal)).data).toEqual({ text: 'gold' });
     expect((await c.admin.get(Medal, medal)).metadata?.finalizers ?? []).toEqual([]);
-    const third = await bowline([...uninstall, '--yes']);
-    expect([third.code, third.err]).toEqual([0, expect.stringContaining(`nothing is installed in namespace ${home}`)]);
+    // Those of other tests may have objects.
+    const third = await bowline([...uninstall, '--operators', 'medal,sticker', '--yes']);
+    expect([third.code, third.err]).toEqual([
+      0,
+      expect.stringContaining(`nothing of medal, sticker is installed in namespace ${home}`),
+    ]);
+    expect(third.err).toContain(`medal runs in namespace ${other.home}`);
     await c.admin.delete(Medal, medal);
   });
 
@@ -110,6 +115,45 @@ describe('bowline uninstall', () => {
     expect(await c.admin.find(Lease, lease)).toBeUndefined();
     expect(await c.admin.find(Secret, { ...own, name: 'sticker-webhook-tls' })).toBeUndefined();
     await c.admin.get(Secret, { ...foreign, name: 'badge-webhook-tls' });
+  });
+
+  it('lets objects and kinds go that were left behind when an install was deleted by kubectl', async () => {
+    await using files = await temporaryFiles();
+    await using c = await cluster();
+    const kubectl = await kubectlOf(c);
+    const { home, start } = await install(c, files, ['--operators', 'medal']);
+    const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+    const uninstall = ['uninstall', '--namespace', home, '--kubeconfig', kubeconfig, '--operators', 'medal', '--yes'];
+    const medal = { namespace: c.namespace, name: 'a' };
+    {
+      await using manager = await start();
+      await manager.logged(/serving webhooks/);
+      await onceAsked(() => c.admin.create(Medal, Medal.withDefaults({ metadata: medal, spec: { text: 'gold' } })));
+      await c.until(ConfigMap, medal, ({ data }) => data?.text === 'gold');
+      await manager.stop();
+    }
+    const { out } = await bowline(['manifests', '--operators', 'medal', '--image', 'any', '--namespace', home]);
+    // The namespace goes first, and takes with it what comes later in the list.
+    await kubectl(['delete', '--ignore-not-found', '--wait=false', '-f', '-'], out);
+    await c.untilGone(Namespace, { name: home });
+    expect((await c.admin.get(CustomResourceDefinition, crd)).metadata?.deletionTimestamp).toBeDefined();
+
+    // Somebody else runs the operator, and looks after the objects.
+    const elsewhere = await c.createNamespace('elsewhere');
+    const lease = { namespace: elsewhere, name: 'bowline-medal' };
+    await c.admin.create(Lease, { metadata: lease, spec: { holderIdentity: 'somebody' } });
+    const left = await bowline(uninstall);
+    expect([left.code, left.err]).toEqual([0, expect.stringContaining(`medal runs in namespace ${elsewhere}`)]);
+    expect((await c.admin.get(Medal, medal)).metadata?.finalizers).toContain(finalizer);
+
+    await c.admin.patch(Lease, lease, { type: 'merge', body: { spec: { holderIdentity: '' } } });
+    const { code, err, out: plan } = await bowline(uninstall);
+    expect(plan).toMatch(/^Nobody runs medal any more/);
+    expect(plan).toMatch(/1\. finalizers +of 1 Medal/);
+    expect(plan).toContain('Note: 1 Medal are being deleted');
+    expect([code, err]).toEqual([0, expect.stringContaining('released 1 Medal')]);
+    await c.untilGone(CustomResourceDefinition, crd);
+    expect((await c.admin.get(ConfigMap, medal)).data).toEqual({ text: 'gold' });
   });
 
   it('lets the deletion policies run with --delete-resources, and removes the kinds', async () => {
