@@ -93,7 +93,19 @@ export class FakeAws implements AsyncDisposable {
 
   /** put makes a version of a secret, the current one, and gives its id. */
   put(name: string, value: string | object | Uint8Array, region: string = REGION): string {
-    const secret = this.#secrets.get(`${region}/${name}`) ?? this.create(name, region);
+    return this.#putVersion(this.#secrets.get(`${region}/${name}`) ?? this.create(name, region), value);
+  }
+
+  /** putElsewhere makes a secret of another account, which lets ours read it by its ARN, and gives that. */
+  putElsewhere(name: string, value: string | object): string {
+    const arn = `arn:aws:secretsmanager:${REGION}:222222222222:secret:${name}-AbCdEf`;
+    const secret: Secret = { arn, name, versions: new Map(), isDeleted: false };
+    this.#secrets.set(`${REGION}/${arn}`, secret);
+    this.#putVersion(secret, value);
+    return arn;
+  }
+
+  #putVersion(secret: Secret, value: string | object | Uint8Array): string {
     const id = `00000000-0000-4000-8000-${String(++this.#made).padStart(12, '0')}`;
     for (const [other, { stages }] of secret.versions) {
       stages.delete('AWSPREVIOUS');

@@ -178,6 +178,29 @@ describe('lists of Secrets Manager', () => {
     expect(store.fake.made).toEqual(['BatchGetSecretValue a b unknown']);
   });
 
+  it('give a name the secret of our account, whoever else has one of that name', async () => {
+    await using store = await AwsStore.start();
+    store.fake.put('db', 'ours');
+    store.fake.put('other', 'other');
+    const arn = store.fake.putElsewhere('db', 'theirs');
+    const textsOf = async (...paths: readonly string[]): Promise<readonly unknown[]> => {
+      const secrets = await store.provider().fetchSecrets(
+        paths.map((path) => refTo(path)),
+        NEVER,
+      );
+      return secrets.map((secret) => ('payload' in secret ? secret.payload : secret.kind));
+    };
+    const [ours, theirs] = ['ours', 'theirs'].map((text) => ({ kind: 'text', text }));
+    expect(await textsOf('db', arn)).toEqual([ours, theirs]);
+    expect(await textsOf(arn, 'db')).toEqual([theirs, ours]);
+    expect(await textsOf('db', arn.slice(0, -7))).toEqual([ours, theirs]);
+    expect(store.fake.made).toHaveLength(3);
+    // One secret by two names: the one of them is asked for again.
+    expect(await textsOf('db', store.fake.arnOf('db'), arn)).toEqual([ours, ours, theirs]);
+    store.fake.remove('db');
+    expect(await textsOf('db', arn)).toEqual(['not-found', theirs]);
+  });
+
   it('are read one by one, and for an hour so, where we may not read several at once', async () => {
     await using store = await AwsStore.start();
     for (const name of ['a', 'b']) store.fake.put(name, 'one');

@@ -88,9 +88,12 @@ export class AwsSecretsManager implements SecretProvider {
       if (paths.length < 2) return await this.#fetchEach(refs, signal);
       const command = new BatchGetSecretValueCommand({ SecretIdList: paths });
       const batch = await this.#send(call, signal, () => client.send(command, { abortSignal: signal }));
-      return await Promise.all(
-        refs.map(async (ref) => secretIn(batch, ref) ?? errorIn(batch, ref) ?? (await this.#fetchOne(ref, signal))),
-      );
+      const values = valuesIn(batch, refs);
+      const answerTo = async (ref: SecretRef): Promise<ExternalSecret | ProviderError> => {
+        const value = values.get(ref);
+        return (value && secretFrom(ref, value)) ?? errorIn(batch, ref) ?? (await this.#fetchOne(ref, signal));
+      };
+      return await Promise.all(refs.map(answerTo));
     } catch (error) {
       const refusal = listRefusal(error);
       if (refusal === undefined) throw failure(error, call, signal);
@@ -161,11 +164,35 @@ function secretFrom(ref: SecretRef, value: SecretValueEntry): ExternalSecret | u
   return payload && { provider: PROVIDER, sourcePath: ref.path, payload, version };
 }
 
-function secretIn({ SecretValues = [] }: BatchGetSecretValueResponse, ref: SecretRef): ExternalSecret | undefined {
-  // An ARN may come without the suffix that AWS gives it.
-  const { path } = ref;
-  const value = SecretValues.find(({ Name, ARN }) => path === Name || path === ARN || path === ARN?.slice(0, -7));
-  return value && secretFrom(ref, value);
+/**
+ * valuesIn tells which value of an answer is whose. ARNs choose first: another account may have a secret of the same name, and who
+ * asks by name means that of ours. What is left open has no value here, and is read alone.
+ */
+function valuesIn(
+  { SecretValues: values = [] }: BatchGetSecretValueResponse,
+  refs: readonly SecretRef[],
+): ReadonlyMap<SecretRef, SecretValueEntry> {
+  const found = new Map<SecretRef, SecretValueEntry>();
+  const byArn = refs.filter(({ path }) => regionOf(path) !== undefined);
+  for (const ref of byArn) {
+    // An ARN may come without the suffix that AWS gives it.
+    const value =
+      values.find(({ ARN }) => ARN === ref.path) ?? onlyOne(values.filter(({ ARN }) => ARN?.slice(0, -7) === ref.path));
+    if (value) found.set(ref, value);
+  }
+  const taken = new Set([...found.values()].map(({ ARN }) => ARN));
+  for (const ref of refs) {
+    if (byArn.includes(ref)) continue;
+    const value = onlyOne(values.filter(({ Name, ARN }) => Name === ref.path && !taken.has(ARN)));
+    if (value) found.set(ref, value);
+  }
+  return found;
+}
+
+/** The first of values that are all of one secret. */
+function onlyOne(values: readonly SecretValueEntry[]): SecretValueEntry | undefined {
+  const [first] = values;
+  return values.every(({ ARN }) => ARN === first?.ARN) ? first : undefined;
 }
 
 function errorIn({ Errors = [] }: BatchGetSecretValueResponse, ref: SecretRef): ProviderError | undefined {
