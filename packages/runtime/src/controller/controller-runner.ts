@@ -9,6 +9,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { Queue } from '../queue/queue.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
 import { appliedView } from '../writing/applied-view.ts';
+import type { DeletionMode } from '../writing/deletion.ts';
 import { EventRecorder } from '../writing/event-recorder.ts';
 import { fieldManagerOf } from '../writing/field-manager.ts';
 import { informerLookup } from '../writing/informer-lookup.ts';
@@ -76,7 +77,7 @@ export class ControllerRunner implements Disposable {
   readonly #metrics: ControllerMetrics;
   readonly #triggers: Triggers;
   readonly #paused = new Set<string>();
-  readonly #terminating = new Set<string>();
+  readonly #terminating = new Map<string, DeletionMode>();
   readonly #settled = new SettledWrites();
   readonly #idPrefix: string;
   #reconciler: Reconciler | undefined;
@@ -268,7 +269,7 @@ export class ControllerRunner implements Disposable {
       this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
       return undefined;
     }
-    return runs.begin(run, this.#terminating.has(run.item.key));
+    return runs.begin(run, this.#terminating.get(run.item.key));
   }
 
   #describe(key: string): Fields {

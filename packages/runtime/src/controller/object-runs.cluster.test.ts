@@ -1,7 +1,7 @@
 import { type Cluster, cluster, type RunningOperators } from '@bowline/control-plane/testing';
 import { ConfigMap, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { VirtualClock } from '@bowline/machinery';
+import { untilAborted, VirtualClock } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it, vi } from 'vitest';
 import { defineOperator } from '../operator/operator.ts';
@@ -73,6 +73,40 @@ describe('a controller that cleans up', () => {
     await clock.advance(60_000);
     await c.untilGone(Page, key);
     expect(seen.filter((each) => each.startsWith('reconcile'))).toHaveLength(1);
+  });
+
+  it('knows that dependents stay after the garbage collector has forgotten it, also in a process that comes later', async () => {
+    const clock = new VirtualClock({ startMs: Date.now() });
+    const seen: string[] = [];
+    const busy = new AbortController();
+    let isDone = false;
+    const pages = controller(Page)
+      .reconcile(async ({ signal }) => {
+        seen.push('reconcile');
+        await untilAborted(AbortSignal.any([busy.signal, signal]));
+      })
+      .cleanup(({ deletion, status }) => {
+        seen.push(deletion.mode);
+        status.condition('Ready', false, 'Waiting', 'something else has to go first');
+        return isDone ? undefined : { requeueAfterMs: 60_000 };
+      });
+    const operator = defineOperator({ name: 'orphaning', resources: [Page], controllers: [pages] });
+    await using c = await cluster({ operators: [operator], clock });
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Page, page(c));
+    await vi.waitFor(() => expect(seen).toEqual(['reconcile']), { timeout: 20_000 });
+    await c.admin.delete(Page, key, { propagationPolicy: 'Orphan' });
+    await c.until(Page, key, ({ metadata }) => metadata?.finalizers?.join() === FINALIZER);
+    busy.abort();
+    await c.until(Page, key, ({ status }) => status?.conditions?.[0]?.reason === 'Waiting');
+    expect(seen).toEqual(['reconcile', 'orphan']);
+
+    await c.restart();
+    await vi.waitFor(() => expect(seen).toEqual(['reconcile', 'orphan', 'orphan']), { timeout: 20_000 });
+    isDone = true;
+    await clock.advance(60_000);
+    await c.untilGone(Page, key);
+    expect(new Set(seen.slice(1))).toEqual(new Set(['orphan']));
   });
 
   it('leaves an object alone that somebody else is deleting', async () => {

@@ -3,9 +3,16 @@ import type { Informer } from '../cache/informer.ts';
 import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import { type Deletion, deletionOf } from '../writing/deletion.ts';
+import {
+  DELETION_ANNOTATION,
+  type Deletion,
+  type DeletionMode,
+  deletionOf,
+  isKeptAsOrphaning,
+} from '../writing/deletion.ts';
 import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
+import { guardedMerge } from '../writing/guarded-merge.ts';
 import type { ReconcileOutcome } from '../writing/summary.ts';
 import { writeStatus } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
@@ -42,22 +49,25 @@ export class ObjectRuns {
     this.#hasStatus = isCustomResource(options.resource) && options.resource.hasStatus;
   }
 
-  /** begin answers the work of a run, or undefined when there is none. */
-  begin(run: Run, isTerminating: boolean): (() => unknown) | undefined {
+  /** begin answers the work of a run, or undefined when there is none. `noted` is how the object was seen to be deleted. */
+  begin(run: Run, noted: DeletionMode | undefined): (() => unknown) | undefined {
     const { informer, controller } = this.#options;
     const key = parseKey(run.item.key);
     const object = informer.get(key);
     // Deleted, or out of the declared scope: there is nothing to reconcile.
     if (object === undefined) return undefined;
     if (!controller.finalization) {
-      return isTerminating ? undefined : () => this.#reconcile(this.#context(run, key, object));
+      return noted ? undefined : () => this.#reconcile(this.#context(run, key, object));
     }
     // A cleanup is refused for views without metadata.
     const kept = object as KubernetesObject;
     const { finalizer } = controller.finalization;
     const deletion = deletionOf(kept);
     if (deletion) {
-      return hasFinalizer(kept, finalizer) ? () => this.#cleanUp(this.#context(run, key, kept, deletion)) : undefined;
+      if (!hasFinalizer(kept, finalizer)) return undefined;
+      return noted === 'orphan' || deletion.mode === 'orphan'
+        ? () => this.#cleanUpOrphaning(run, key, kept, { ...deletion, mode: 'orphan' })
+        : () => this.#cleanUp(this.#context(run, key, kept, deletion));
     }
     return hasFinalizer(kept, finalizer)
       ? () => this.#reconcile(this.#context(run, key, kept))
@@ -91,6 +101,17 @@ export class ObjectRuns {
     }
     await this.#conclude(context, { type: 'done' });
     return result;
+  }
+
+  /** What only finalizers of the moment tell is written down first: a run after this one must not delete what is to stay. */
+  async #cleanUpOrphaning(run: Run, key: ObjectKey, object: KubernetesObject, deletion: Deletion): Promise<unknown> {
+    const context = this.#context(run, key, object, deletion);
+    const { fieldManager } = this.#options.shared;
+    const change = { metadata: { annotations: { [DELETION_ANNOTATION]: 'orphan' } } };
+    const stored = await guardedMerge(context.live, this.#kind, object, { fieldManager }, (current) =>
+      isKeptAsOrphaning(current) ? undefined : change,
+    );
+    return stored && (await this.#cleanUp(context));
   }
 
   async #cleanUp(context: RunContext): Promise<ReconcileResult> {

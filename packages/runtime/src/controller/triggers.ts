@@ -5,6 +5,7 @@ import type { Log } from '../observability/log.ts';
 import type { Cause, ObjectCause } from '../queue/cause.ts';
 import type { Queue } from '../queue/queue.ts';
 import { LOW_PRIORITY } from '../queue/queue-options.ts';
+import { type DeletionMode, deletionOf } from '../writing/deletion.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
 
@@ -16,8 +17,11 @@ export interface TriggerOptions {
   readonly metrics: ControllerMetrics;
   /** Keys of the primary objects that are paused; kept here, read by whoever starts a run. */
   readonly paused: Set<string>;
-  /** Keys of the primary objects that are being deleted; kept here, because a view may not keep it. */
-  readonly terminating: Set<string>;
+  /**
+   * The primary objects that are being deleted, and how, by key; kept here, because a view may not keep it, and because the
+   * garbage collector soon takes away the sign that dependents stay.
+   */
+  readonly terminating: Map<string, DeletionMode>;
 }
 
 /** Triggers turns the events of a controller's sources into keys of its queue, each with its cause. */
@@ -93,16 +97,17 @@ export class Triggers {
   }
 
   /** Whether the deletion of the object began with this event. */
-  #noteDeletion(key: string, { deletionTimestamp }: ObjectMeta): boolean {
+  #noteDeletion(key: string, metadata: ObjectMeta): boolean {
     const { terminating } = this.#options;
-    if (deletionTimestamp === undefined) {
+    const deletion = deletionOf({ metadata });
+    if (deletion === undefined) {
       // An object of the same name was made again.
       terminating.delete(key);
       return false;
     }
-    if (terminating.has(key)) return false;
-    terminating.add(key);
-    return true;
+    const known = terminating.get(key);
+    if (known !== 'orphan') terminating.set(key, deletion.mode);
+    return known === undefined;
   }
 
   #onOwned(source: Source, event: InformerEvent<unknown>, kind: Resource, primaries: Informer<unknown>): void {

@@ -2,6 +2,13 @@ import type { KubernetesObject, Status } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 
 /**
+ * DELETION_ANNOTATION keeps on an object that its dependents stay. The API server says so by a finalizer, which the garbage
+ * collector takes off once no dependent names the object as its owner any more: long before a cleanup that failed, or was
+ * interrupted, comes to its end.
+ */
+export const DELETION_ANNOTATION = 'bowline.dev/deletion';
+
+/**
  * DeletionMode is what was asked for the dependents of an object that is being deleted:
  * - `background`: they go after it, by the garbage collector;
  * - `foreground`: they go first; the garbage collector has marked them already, so wait for them;
@@ -20,12 +27,18 @@ export interface Deletion {
 export function deletionOf(object: KubernetesObject): Deletion | undefined {
   const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
   if (deletionTimestamp === undefined) return undefined;
-  const mode = finalizers.includes('orphan')
-    ? 'orphan'
-    : finalizers.includes('foregroundDeletion')
-      ? 'foreground'
-      : 'background';
+  const mode =
+    finalizers.includes('orphan') || isKeptAsOrphaning(object)
+      ? 'orphan'
+      : finalizers.includes('foregroundDeletion')
+        ? 'foreground'
+        : 'background';
   return { at: parseTime(deletionTimestamp), mode };
+}
+
+/** isKeptAsOrphaning says whether the object itself tells, whatever its finalizers are by now, that its dependents stay. */
+export function isKeptAsOrphaning({ metadata }: KubernetesObject): boolean {
+  return metadata?.annotations?.[DELETION_ANNOTATION] === 'orphan';
 }
 
 /** isStatus tells an answer to a deletion that says that the object is gone from one that shows it. */
