@@ -13,7 +13,7 @@ import { answerProblem, type FailedRead, readProblem } from './vault-problem.ts'
 
 const PROVIDER = 'vault';
 
-/** Policies change: after so long we ask again whether we may read the metadata of a mount. */
+/** Policies change: after so long we ask again whether we may read the metadata of a secret. */
 const DENIAL_REMEMBERED_MS = 600_000;
 
 /** VersionMetadata is what Vault says of one version of a secret of KV version 2. */
@@ -31,7 +31,7 @@ export class VaultProvider implements SecretProvider {
   readonly #config: VaultConfig;
   readonly #api: VaultApi;
   readonly #sessions: Sessions;
-  /** Where we do not ask for metadata, by role and mount. */
+  /** Where we do not ask for metadata, by role and path: policies of Vault allow folders, and deny single secrets. */
   readonly #denied: DeniedCalls;
 
   constructor(context: Pick<ProviderContext<VaultConfig>, 'config' | 'env' | 'clock' | 'observe' | 'signal'>) {
@@ -68,12 +68,12 @@ export class VaultProvider implements SecretProvider {
   /** probeVersion reads the metadata of KV version 2, which a policy allows apart from the secrets. Version 1 has none. */
   async probeVersion(ref: SecretRef, signal: AbortSignal): Promise<string | undefined> {
     const secret = this.#secretOf(ref);
-    const mount = `${ref.role ?? ''}\n${secret.mount}`;
-    if (secret.version === 1 || this.#denied.has(mount)) return undefined;
     const read = { operation: 'ReadMetadata', path: `${secret.mount}/metadata/${secret.name}` };
+    const source = JSON.stringify([ref.role, read.path]);
+    if (secret.version === 1 || this.#denied.has(source)) return undefined;
     const { answer, problem } = await this.#get(read, ref, signal);
     if (answer.status === 403) {
-      this.#denied.add(mount);
+      this.#denied.add(source);
       return undefined;
     }
     if (answer.status !== 200) throw readProblem(answer, problem);
