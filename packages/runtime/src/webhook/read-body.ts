@@ -1,8 +1,26 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@bowline/machinery';
+import type { RequestScope } from '../transport/request-scope.ts';
+import type { BodyShare } from './body-budget.ts';
 import { HttpProblem } from './http-problem.ts';
 
-/** readBody reads a request's body as text, and refuses one larger than `mostBytes` without keeping more of it than that. */
-export function readBody(request: IncomingMessage, mostBytes: number, signal: AbortSignal): Promise<string> {
+/** ReadBodyOptions bounds what is read, and how long. */
+export interface ReadBodyOptions {
+  readonly mostBytes: number;
+  /** The whole body must have arrived in this time. */
+  readonly timeoutMs: number;
+  /** Ends the reading with the request. */
+  readonly scope: RequestScope;
+  readonly share: BodyShare;
+  readonly wire: Clock;
+}
+
+/** A piece costs memory however short it is, so this many are joined: a body of single bytes must not take a hundred times its size. */
+const MOST_PIECES = 64;
+
+/** readBody reads a request's body as text, and refuses one that is too large without keeping more of it than allowed. */
+export function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<string> {
+  const { mostBytes, timeoutMs, scope, share, wire } = options;
   const tooLarge = (): HttpProblem =>
     new HttpProblem(413, `the body is larger than ${mostBytes} bytes; raise maxBodyBytes if objects may be that large`);
   return new Promise((resolve, reject) => {
@@ -12,20 +30,35 @@ export function readBody(request: IncomingMessage, mostBytes: number, signal: Ab
     }
     const chunks: Buffer[] = [];
     let size = 0;
+    let pieces = 0;
     const done = (settle: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
-      signal.removeEventListener('abort', onAbort);
+      forget();
+      timer.cancel();
       settle();
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > mostBytes) done(() => reject(tooLarge()));
-      else chunks.push(chunk);
+      if (size > mostBytes) {
+        done(() => reject(tooLarge()));
+        return;
+      }
+      chunks.push(chunk);
+      if (++pieces === MOST_PIECES) {
+        chunks.push(Buffer.concat(chunks.splice(-pieces)));
+        pieces = 0;
+      }
+      share.add(chunk.length);
     };
-    const onEnd = (): void => done(() => resolve(Buffer.concat(chunks, size).toString('utf8')));
+    const onEnd = (): void => {
+      share.complete();
+      done(() => resolve(Buffer.concat(chunks, size).toString('utf8')));
+    };
     const onBroken = (): void => done(() => reject(new HttpProblem(400, 'the body ended early')));
-    const onAbort = (): void => done(() => reject(signal.reason));
+    const forget = scope.onCancel((reason) => done(() => reject(reason)));
+    const timer = wire.setTimer(timeoutMs, () =>
+      done(() => reject(new HttpProblem(408, `the body did not arrive within ${timeoutMs} ms`))),
+    );
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
-    signal.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -5,6 +5,7 @@ import { type Clock, parseDuration } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { RequestScope } from '../transport/request-scope.ts';
+import { BodyBudget } from './body-budget.ts';
 import { HttpProblem } from './http-problem.ts';
 import { readBody } from './read-body.ts';
 import { refuse, send } from './send.ts';
@@ -15,9 +16,9 @@ import { WorkLimit } from './work-limit.ts';
 /** WebhookRequestsOptions bounds the requests of one operator. */
 export interface WebhookRequestsOptions {
   readonly routes: readonly Route[];
-  /** Larger bodies get 413. */
+  /** Larger bodies get 413; of all together no more than eight times as much is held. */
   readonly maxBodyBytes: number;
-  /** Reviews that are read and answered at the same time; others wait, within their own time. */
+  /** Reviews that are answered at the same time; others wait, within their own time. */
   readonly maxInFlight: number;
   /** After this many requests a connection is closed, so that callers spread over replicas again. */
   readonly maxRequestsPerConnection: number;
@@ -28,6 +29,15 @@ export interface WebhookRequestsOptions {
 
 /** The longest that an API server waits for a webhook. */
 export const LONGEST_REVIEW_MS = 30_000;
+/**
+ * An API server has the whole body before it calls, so one that takes longer than this to arrive is not from there, or of no use
+ * any more.
+ */
+const BODY_TIMEOUT_MS = 5_000;
+/** How many of the largest bodies may be held at once. Most reviews have a few kilobytes: far more of those than are answered at once. */
+const LARGEST_BODIES = 8;
+/** What arrives, waits or is answered at once: as many as there are connections. Only who sends the next before the answer gets there. */
+const MOST_UNDER_WAY = 1000;
 
 /** WebhookRequests answers the requests to one operator's webhooks: its limits are its own, whoever shares its server. */
 export class WebhookRequests implements Disposable {
@@ -37,6 +47,7 @@ export class WebhookRequests implements Disposable {
   closing = false;
   readonly #options: WebhookRequestsOptions;
   readonly #limit: WorkLimit;
+  readonly #bodies: BodyBudget;
   readonly #metrics: WebhookMetrics;
   readonly #cut = new AbortController();
   readonly #served = new WeakMap<Socket, number>();
@@ -46,6 +57,7 @@ export class WebhookRequests implements Disposable {
   constructor(options: WebhookRequestsOptions) {
     this.#options = options;
     this.#limit = new WorkLimit(options.maxInFlight);
+    this.#bodies = new BodyBudget(LARGEST_BODIES * options.maxBodyBytes);
     this.#metrics = new WebhookMetrics(
       options.metrics,
       options.routes.map(({ name }) => name),
@@ -114,13 +126,16 @@ export class WebhookRequests implements Disposable {
 
   async #answer(route: Route, request: IncomingMessage, scope: RequestScope): Promise<object> {
     if (!this.ready) throw new HttpProblem(503, `the webhook ${route.name} is not ready yet`);
+    if (this.#underWay > MOST_UNDER_WAY)
+      throw new HttpProblem(503, `more than ${MOST_UNDER_WAY} requests are under way`);
     if (request.method !== 'POST') throw new HttpProblem(405, 'only POST is served here');
     const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/json') throw new HttpProblem(415, 'the body must be application/json');
-    return await this.#limit.run(scope, async (signal) => {
-      const body = await readBody(request, this.#options.maxBodyBytes, signal);
-      return await route.answer(body, signal);
-    });
+    const { maxBodyBytes: mostBytes, wire } = this.#options;
+    // Read before it has a place: callers are not authenticated, and who never ends a body must not keep others waiting.
+    using share = this.#bodies.begin(request);
+    const body = await readBody(request, { mostBytes, timeoutMs: BODY_TIMEOUT_MS, scope, share, wire });
+    return await this.#limit.run(scope, (signal) => route.answer(body, signal));
   }
 }
 

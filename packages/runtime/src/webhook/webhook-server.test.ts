@@ -1,142 +1,23 @@
-import { Agent, type RequestOptions, request } from 'node:https';
+import { Agent, type RequestOptions } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { ConfigMap } from '@bowline/kubernetes';
-import { createCertificateAuthority, issueCertificate, systemClock, VirtualClock } from '@bowline/machinery';
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createClient } from '../client/create-client.ts';
-import { ScriptedTransport } from '../client/scripted-transport.test-support.ts';
-import { createMetrics } from '../observability/create-metrics.ts';
-import { silentLog } from '../observability/log.ts';
+import { VirtualClock } from '@bowline/machinery';
+import { expect, it, vi } from 'vitest';
 import { admit, deny } from './answer.ts';
-import type { TlsMaterial } from './certificates/certificate-source.ts';
-import { readLeaf } from './certificates/pem.ts';
 import { validating } from './declare.ts';
-import { WebhookClients } from './dry-run-guard.ts';
-import type { Webhook } from './webhook.ts';
-import { webhookRoute } from './webhook-route.ts';
+import {
+  ca,
+  cleanUps,
+  exchange,
+  gate,
+  issue,
+  leaf,
+  otherLeaf,
+  review,
+  type StartOptions,
+  start,
+} from './webhook-server.test-support.ts';
 import { WebhookServers } from './webhook-servers.ts';
-import type { SiteOptions } from './webhook-site.ts';
-
-let ca = '';
-let issue: (...dnsNames: string[]) => Promise<TlsMaterial>;
-let leaf: TlsMaterial;
-let otherLeaf: TlsMaterial;
-const cleanUps: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  const authority = await createCertificateAuthority({ commonName: 'test' });
-  ca = authority.certificatePem;
-  issue = async (...dnsNames) => {
-    const names = { dnsNames, ipAddresses: ['127.0.0.1'] };
-    const made = await issueCertificate({ authority, commonName: 'x', ...names, usages: ['server'] });
-    return readLeaf('test', made.certificatePem, made.keyPem);
-  };
-  [leaf, otherLeaf] = await Promise.all([issue(), issue()]);
-});
-
-afterEach(async () => {
-  await Promise.all(cleanUps.splice(0).map((work) => work()));
-});
-
-const nowhere = { recordWrite() {}, recordDelete() {} };
-
-interface StartOptions extends Partial<SiteOptions> {
-  readonly address?: string;
-  readonly servers?: WebhookServers;
-  /** Null for none yet. */
-  readonly certificate?: TlsMaterial | null;
-}
-
-async function start(webhooks: readonly Webhook[], options: StartOptions = {}) {
-  const { wire = systemClock, operator = 'op' } = options;
-  const metrics = createMetrics();
-  const clients = new WebhookClients(createClient({ transport: new ScriptedTransport() }), nowhere);
-  const cache = { get: () => undefined, list: () => [] };
-  const log = silentLog;
-  const servers = options.servers ?? new WebhookServers({ wire });
-  const site = await servers.open(options.address ?? '127.0.0.1:0', {
-    operator,
-    names: ['127.0.0.1'],
-    routes: webhooks.map((each) =>
-      webhookRoute(each, { operator, clients, cache, deps: undefined, clock: systemClock, log }),
-    ),
-    maxBodyBytes: 4096,
-    maxInFlight: 2,
-    maxRequestsPerConnection: 100,
-    drainMs: 5_000,
-    wire,
-    log,
-    metrics,
-    ...options,
-  });
-  const { certificate = leaf } = options;
-  if (certificate) site.use(certificate);
-  const agent = new Agent({ keepAlive: true, ca });
-  cleanUps.push(() => {
-    agent.destroy();
-    return site.close();
-  });
-  const send = (body: string | Buffer, more: RequestOptions = {}) => exchange(site.port, agent, body, more);
-  return { ...site, send, metrics, agent };
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly connection: string | undefined;
-  readonly fingerprint: string;
-}
-
-function exchange(port: number, agent: Agent, body: string | Buffer, more: RequestOptions): Promise<Answer> {
-  const chunked = more.headers !== undefined && 'transfer-encoding' in more.headers;
-  const length = chunked ? {} : { 'content-length': Buffer.byteLength(body) };
-  const headers = { 'content-type': 'application/json', ...length, ...more.headers };
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: '127.0.0.1', port, path: '/op/gate', method: 'POST', agent, ...more, headers },
-      (response) => {
-        const chunks: Buffer[] = [];
-        const socket = response.socket as unknown as { getPeerCertificate(): { fingerprint256: string } };
-        const { fingerprint256 } = socket.getPeerCertificate();
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            text: Buffer.concat(chunks).toString(),
-            connection: response.headers.connection,
-            fingerprint: fingerprint256,
-          }),
-        );
-        response.on('error', reject);
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-const review = (change: object = {}, request: object = {}): string =>
-  JSON.stringify({
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: {
-      uid: 'u-1',
-      operation: 'CREATE',
-      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
-      resource: { group: '', version: 'v1', resource: 'configmaps' },
-      userInfo: { username: 'me' },
-      object: { metadata: { name: 'a' } },
-      name: 'a',
-      namespace: 'default',
-      ...request,
-    },
-    ...change,
-  });
-
-const gate = (
-  handle: () => ReturnType<typeof admit | typeof deny> | Promise<ReturnType<typeof admit>>,
-  timeoutSeconds = 10,
-) => validating(ConfigMap, { name: 'gate', operations: ['CREATE'], timeoutSeconds }).handle(handle);
 
 it('answers a review with a review of the same uid', async () => {
   const { send } = await start([gate(() => deny('closed'))]);

@@ -68,10 +68,11 @@ export interface WebhooksOptions {
   readonly ownKinds?: readonly Resource[] | undefined;
   /**
    * Larger bodies get 413. A review holds up to two objects, and the API server takes requests of 3 MiB; the rest is for
-   * the escaping of JSON and what surrounds them. Defaults to 8 MiB.
+   * the escaping of JSON and what surrounds them. Of all bodies together no more than eight times as much is held: others
+   * arrive when those are answered. Defaults to 8 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
-  /** Reviews that are read and answered at the same time; others wait, within their own time. Defaults to 64. */
+  /** Reviews that are answered at the same time; others wait, within their own time. Defaults to 64. */
   readonly maxInFlight?: number | undefined;
   /** After this many requests a connection is closed, so that callers spread over replicas again. Defaults to 1000. */
   readonly maxRequestsPerConnection?: number | undefined;
