@@ -1,7 +1,8 @@
 import { cluster } from '@bowline/control-plane/testing';
-import { CustomResourceDefinition } from '@bowline/kubernetes';
+import { CustomResourceDefinition, type KubernetesObject, type Resource } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ObservedClient } from '../writing/observed-client.test-support.ts';
 import type { CustomResource } from './custom-resource.ts';
 import { defineResource } from './define-resource.ts';
 import { installCustomResourceDefinitions } from './install-crds.ts';
@@ -59,4 +60,60 @@ describe('installing a kind', () => {
       message: expect.stringContaining('has v1beta1, which this one lacks'),
     });
   });
+
+  it('leaves a definition alone that somebody else made, until it is handed over', async () => {
+    const Foreign = defineResource({ ...names, kind: 'Foreign', spec });
+    await using c = await setUp(Foreign);
+    const name = 'foreigns.install.test.bowline.dev';
+    const theirs = foreignTo(Foreign);
+    await c.admin.create(CustomResourceDefinition, theirs, { fieldManager: 'somebody' });
+    await c.until(CustomResourceDefinition, { name }, isEstablished);
+    const object = { metadata: { namespace: c.namespace, name: 'a' }, spec: { theirs: 'kept' } };
+    const stored: Resource<KubernetesObject> = Foreign;
+    await vi.waitFor(() => c.admin.create(stored, object), { timeout: 20_000 });
+    await expect(installCustomResourceDefinitions(c.admin, [Foreign])).rejects.toMatchObject({
+      code: 'BOWLINE_CRD_FOREIGN',
+      message: expect.stringMatching(/foreigns\.install.*is not ours \(.*somebody.*hand it over/),
+    });
+    const left = await c.admin.get(CustomResourceDefinition, { name });
+    expect(left.spec.versions[0]?.schema).toEqual(theirs.spec.versions[0]?.schema);
+    expect(await c.admin.get(stored, { namespace: c.namespace, name: 'a' })).toMatchObject({ spec: object.spec });
+
+    const handOver = { spec: { names: { categories: ['bowline'] } } };
+    await c.admin.patch(CustomResourceDefinition, { name }, { type: 'merge', body: handOver });
+    expect(await installCustomResourceDefinitions(c.admin, [Foreign])).toEqual([{ name, outcome: 'configured' }]);
+  });
+
+  it('does not force itself on a definition that appears just before the write', async () => {
+    const Late = defineResource({ ...names, kind: 'Late', spec });
+    await using c = await setUp(Late);
+    const client = new ObservedClient(c.admin);
+    client.before('patch', () => c.admin.create(CustomResourceDefinition, foreignTo(Late)));
+    const { list, raw } = c.admin;
+    const both = Object.assign(client, { list: list.bind(c.admin), raw: raw.bind(c.admin) });
+    await expect(installCustomResourceDefinitions(both, [Late])).rejects.toMatchObject({ code: 'BOWLINE_CRD_FOREIGN' });
+    expect(client.verbs()).toBe('find apply find');
+  });
+
+  it('takes a definition for ours that another tool installed', async () => {
+    const Applied = defineResource({ ...names, kind: 'Applied', spec });
+    await using c = await setUp(Applied);
+    const name = 'applieds.install.test.bowline.dev';
+    await c.admin.create(CustomResourceDefinition, Applied.crd, { fieldManager: 'kubectl' });
+    expect(await installCustomResourceDefinitions(c.admin, [Applied])).toEqual([{ name, outcome: 'configured' }]);
+    expect(await installCustomResourceDefinitions(c.admin, [Applied])).toEqual([{ name, outcome: 'unchanged' }]);
+  });
 });
+
+/** foreignTo is a definition with the names and the version of a kind that somebody else made: without the category, with other fields. */
+function foreignTo({ crd }: CustomResource): CustomResourceDefinition {
+  const { categories: _, ...others } = crd.spec.names;
+  const theirSpec = { type: 'object', properties: { theirs: { type: 'string' } } } as const;
+  const openAPIV3Schema = { type: 'object', properties: { spec: theirSpec } } as const;
+  const versions = [{ name: names.version, served: true, storage: true, schema: { openAPIV3Schema } }];
+  return { ...crd, spec: { ...crd.spec, names: others, versions } };
+}
+
+function isEstablished({ status }: CustomResourceDefinition): boolean {
+  return status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True') ?? false;
+}

@@ -1,11 +1,19 @@
 import { CustomResourceDefinition } from '@bowline/kubernetes';
-import { appliedFields, builtInShape, type Clock, findDifference, systemClock } from '@bowline/machinery';
+import { builtInShape, type Clock, systemClock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { silentLog } from '../observability/log.ts';
+import { describeHolder } from '../writing/describe-object.ts';
+import { guardedApply, type Written } from '../writing/guarded-apply.ts';
+import { SettledWrites } from '../writing/settled-writes.ts';
+import type { WriteClient } from '../writing/write-client.ts';
 import type { CustomResource } from './custom-resource.ts';
 import { lostVersions } from './lost-versions.ts';
 import { untilServed } from './until-served.ts';
+
+/** Every definition that is made from a kind of ours has it. */
+const CATEGORY = 'bowline';
 
 /** InstallOptions bounds an installation. */
 export interface InstallOptions {
@@ -26,14 +34,15 @@ export interface InstalledDefinition {
 
 /**
  * installCustomResourceDefinitions applies the CRDs of kinds and waits until the API server serves them. It needs the right to
- * get, create and patch CustomResourceDefinitions. One that is as it should be is not written; one with versions that the new
- * one lacks is left alone, because its objects would become unreadable.
+ * get, create and patch CustomResourceDefinitions. One that is as it should be is not written. Left alone is one that somebody
+ * else made, because its objects would lose what this one does not know, and one with versions that the new one lacks, because
+ * its objects would become unreadable. Ours carry the category `bowline`, whoever installed them.
  *
  * @example
  * await installCustomResourceDefinitions(client, [Site], { signal });
  */
 export async function installCustomResourceDefinitions(
-  client: Pick<Client, 'find' | 'patch' | 'list' | 'raw'>,
+  client: WriteClient & Pick<Client, 'list' | 'raw'>,
   resources: readonly CustomResource[],
   options: InstallOptions = {},
 ): Promise<readonly InstalledDefinition[]> {
@@ -50,33 +59,71 @@ export async function installCustomResourceDefinitions(
 }
 
 async function install(
-  client: Pick<Client, 'find' | 'patch'>,
-  resource: CustomResource,
+  client: WriteClient,
+  { crd }: CustomResource,
   fieldManager: string,
   signal: AbortSignal | undefined,
 ): Promise<InstalledDefinition> {
-  const { crd } = resource;
   const name = crd.metadata?.name ?? '';
   try {
-    const stored = await client.find(CustomResourceDefinition, { name }, { signal });
-    if (stored) refuseLoss(name, lostVersions(stored, crd));
-    if (stored && !wouldChange(crd, stored, fieldManager)) return { name, outcome: 'unchanged' };
-    await client.patch(
-      CustomResourceDefinition,
-      { name },
-      { type: 'apply', body: crd, force: true },
-      { fieldManager, signal },
-    );
-    return { name, outcome: stored ? 'configured' : 'created' };
+    const { outcome } = await write(client, crd, name, fieldManager, signal);
+    if (outcome === 'created' || outcome === 'configured' || outcome === 'unchanged') return { name, outcome };
   } catch (error) {
     throw explained(name, error);
   }
+  throw new BowlineError(
+    'BOWLINE_CRD_NOT_SERVED',
+    `cannot install the CustomResourceDefinition ${name}: the cluster's is being deleted; install it again when that is gone`,
+    { retryable: true },
+  );
 }
 
-function wouldChange(crd: CustomResourceDefinition, stored: CustomResourceDefinition, fieldManager: string): boolean {
-  const owned = appliedFields(stored, fieldManager, 'apiextensions.k8s.io/v1');
+/** write applies a definition to the state in which the cluster's was found to be ours. */
+function write(
+  client: WriteClient,
+  crd: CustomResourceDefinition,
+  name: string,
+  fieldManager: string,
+  signal: AbortSignal | undefined,
+): Promise<Written<CustomResourceDefinition>> {
   const shape = builtInShape('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
-  return owned === undefined || findDifference(crd, stored, owned, shape) !== undefined;
+  return guardedApply<CustomResourceDefinition>(
+    {
+      client,
+      fieldManager,
+      lookup: undefined,
+      settled: new SettledWrites(),
+      shapeOf: () => shape,
+      log: silentLog,
+      signal,
+    },
+    {
+      // Not `apply`: that would be content with the same object in another state, and its versions may be others by then.
+      verb: 'ensure',
+      resource: CustomResourceDefinition,
+      key: { name },
+      desired: crd,
+      marks: {},
+      isOurs(object) {
+        // It is what was read for this write: a whole definition.
+        const stored = object as CustomResourceDefinition;
+        refuseForeign(name, stored, fieldManager);
+        refuseLoss(name, lostVersions(stored, crd));
+        return true;
+      },
+      adopt: undefined,
+      exact: [],
+    },
+  );
+}
+
+function refuseForeign(name: string, stored: CustomResourceDefinition, fieldManager: string): void {
+  if (stored.spec.names.categories?.includes(CATEGORY)) return;
+  if (stored.metadata?.managedFields?.some(({ manager }) => manager === fieldManager)) return;
+  throw new BowlineError(
+    'BOWLINE_CRD_FOREIGN',
+    `cannot install the CustomResourceDefinition ${name}: the cluster's is not ours (${describeHolder(stored)}); define the kind in a group of your own, remove the other one, or hand it over by adding "${CATEGORY}" to its spec.names.categories`,
+  );
 }
 
 function refuseLoss(name: string, lost: readonly string[]): void {
