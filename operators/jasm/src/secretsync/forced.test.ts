@@ -4,37 +4,71 @@ import { asking } from '../pods/asking.test-support.ts';
 import { forcedBy } from './forced.ts';
 import { chooseServing } from './serving.ts';
 
-function forced(values: readonly (string | undefined)[], obeyed?: string): string | undefined {
-  const pods = values.map((forceSync, index) =>
-    asking(`pod-${index}`, { of: 'web', ...(forceSync === undefined ? {} : { forceSync }) }),
-  );
-  const [first] = askersOf(pods);
+/** What each pod says; the name of one that has a Deployment begins with it and a slash. */
+type Said = Readonly<Record<string, string | undefined>>;
+
+function forced(said: Said, obeyed?: string): string | undefined {
+  const pods = Object.entries(said).map(([name, forceSync]) => {
+    const of = name.includes('/') ? { of: name.split('/')[0] ?? '' } : {};
+    return asking(name, { ...of, ...(forceSync === undefined ? {} : { forceSync }) });
+  });
+  const [first, ...others] = askersOf(pods);
   if (!first) throw new TypeError('nobody asks');
-  return forcedBy(
-    chooseServing([first], undefined, () => true),
-    obeyed,
-  );
+  const serving = chooseServing([first, ...others], undefined, () => true);
+  return forcedBy(serving, obeyed);
+}
+
+/** Whether what pods say after something was obeyed is obeyed too. */
+function isNew(said: Said, before: Said): boolean {
+  const obeyed = forced(before);
+  const now = forced(said, obeyed);
+  // Whatever is obeyed is remembered.
+  expect(forced(said, now)).toBe(now);
+  return now !== obeyed;
 }
 
 describe('forcedBy', () => {
-  it.each<
-    [what: string, values: readonly (string | undefined)[], obeyed: string | undefined, answer: string | undefined]
-  >([
-    ['is nothing when no pod forces', [undefined], undefined, undefined],
-    ['is what pods say together, once each and in order', ['b', 'a', 'b', undefined], undefined, 'a,b'],
-    ['is new when a pod says something else', ['b'], 'a', 'b'],
-    ['stays when a pod that said something is gone', ['a'], 'a,b', 'a,b'],
-    ['stays when nobody forces any more', [undefined], 'a', 'a'],
-    ['takes a value with a comma for what it is', ['a,b'], 'a,b', 'a,b'],
-    ['is new for an empty value', [''], undefined, ''],
-    ['remembers an empty value', [''], '', ''],
-  ])('%s', (_, values, obeyed, answer) => {
-    expect(forced(values, obeyed)).toBe(answer);
+  it('is nothing when no pod forces', () => {
+    expect(forced({ a: undefined })).toBeUndefined();
   });
 
-  it('is a hash of a long text, always the same', () => {
-    const long = forced(['x'.repeat(300)]);
-    expect(long).toMatch(/^[0-9a-f]{64}$/);
-    expect(forced(['x'.repeat(300)], long)).toBe(long);
+  it('shows the values, with who said them', () => {
+    expect(forced({ a: '1', b: '2', c: undefined })).toMatch(/^1@[\w-]{8},2@[\w-]{8}$/);
+  });
+
+  it.each<[what: string, said: Said, before: Said]>([
+    ['a pod says something else', { a: '2' }, { a: '1' }],
+    ['a pod says what it said before that', { a: '1' }, { a: '2' }],
+    ['a pod says what another one said', { a: '2', b: '2' }, { a: '1', b: '2' }],
+    ['another pod says the same', { a: '1', b: '1' }, { a: '1' }],
+    ['another pod of the workload says the same, after that one is gone', { 'web/b': '1' }, { 'web/a': '1' }],
+    ['a pod says nothing at all, for the first time', { a: '' }, { a: undefined }],
+    ['two values become one with a comma', { a: '1,2' }, { a: '1', b: '2' }],
+    ['a long text ends otherwise', { a: `${'x'.repeat(300)}1` }, { a: `${'x'.repeat(300)}2` }],
+  ])('is new when %s', (_, said, before) => {
+    expect(isNew(said, before)).toBe(true);
+  });
+
+  it.each<[what: string, said: Said, before: Said]>([
+    ['a pod is gone', { a: '1' }, { a: '1', b: '2' }],
+    ['nobody forces any more', { a: undefined }, { a: '1' }],
+    ['pods come that force nothing', { 'web/a': '1', 'web/b': undefined }, { 'web/a': '1' }],
+    [
+      'pods are made from a template that says it',
+      { 'web/b': '1', 'web/c': '1', 'web/d': '1' },
+      { 'web/a': '1', 'web/b': '1' },
+    ],
+    ['one pod is left of those', { 'web/c': '1' }, { 'web/a': '1', 'web/b': '1' }],
+    ['an empty value stays', { a: '' }, { a: '' }],
+  ])('stays when %s', (_, said, before) => {
+    expect(isNew(said, before)).toBe(false);
+  });
+
+  it('is bounded, and never new because a pod of many is gone', () => {
+    const many = (count: number): Said =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`pod-${index}`, `2026-01-01T00:00:0${index}Z`]));
+    expect(isNew(many(29), many(30))).toBe(false);
+    expect(forced(many(500))?.length).toBeLessThan(4_000);
+    expect(isNew(many(500), many(500))).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { dataHash } from '../content/data-hash.ts';
 import { type AskingPod, askersOf } from '../pods/askers.ts';
 import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
 import { newSecret, type WantedSecret } from './desired.ts';
+import { forcedBy } from './forced.ts';
 import type { Failure } from './memory.ts';
 import { deletionPolicyOf, planSecret, pursuitOf, type Situation } from './plan-secret.ts';
 import { type SecretView, viewOfSecret } from './secret-view.ts';
@@ -86,6 +87,12 @@ function situation(given: Given): Situation {
   };
 }
 
+/** forcedTo is a Secret that has obeyed its pods, the first of which say this. */
+function forcedTo(...values: readonly string[]) {
+  const pods = values.map((forceSync) => ({ forceSync }));
+  return inPlace({ marks: { forced: forcedBy(situation({ secret: inPlace(), pods }).serving) } });
+}
+
 /** said is a step in one line. */
 function said(given: Given): string {
   const step = planSecret(situation(given));
@@ -164,23 +171,19 @@ describe('planSecret', () => {
     ['obeys force-sync', { secret: inPlace(), pods: [{ forceSync: 'now' }] }, 'forced since 500 force'],
     [
       'obeys a value of force-sync once',
-      { secret: inPlace({ marks: { forced: 'now' } }), pods: [{ forceSync: 'now' }], resyncMs: 0 },
+      { secret: forcedTo('now'), pods: [{ forceSync: 'now' }], resyncMs: 0 },
       'rest',
     ],
     [
       'takes different values of force-sync together',
       {
-        secret: inPlace({ marks: { forced: 'a,b' } }),
+        secret: forcedTo('b', 'a'),
         pods: [{ forceSync: 'b' }, { forceSync: 'a' }, {}],
         resyncMs: 0,
       },
       'rest',
     ],
-    [
-      'does not force for an annotation that is gone',
-      { secret: inPlace({ marks: { forced: 'now' } }), resyncMs: 0 },
-      'rest',
-    ],
+    ['does not force for an annotation that is gone', { secret: forcedTo('now'), resyncMs: 0 }, 'rest'],
     [
       'looks at the source when that is due, a little early so that others may share it',
       { secret: inPlace(), pods: [{ request: { refreshIntervalMs: 60_000 } }], now: 60_000 },
@@ -275,7 +278,12 @@ describe('planSecret', () => {
       { ...merging, failure: { ...inTheWay, foreignKeys: 'a,b,c' } },
       'request since 1000',
     ],
-    ['tries at once when told to', { failure: { forced: 'x' } }, 'absent since 500'],
+    ['tries at once when told to', { pods: [{ forceSync: 'x' }], failure: {} }, 'absent since 500'],
+    [
+      'does not when somebody who told it is gone',
+      { secret: inPlace(), failure: { forced: 'x@pod' } },
+      'stop SecretFetchFailed 59000',
+    ],
     [
       'tries again what failed while the Secret is in place',
       { secret: inPlace(), failure: {}, now: 61_000 },

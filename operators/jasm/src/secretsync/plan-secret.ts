@@ -152,7 +152,7 @@ function isNews(situation: Situation, failure: Failure): boolean {
   return (
     (isInTheWay && secret.foreignKeys !== failure.foreignKeys) ||
     serving.lead.request.hash !== failure.requestHash ||
-    forcedBy(serving) !== failure.forced ||
+    forcedBy(serving, failure.forced) !== failure.forced ||
     unansweredPods(situation).some(({ pod }) => !failure.pods.has(pod.uid))
   );
 }
