@@ -12,6 +12,7 @@ import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
 import { type RequestInfo, readUrl, requestInfo } from './http/request-info.ts';
+import { warningHeaders } from './http/warning-headers.ts';
 import { Registry } from './registry/registry.ts';
 import { internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
 import { Storage } from './storage/storage.ts';
@@ -136,9 +137,9 @@ export function statusResponse(error: StatusError): ApiResponse {
   };
 }
 
-/** withWarnings adds what the client should know, as RFC 7234 headers that kubectl prints. */
+/** withWarnings adds what the client should know, as headers that kubectl prints. */
 function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
   if (warnings.length === 0) return response;
-  const lines = [...new Set(warnings)].map((text) => `299 - ${JSON.stringify(text)}`);
-  return { ...response, headers: { ...response.headers, warning: lines } };
+  const warning = warningHeaders(warnings);
+  return warning.length === 0 ? response : { ...response, headers: { ...response.headers, warning } };
 }

@@ -18,7 +18,8 @@ export class Warnings {
   /** take reads a response's header. */
   take(header: string | undefined): void {
     if (header === undefined) return;
-    for (const match of header.matchAll(WARNING)) {
+    // Texts come in UTF-8, and Node makes a character of every byte of a header.
+    for (const match of Buffer.from(header, 'latin1').toString().matchAll(WARNING)) {
       const text = (match[1] ?? '').replace(/\\(.)/g, '$1');
       if (this.#seen.has(text)) continue;
       if (this.#seen.size >= REMEMBERED) {

@@ -1,5 +1,6 @@
 import { apiVersionOf, parseApiVersion } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
+import { quoteText } from '@bowline/machinery';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
@@ -86,8 +87,8 @@ export function sayUnknown(
 ): void {
   if (fieldValidation === 'Ignore') return;
   const problems = [
-    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ...duplicates.map((path) => `duplicate field ${quoteText(path)}`),
+    ...unknown.map((path) => `unknown field ${quoteText(path)}`),
   ];
   if (problems.length === 0) return;
   if (fieldValidation === 'Strict') {

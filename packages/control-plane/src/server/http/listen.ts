@@ -96,7 +96,8 @@ async function answer(
   outgoing.statusCode = response.status;
   if (typeof body === 'string' || body instanceof Uint8Array) {
     outgoing.setHeader('content-length', Buffer.byteLength(body));
-    outgoing.end(body);
+    // Node writes headers and a text in one piece, in the encoding of the text: the bytes of a warning would be encoded again.
+    outgoing.end('warning' in response.headers ? Buffer.from(body as string) : body);
     return;
   }
   // A watch has no first byte for a long time; its client waits for the headers.

@@ -81,22 +81,7 @@ export async function invoke(
     throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
   }
   for (const [key, value] of Object.entries(verdict.auditAnnotations)) request.annotate?.(`${name}/${key}`, value);
-  warn(request, verdict.warnings);
+  for (const warning of verdict.warnings) request.warnings.push(warning);
   if (!verdict.allowed) throw denial(name, verdict.status);
   return verdict;
-}
-
-/** A client is told no more than this, all warnings together; beyond it, the beginning of each. */
-const MOST_WARNING_CHARACTERS = 4_096;
-const SHORTENED_WARNING = 256;
-
-function warn({ warnings }: AdmissionRequest, told: readonly string[]): void {
-  let size = warnings.reduce((sum, each) => sum + each.length, 0);
-  for (const text of told) {
-    const left = MOST_WARNING_CHARACTERS - size;
-    const warning = text.length > left ? text.slice(0, Math.min(left, SHORTENED_WARNING)) : text;
-    if (warning === '') continue;
-    warnings.push(warning);
-    size += warning.length;
-  }
 }
