@@ -1,6 +1,8 @@
-import type { ValidatingWebhook, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { Namespace, type ValidatingWebhook, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
+import { type MetadataObject, project } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
+import type { Deps } from '../deps.ts';
 
 /** The condition under which the API server need not ask: what does not change the spec needs no review. */
 export const REVIEW_CONDITION = {
@@ -13,6 +15,31 @@ export const REVIEW_WEBHOOK = 'review.configmap-sync.bowline.dev';
 
 /** ReviewConfiguration is what is kept of the webhook configuration. */
 export type ReviewConfiguration = Pick<ValidatingWebhookConfiguration, 'webhooks'>;
+
+/** reviewView keeps what decides whether authors are reviewed: certificates come and go, and have no part in it. */
+export const reviewView = project(
+  ({ webhooks }: ValidatingWebhookConfiguration): ReviewConfiguration => ({
+    webhooks: webhooks?.map((webhook) => ({ ...webhook, clientConfig: {} })),
+  }),
+);
+
+/** ReviewFacts are what is known of the cluster, and how the operator is configured. */
+export interface ReviewFacts {
+  get(kind: typeof Namespace, key: { readonly name: string }): MetadataObject | undefined;
+  list(kind: typeof ValidatingWebhookConfiguration): readonly ReviewConfiguration[];
+  readonly deps: {
+    readonly config: Pick<Deps['config'], 'trustAllAuthors'>;
+    readonly ownNamespace: string;
+  };
+}
+
+/** isObeyedIn says whether ConfigMapSyncs of a namespace are obeyed: their authors are reviewed, or all are trusted. */
+export function isObeyedIn({ get, list, deps }: ReviewFacts, name: string): boolean {
+  if (deps.config.trustAllAuthors) return true;
+  const [configuration] = list(ValidatingWebhookConfiguration);
+  const namespace = { name, labels: get(Namespace, { name })?.metadata.labels };
+  return isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace });
+}
 
 /** AuthorReviewQuestion is about the authors of a namespace's ConfigMapSyncs. */
 export interface AuthorReviewQuestion {

@@ -11,7 +11,7 @@ import { keyHashes } from '../content/content-hash.ts';
 import { saveContent } from '../copies/backup.ts';
 import { contentMembers, contentPatch } from '../copies/copy-bodies.ts';
 import { createCopy, patchCopy, untouched } from '../copies/copy-requests.ts';
-import { type CopyResult, failed, problemOf } from '../copies/copy-result.ts';
+import { type CopyResult, failed, problemOf, stopped } from '../copies/copy-result.ts';
 import { type CopyView, viewOf } from '../copies/copy-view.ts';
 import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
 import { losesSomething } from '../copies/merge-content.ts';
@@ -41,7 +41,7 @@ export async function syncBothWays(
   const [target] = targets;
   if (!target) return { source, results: [] };
   const obstacle = problemOf(target);
-  if (obstacle) return { source, results: [{ target, deed: 'nothing', exists: false, obstacle }] };
+  if (obstacle) return { source, results: [stopped(target, obstacle, copyTools(context).find(target))] };
   try {
     const sides = await syncWith(context, source, target);
     if (sides.results.every((result) => !result.obstacle)) await forgetResolution(context);

@@ -1,21 +1,19 @@
-import { keyOf, Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
-import { isAuthorReviewed } from '../authorization/author-review.ts';
+import { keyOf } from '@bowline/kubernetes';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { isObeyedIn } from '../authorization/author-review.ts';
 import { type Right, syncRights } from '../authorization/rights.ts';
 import { reviewServiceAccount } from '../authorization/service-account.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { refusal } from './refusal.ts';
 import { unwantedCopies } from './release.ts';
 import { isNews } from './status.ts';
+import { YES } from './sync-indexes.ts';
 import type { SyncContext } from './watching.ts';
 
 /** refuseUnreviewed ends the run unless somebody made sure that the author may do what the spec asks for. */
 export function refuseUnreviewed(context: SyncContext): void {
-  const { object, get, list, deps } = context;
-  if (deps.config.trustAllAuthors) return;
-  const { namespace: name = '' } = keyOf(object);
-  const namespace = { name, labels: get(Namespace, { name })?.metadata.labels };
-  const [configuration] = list(ValidatingWebhookConfiguration);
-  if (isAuthorReviewed({ configuration, namespace, ownNamespace: deps.ownNamespace })) return;
+  const { namespace: name = '' } = keyOf(context.object);
+  if (isObeyedIn(context, name)) return;
   throw refusal(
     context,
     'AuthorNotReviewed',
@@ -28,7 +26,7 @@ export function refuseUnreviewed(context: SyncContext): void {
  * rights were reviewed. Nothing tells of changed rights, so that a refused one is asked again.
  */
 export async function isAuthorized(context: SyncContext, targets: readonly Target[]): Promise<boolean> {
-  const { object, live, status, event, deps, signal } = context;
+  const { object, live, list, status, event, enqueue, deps, signal } = context;
   const { namespace } = keyOf(object);
   const { serviceAccountName: name } = object.spec;
   if (name === undefined) {
@@ -49,7 +47,11 @@ export async function isAuthorized(context: SyncContext, targets: readonly Targe
   const { granted, reason, message } = verdict;
   status.condition('Authorized', granted, reason, message);
   if (granted) return true;
-  if (isNews(object, 'Authorized', reason)) event('Warning', 'SyncFailed', message);
+  if (isNews(object, 'Authorized', reason)) {
+    event('Warning', 'SyncFailed', message);
+    // It closes no cycle any more: who gave way to it may go on.
+    for (const waiting of list(ConfigMapSync, { by: { cyclic: YES } })) enqueue(keyOf(waiting));
+  }
   status.condition('Ready', false, reason, message);
   status.set({ syncStatus: 'Failed', message });
   return false;

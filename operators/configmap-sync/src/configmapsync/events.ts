@@ -18,6 +18,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   NamespaceTerminating: 'NamespaceMissing',
   DestinationModified: 'ConflictDetected',
   KeyConflict: 'ConflictDetected',
+  CycleDetected: 'CycleDetected',
 };
 
 /** sayWhatHappened tells people what was done, one event for all copies alike, and what is in the way, when that is new. */

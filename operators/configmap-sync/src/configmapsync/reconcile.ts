@@ -6,11 +6,12 @@ import type { CopyResult } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { isAuthorized, refuseUnreviewed } from './authorize.ts';
 import { sayWhatHappened } from './events.ts';
+import { giveWay } from './give-way.ts';
 import { releaseUnwanted } from './release.ts';
 import { readSource, type Source, sayWhetherAvailable, waitForSource } from './source.ts';
 import { type SyncFacts, statusOf } from './status.ts';
 import { syncOneWay } from './sync-one-way.ts';
-import { refuseCycle, refuseInvalid, targetsOf } from './targets.ts';
+import { refuseInvalid, targetsOf } from './targets.ts';
 import type { SyncContext } from './watching.ts';
 
 /** How long an account without the rights that it needs is believed to have none: as long as answers are kept. */
@@ -31,9 +32,10 @@ async function sync(context: SyncContext): Promise<ReconcileResult> {
   if (context.object.spec.paused) return pause(context);
   refuseUnreviewed(context);
   refuseInvalid(context);
-  const targets = targetsOf(context);
-  refuseCycle(context, targets);
-  if (!(await isAuthorized(context, targets))) return { requeueAfterMs: REVIEW_AGAIN_MS };
+  const wanted = targetsOf(context);
+  // First of all: who may not write is not told of others either.
+  if (!(await isAuthorized(context, wanted))) return { requeueAfterMs: REVIEW_AGAIN_MS };
+  const targets = await giveWay(context, wanted);
   const { source, results } = await syncTargets(context, await readSource(context), targets);
   const leftovers = await releaseUnwanted(context, { targets, isSourceGone: !source });
   return conclude(context, { source, results, leftovers });

@@ -2,7 +2,7 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { isForbidden, slow } from '@bowline/runtime';
 import { type Content, contentOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
-import type { CopyResult } from '../copies/copy-result.ts';
+import { type CopyResult, stopped } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { SyncContext } from './watching.ts';
 
@@ -65,9 +65,5 @@ export function waitForSource(context: SyncContext, targets: readonly Target[]):
   const { namespace, name } = sourceKey(context);
   const message = `the source ${namespace}/${name} does not exist; create it`;
   const obstacle = { state: 'Pending', reason: 'SourceNotFound', message } as const;
-  return targets.map((target) => {
-    const marks = context.get('copies', target)?.marks;
-    const { appliedHash: hash, syncedAt } = marks ?? {};
-    return { target, deed: 'nothing', exists: marks !== undefined, hash, syncedAt, obstacle };
-  });
+  return targets.map((target) => stopped(target, obstacle, context.get('copies', target)));
 }

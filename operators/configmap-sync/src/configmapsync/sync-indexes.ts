@@ -1,5 +1,4 @@
 import { keyOf, keyString } from '@bowline/kubernetes';
-import { findCondition } from '@bowline/runtime';
 import type { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ownerText } from '../copies/ownership.ts';
 import { namedTargets } from '../targets/resolve-targets.ts';
@@ -27,8 +26,9 @@ export const syncIndexes = {
   selecting: ({ spec }: ConfigMapSync) => (spec.destinationSelector ? [YES] : []),
   /** By what the labels of their copies say. */
   owner: (sync: ConfigMapSync) => [ownerText(keyOf(sync))],
-  /** Those that are part of a cycle, as far as is known. */
-  cyclic: (sync: ConfigMapSync) => (findCondition(sync, 'Ready')?.reason === 'CycleDetected' ? [YES] : []),
+  /** Those that give way to others of a cycle, as far as is known. */
+  cyclic: ({ status }: ConfigMapSync) =>
+    status?.destinations?.some(({ reason }) => reason === 'CycleDetected') ? [YES] : [],
 } as const;
 
 /** YES is the value in indexes that say whether something holds. */

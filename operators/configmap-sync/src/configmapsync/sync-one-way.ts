@@ -1,5 +1,5 @@
 import { ContentProblem } from '../content/content-problem.ts';
-import type { CopyResult } from '../copies/copy-result.ts';
+import { type CopyResult, stopped } from '../copies/copy-result.ts';
 import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
 import { writeCopies } from '../copies/write-copies.ts';
 import { copiedMetadata } from '../metadata/copied-metadata.ts';
@@ -40,8 +40,5 @@ function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
 
 /** Copies stay as they are while no content can be made for them. */
 function refused({ get }: SyncContext, target: Target, { reason, field, message }: ContentProblem): CopyResult {
-  const marks = get('copies', target)?.marks;
-  const obstacle = { state: 'Failed', reason, message: `${field}: ${message}` } as const;
-  const { appliedHash: hash, syncedAt } = marks ?? {};
-  return { target, deed: 'nothing', exists: marks !== undefined, hash, syncedAt, obstacle };
+  return stopped(target, { state: 'Failed', reason, message: `${field}: ${message}` }, get('copies', target));
 }

@@ -18,23 +18,15 @@ import {
   labelsChanged,
   type MetadataObject,
   OWN_WEBHOOKS,
-  project,
   trigger,
 } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
-import type { ReviewConfiguration } from '../authorization/author-review.ts';
+import { type ReviewConfiguration, reviewView } from '../authorization/author-review.ts';
 import { type CopyView, copyView } from '../copies/copy-view.ts';
 import { ownerOf } from '../copies/ownership.ts';
 import type { Deps } from '../deps.ts';
 import { anyNamespace, syncIndexes, YES } from './sync-indexes.ts';
-
-/** What decides whether authors are reviewed: certificates come and go, and have no part in it. */
-const reviewView = project(
-  ({ webhooks }: ValidatingWebhookConfiguration): ReviewConfiguration => ({
-    webhooks: webhooks?.map((webhook) => ({ ...webhook, clientConfig: {} })),
-  }),
-);
 
 /** Thousands of copies whose writes all wait for something, such as a slow webhook of somebody else, take their time. */
 const LONGEST_RUN_MS = 1_800_000;
@@ -84,7 +76,7 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
       const selecting = cache.list(ConfigMapSync, { by: { selecting: YES } });
       // Whether the authors in it are reviewed may follow from its labels.
       const inside = cache.list(ConfigMapSync, { namespace: name });
-      // A cycle by way of a selector may end with them, for every ConfigMapSync in it.
+      // A cycle by way of a selector may end with them.
       const cyclic = cache.list(ConfigMapSync, { by: { cyclic: YES } });
       return [...naming, ...inside, ...cyclic, ...selecting.filter((sync) => selects(sync, labels))].map(keyOf);
     },

@@ -31,17 +31,38 @@ const NAMESPACE_TERMINATING: Obstacle = {
   message: 'the namespace is being deleted',
 };
 
+const CYCLE_DETECTED: Obstacle = {
+  state: 'Failed',
+  reason: 'CycleDetected',
+  // Whose they are is not told: they may be somebody else's.
+  message:
+    'what is copied there comes back to the source by way of other ConfigMapSyncs; choose another destination or name, or delete one of them',
+};
+
+const PROBLEMS: Readonly<Record<NonNullable<Target['problem']>, Obstacle>> = {
+  NamespaceMissing: NAMESPACE_MISSING,
+  NamespaceTerminating: NAMESPACE_TERMINATING,
+  CycleDetected: CYCLE_DETECTED,
+};
+
 /** problemOf is what is in the way of a copy before anything is tried. */
 export function problemOf({ problem }: Target): Obstacle | undefined {
-  if (problem === undefined) return undefined;
-  return problem === 'NamespaceMissing' ? NAMESPACE_MISSING : NAMESPACE_TERMINATING;
+  return problem && PROBLEMS[problem];
+}
+
+/** stopped is the result of a copy that was left as it is, because something is in the way; `before` is what is known of it. */
+export function stopped(
+  target: Target,
+  obstacle: NonNullable<CopyResult['obstacle']>,
+  before: CopyView | undefined,
+): CopyResult {
+  const { appliedHash: hash, syncedAt } = before?.marks ?? {};
+  return { target, deed: 'nothing', exists: before !== undefined, hash, syncedAt, obstacle };
 }
 
 /** failed is the result of a copy whose write was refused or lost; `before` is what was known of it. */
 export function failed(target: Target, error: unknown, before: CopyView | undefined): CopyResult {
-  const { appliedHash: hash, syncedAt } = before?.marks ?? {};
-  const obstacle = { ...obstacleOf(error), isRetried: true };
-  return { target, deed: 'nothing', exists: before !== undefined, hash, syncedAt, obstacle };
+  return stopped(target, { ...obstacleOf(error), isRetried: true }, before);
 }
 
 function obstacleOf(error: unknown): Obstacle {

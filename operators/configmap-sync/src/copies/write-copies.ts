@@ -2,7 +2,7 @@ import { keyString } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyTools } from './copy-requests.ts';
-import { type CopyResult, failed, problemOf } from './copy-result.ts';
+import { type CopyResult, failed, problemOf, stopped } from './copy-result.ts';
 import { type Wish, writeCopy } from './write-copy.ts';
 
 /** WriteCopiesOptions bounds the work. */
@@ -24,7 +24,7 @@ export async function writeCopies(
     const obstacle = problemOf(target);
     results.set(
       target,
-      obstacle ? { target, deed: 'nothing', exists: false, obstacle } : await writeCopy(tools, target, wish),
+      obstacle ? stopped(target, obstacle, tools.find(target)) : await writeCopy(tools, target, wish),
     );
   };
   const failures = await forEachConcurrently(targets, limit, sync, { signal });

@@ -1,18 +1,23 @@
 import { keyOf, keyString } from '@bowline/kubernetes';
 import type { ConfigMapSync, Spec } from '../api/config-map-sync.ts';
 import { type NamespaceView, resolveTargets, type TargetSpec } from '../targets/resolve-targets.ts';
-import type { Edge } from './find-cycle.ts';
+import type { Edge } from './find-loops.ts';
 
 /** Sync is a ConfigMapSync as far as cycles are concerned. */
 export interface Sync {
   /** `namespace/name`. */
   readonly key: string;
-  readonly spec: TargetSpec & Pick<Spec, 'direction'>;
+  readonly spec: TargetSpec & Pick<Spec, 'direction' | 'serviceAccountName'>;
 }
 
 /** syncOf is a ConfigMapSync as far as cycles are concerned. */
 export function syncOf(sync: ConfigMapSync): Sync {
   return { key: keyString(keyOf(sync)), spec: sync.spec };
+}
+
+/** writingSyncs are those of some ConfigMapSyncs that write copies: what is paused, or on its way out, closes no cycle. */
+export function writingSyncs(syncs: readonly ConfigMapSync[]): readonly Sync[] {
+  return syncs.filter(({ spec, metadata }) => !spec.paused && metadata?.deletionTimestamp === undefined).map(syncOf);
 }
 
 /**

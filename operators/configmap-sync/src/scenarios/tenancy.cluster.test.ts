@@ -2,6 +2,7 @@ import { type Cluster, cluster, type RunningOperators } from '@bowline/control-p
 import {
   ConfigMap,
   keyOf,
+  Namespace,
   type PolicyRule,
   Role,
   RoleBinding,
@@ -308,6 +309,51 @@ describe('a user cannot borrow an account', () => {
     const sync = await untilReason('account', 'InsufficientPermissions');
     expect(findCondition(sync, 'Authorized')).toMatchObject({ status: 'False', reason: 'InsufficientPermissions' });
     expect(await exists(team, 'private')).toBe(false);
+  });
+});
+
+describe("a user cannot stop other people's syncs", () => {
+  /** powerless makes a sync of Mallory's by an account that she may act as, and that may do nothing. */
+  async function powerless(name: string, spec: SpecChange): Promise<ConfigMapSync> {
+    const account = c.uniqueName('powerless');
+    await c.admin.create(ServiceAccount, { metadata: { namespace: team, name: account } });
+    await grant(team, [
+      { apiGroups: [''], resources: ['serviceaccounts'], resourceNames: [account], verbs: ['impersonate'] },
+    ]);
+    await mallory.create(ConfigMapSync, syncOf(name, { ...spec, serviceAccountName: account }));
+    return untilReason(name, 'InsufficientPermissions');
+  }
+
+  test('by asking, before a namespace is there, to copy what it will get back to its source', async () => {
+    const [late, label] = [c.uniqueName('tenancy-late'), c.uniqueName('label')];
+    await c.admin.create(ConfigMap, { metadata: { namespace: other, name: 'ca' }, data: { ca: '1' } });
+    const everywhere = { destinationSelector: { matchLabels: { label } } };
+    const platform = { sourceNamespace: other, configMapName: 'ca', ...everywhere };
+    await c.admin.create(ConfigMapSync, syncOf('platform', platform, other));
+    await untilReason('platform', 'AllComponentsReady', other);
+    await powerless('way-back', { sourceNamespace: late, configMapName: 'ca', destinationNamespace: other });
+    c.onDispose(() => c.admin.delete(Namespace, { name: late }));
+    await c.admin.create(Namespace, { metadata: { name: late, labels: { label } } });
+    await c.until(ConfigMap, { namespace: late, name: 'ca' }, ({ data }) => data?.ca === '1');
+    await c.idle();
+    const { status } = await untilReason('platform', 'AllComponentsReady', other);
+    expect(status).toMatchObject({ syncedCount: 1, totalCount: 1 });
+  });
+
+  test('before they are made, by asking for the way back first', async () => {
+    await powerless('first', { sourceNamespace: branch, configMapName: 'later', destinationNamespace: other });
+    const spec = { sourceNamespace: other, configMapName: 'later', destinationNamespace: branch };
+    await c.admin.create(ConfigMapSync, syncOf('later', spec, other));
+    await untilReason('later', 'SourceNotFound', other);
+  });
+
+  test('nor learn of them from what is said of cycles', async () => {
+    const spec = { sourceNamespace: other, configMapName: 'private', destinationNamespace: library };
+    await c.admin.create(ConfigMapSync, syncOf('hidden', spec, other));
+    await untilReason('hidden', 'AllComponentsReady', other);
+    const back = { sourceNamespace: library, configMapName: 'private', destinationNamespace: other };
+    const { status } = await powerless('curious', back);
+    expect(JSON.stringify(status)).not.toContain('other ConfigMapSyncs');
   });
 });
 

@@ -9,7 +9,7 @@ export interface Target {
   /** Whether the selector chose it, and no destination names it. */
   readonly selected: boolean;
   /** Why it cannot be written now. */
-  readonly problem?: 'NamespaceMissing' | 'NamespaceTerminating';
+  readonly problem?: 'NamespaceMissing' | 'NamespaceTerminating' | 'CycleDetected';
 }
 
 /** NamespaceView is what targets depend on. */

@@ -1,6 +1,6 @@
-import { Namespace } from '@bowline/kubernetes';
+import { Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
-import { createClient, type ValidatingAnswer, type WrittenOf } from '@bowline/runtime';
+import { createClient, type ValidatingAnswer, type WrittenOf, webhookConfigurations } from '@bowline/runtime';
 import { describe, expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ReviewingTransport } from '../authorization/reviewing-transport.test-support.ts';
@@ -13,6 +13,15 @@ const sync = (change: SpecChange = {}, name = 'sync'): ConfigMapSync =>
     metadata: { namespace: 'team', name },
     spec: { sourceNamespace: 'src', configMapName: 'm', destinationNamespace: 'dst', ...change },
   });
+
+/** Reviews the authors of every namespace but `bowline-system`. */
+const { validating: configuration } = webhookConfigurations({
+  operator: 'configmap-sync',
+  webhooks: [review],
+  address: { url: 'https://127.0.0.1' },
+  ownNamespace: 'bowline-system',
+  ownKinds: [ConfigMapSync],
+});
 
 interface Asked {
   readonly object?: ConfigMapSync;
@@ -37,8 +46,12 @@ async function ask(allowed: readonly string[], asked: Asked = {}) {
     live: createClient({ transport }),
     clock: new VirtualClock(),
     signal: new AbortController().signal,
-    list: (kind: { id: string }) => (kind.id === Namespace.id ? namespaces : (asked.others ?? [])),
-    deps: { namespaces: asked.namespaces },
+    get: (_: unknown, { name }: { name: string }) => namespaces.find(({ metadata }) => metadata.name === name),
+    list: (kind: { id: string }) => {
+      if (kind.id === ValidatingWebhookConfiguration.id) return [configuration];
+      return kind.id === Namespace.id ? namespaces : (asked.others ?? []);
+    },
+    deps: { namespaces: asked.namespaces, ownNamespace: 'bowline-system', config: { trustAllAuthors: false } },
   };
   const answer = (await review.handle(request as never)) as ValidatingAnswer;
   const questions = transport.questions.map(({ right }) => right);
@@ -51,6 +64,7 @@ const copy = (namespace: string, name = 'm'): string[] => [
   `update configmaps ${namespace}/${name}`,
   `delete configmaps ${namespace}/${name}`,
 ];
+const BACK: SpecChange = { sourceNamespace: 'dst', destinationNamespace: 'src' };
 const EVERYWHERE = copy('*', '*');
 const BOTH = ['src', 'dst'].flatMap((namespace) => [`get configmaps ${namespace}/m`, ...copy(namespace)]);
 
@@ -227,6 +241,32 @@ describe('the review of a spec', () => {
     const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
     const { denied } = await ask([SOURCE], { others });
     expect(denied?.message).not.toContain('copied back');
+  });
+
+  test('says nothing of cycles to an account that could not close one', async () => {
+    const others = [sync({ sourceNamespace: 'dst', destinationNamespace: 'src' }, 'b')];
+    const impersonate = 'impersonate serviceaccounts team/sa';
+    const object = sync({ serviceAccountName: 'sa' });
+    expect((await ask([impersonate], { object, others })).denied).toBeUndefined();
+    expect((await ask([impersonate, SOURCE, ...copy('dst')], { object, others })).denied).toMatchObject({ code: 422 });
+  });
+
+  test.each<[string, () => ConfigMapSync]>([
+    ['an account may not write', () => sync({ ...BACK, serviceAccountName: 'powerless' }, 'b')],
+    ['nobody reviewed', () => ({ ...sync(BACK, 'b'), metadata: { namespace: 'bowline-system', name: 'b' } })],
+    ['is paused', () => sync({ ...BACK, paused: true }, 'b')],
+    [
+      'is being deleted',
+      () => ({
+        ...sync(BACK, 'b'),
+        metadata: { namespace: 'team', name: 'b', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      }),
+    ],
+  ])('does not refuse a sync for the sake of one that %s', async (_, back) => {
+    expect((await ask([SOURCE, ...copy('dst')], { others: [back()] })).denied).toBeUndefined();
+    expect((await ask([SOURCE, ...copy('dst')], { others: [back(), sync(BACK, 'c')] })).denied).toMatchObject({
+      code: 422,
+    });
   });
 
   test('refuses a cycle through a selector', async () => {

@@ -1,22 +1,21 @@
-import { keyString, Namespace, type UserInfo } from '@bowline/kubernetes';
+import { keyString, Namespace, type UserInfo, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { describeProblems } from '@bowline/machinery';
-import { admit, deny, type Subject, type ValidatingAnswer, validating } from '@bowline/runtime';
+import { admit, deny, OWN_WEBHOOKS, type Subject, type ValidatingAnswer, validating } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
-import { REVIEW_CONDITION } from '../authorization/author-review.ts';
+import { isObeyedIn, REVIEW_CONDITION, reviewView } from '../authorization/author-review.ts';
 import { reachProblems } from '../authorization/reach.ts';
 import { authorRights, changeRights, describeRights } from '../authorization/rights.ts';
-import { findCycle } from '../cycles/find-cycle.ts';
-import { type Sync, syncEdges, syncOf } from '../cycles/sync-edges.ts';
+import { type EdgeJudge, effectiveEdges } from '../cycles/effective-edges.ts';
+import { findLoops } from '../cycles/find-loops.ts';
+import { type Sync, syncEdges, writingSyncs } from '../cycles/sync-edges.ts';
+import type { Deps } from '../deps.ts';
 import { type NamespaceView, namespaceView } from '../targets/resolve-targets.ts';
 import { checkSpec } from '../validation/check-spec.ts';
 
 /** ReviewDeps is what the webhook needs of the operator's setup. */
-export interface ReviewDeps {
-  /** The namespaces that the manager is limited to. Undefined: it works in the whole cluster. */
-  readonly namespaces: readonly string[] | undefined;
-}
+export type ReviewDeps = Pick<Deps, 'config' | 'ownNamespace' | 'namespaces'>;
 
 /**
  * review is the webhook that no ConfigMapSync gets past: the operator reads and writes with rights of its own, so that whoever
@@ -32,7 +31,9 @@ export const review = validating(ConfigMapSync, {
   .using<ReviewDeps>()
   .reads(ConfigMapSync)
   .reads(Namespace, { view: 'metadata', clusterWideOnly: true })
-  .handle(async ({ object, oldObject, namespace = '', userInfo, live, clock, signal, list, deps }) => {
+  .reads(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, view: reviewView })
+  .handle(async (request) => {
+    const { object, oldObject, namespace = '', userInfo, live, clock, signal, list, deps } = request;
     const { spec } = object;
     const problems = [...checkSpec(spec), ...reachProblems(spec, namespace, deps.namespaces)];
     if (problems.length > 0) return invalid(problems);
@@ -47,18 +48,32 @@ export const review = validating(ConfigMapSync, {
     }
     const namespaces = deps.namespaces ? undefined : list(Namespace).map(namespaceView);
     const sync = { key: keyString({ namespace, name: object.metadata?.name ?? '' }), spec };
-    return cycleOf(sync, list(ConfigMapSync).map(syncOf), namespaces) ?? admit();
+    // Whose author is reviewed here and now needs no configuration that says so.
+    const isReviewed = (name: string): boolean => name === namespace || isObeyedIn(request, name);
+    const cycle = await cycleOf(sync, writingSyncs(list(ConfigMapSync)), namespaces, { reviews, isReviewed, signal });
+    return cycle ?? admit();
   });
 
 function invalid(problems: readonly FieldProblem[]): ValidatingAnswer {
   return deny({ message: describeProblems(problems), causes: problems });
 }
 
-/** Only what the author names is told: what lies between may be somebody else's. */
-function cycleOf(of: Sync, all: readonly Sync[], namespaces: readonly NamespaceView[] | undefined) {
-  const [source, copy] = findCycle(syncEdges(of, all, namespaces), of.key) ?? [];
-  if (source === undefined) return undefined;
-  const message = `${copy} is copied back to ${source} by other ConfigMapSyncs; choose another destination or name`;
+/**
+ * cycleOf refuses what would close a cycle, whoever else is in it was there before. Only what the author names is told: what lies
+ * between may be somebody else's. Nothing is told of cycles to an account that could not write such copies.
+ */
+async function cycleOf(
+  of: Sync,
+  others: readonly Sync[],
+  namespaces: readonly NamespaceView[] | undefined,
+  judge: EdgeJudge,
+): Promise<ValidatingAnswer | undefined> {
+  const { closing, back } = findLoops(syncEdges(of, others, namespaces), of.key);
+  // What it was before is among the others.
+  const effective = await effectiveEdges([...closing, ...back], [...others, of], judge);
+  const [edge] = findLoops(effective, of.key).closing;
+  if (!edge) return undefined;
+  const message = `${edge.to} is copied back to ${edge.from} by other ConfigMapSyncs; choose another destination or name`;
   return invalid([{ field: 'spec', reason: 'FieldValueInvalid', message: `Invalid value: ${message}` }]);
 }
 

@@ -1,0 +1,61 @@
+import { type ObjectKey, parseKey } from '@bowline/kubernetes';
+import type { AccessReviews } from '../authorization/access-reviews.ts';
+import { syncRights } from '../authorization/rights.ts';
+import { serviceAccountSubject } from '../authorization/service-account.ts';
+import type { Edge } from './find-loops.ts';
+import type { Sync } from './sync-edges.ts';
+
+/** EdgeJudge knows who is obeyed. */
+export interface EdgeJudge {
+  readonly reviews: AccessReviews;
+  /** Whether the rights of the authors in a namespace are reviewed. */
+  readonly isReviewed: (namespace: string) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * effectiveEdges leaves out the edges of ConfigMapSyncs that are not obeyed, because nobody reviewed their author or their
+ * account may not write such a copy: who may not write something must not keep others from writing by asking for it. What a status
+ * says of that is not believed: tenants may write it.
+ */
+export async function effectiveEdges(
+  edges: readonly Edge[],
+  syncs: Iterable<Sync>,
+  { reviews, isReviewed, signal }: EdgeJudge,
+): Promise<readonly Edge[]> {
+  const known = new Map([...syncs].map((sync) => [sync.key, sync]));
+  const effective: Edge[] = [];
+  const byAccount = new Map<string, { readonly account: ObjectKey; readonly edges: Edge[] }>();
+  for (const edge of edges) {
+    const { namespace = '' } = parseKey(edge.by);
+    if (!isReviewed(namespace)) continue;
+    const name = known.get(edge.by)?.spec.serviceAccountName;
+    if (name === undefined) {
+      effective.push(edge);
+      continue;
+    }
+    const asked = byAccount.get(`${namespace}/${name}`);
+    if (asked) asked.edges.push(edge);
+    else byAccount.set(`${namespace}/${name}`, { account: { namespace, name }, edges: [edge] });
+  }
+  for (const { account, edges: asked } of byAccount.values()) {
+    const needed = asked.map((edge) => ({ edge, rights: rightsOf(edge) }));
+    const missing = new Set(
+      await reviews.missing(
+        serviceAccountSubject(account),
+        needed.flatMap(({ rights }) => rights),
+        { signal, most: Number.POSITIVE_INFINITY },
+      ),
+    );
+    for (const { edge, rights } of needed) if (!rights.some((right) => missing.has(right))) effective.push(edge);
+  }
+  return effective;
+}
+
+function rightsOf({ from, to }: Edge): ReturnType<typeof syncRights> {
+  const source = parseKey(from);
+  const target = parseKey(to);
+  return syncRights({ sourceNamespace: source.namespace ?? '', configMapName: source.name, direction: 'OneWay' }, [
+    { namespace: target.namespace ?? '', name: target.name },
+  ]);
+}
