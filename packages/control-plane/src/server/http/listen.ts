@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import { tooLarge } from '../status/api-status.ts';
+import { badRequest, StatusError, tooLarge } from '../status/api-status.ts';
 import type { ApiConnection, ApiRequest, ApiResponse } from './api-request.ts';
 
 /** ListenOptions says where and how the API is served. */
@@ -132,10 +132,15 @@ function drained(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
 async function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // A client that is gone is no failure of ours.
+    throw error instanceof StatusError ? error : badRequest('unexpected EOF');
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
