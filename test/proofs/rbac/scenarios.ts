@@ -7,6 +7,7 @@ import { greeterScenario } from './scenarios/greeter.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
+import { shopScenario } from './scenarios/shop.ts';
 
 /** scenarios are those of every operator whose rights are proved. Without an owner first: the others wait for their kinds. */
 export const scenarios: readonly Scenario[] = [
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   jasmScenario,
   greeterScenario,
   previewScenario,
+  shopScenario,
   parcelsScenario,
 ];
 
