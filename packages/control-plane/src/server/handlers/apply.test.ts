@@ -22,6 +22,59 @@ describe('a server-side apply', () => {
     expect(again).toMatchObject({ status: 200, body: created.body });
   });
 
+  it('creates once, and is an update for whoever comes second', async () => {
+    const server = startTestServer();
+    const answers = await Promise.all(
+      ['a', 'b'].map((who) => apply(server, named({ data: { [who]: '1' } }), `fieldManager=${who}`)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+    const { body } = await server.call('GET', `${COLLECTION}/it`);
+    expect(body.data).toEqual({ a: '1', b: '1' });
+    const managers = body.metadata?.managedFields as { manager: string; operation: string }[];
+    expect(managers.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual(['a Apply', 'b Apply']);
+  });
+
+  it('creates what somebody deletes while it is on its way', async () => {
+    let deletions = 1;
+    const server = startTestServer({
+      admission: [
+        {
+          name: 'deletes-meanwhile',
+          async validate({ operation }) {
+            if (operation === 'UPDATE' && deletions-- > 0) await server.call('DELETE', `${COLLECTION}/it`);
+          },
+        },
+      ],
+    });
+    const before = await apply(server, named({ data: { a: '1' } }));
+    const after = await apply(server, named({ data: { a: '2' } }));
+    expect(after).toMatchObject({ status: 201, body: { data: { a: '2' } } });
+    expect(after.body.metadata?.uid).not.toBe(before.body.metadata?.uid);
+
+    // Not what says which one it is about.
+    deletions = 1;
+    const gone = await apply(server, { metadata: { name: 'it', uid: after.body.metadata?.uid }, data: { a: '3' } });
+    expect([gone.status, gone.body.message]).toEqual([409, expect.stringContaining('no existing object was found')]);
+  });
+
+  it('gives up in the end when the object comes and goes', async () => {
+    let count = 0;
+    const server = startTestServer({
+      admission: [
+        {
+          name: 'in-the-way',
+          async validate({ operation }) {
+            if (operation === 'DELETE' || count++ >= 20) return;
+            if (operation === 'UPDATE') await server.call('DELETE', `${COLLECTION}/it`);
+            else server.server.storage.create('configmaps', 'default/it', { metadata: { name: 'it', uid: 'x' } });
+          },
+        },
+      ],
+    });
+    const { status, body } = await apply(server, named());
+    expect([status, body.reason]).toEqual([409, 'AlreadyExists']);
+  });
+
   it('reads YAML', async () => {
     const server = startTestServer();
     const answer = await apply(server, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: it\ndata:\n  a: "1"\n');

@@ -2,8 +2,9 @@ import { apiVersionOf } from '@bowline/kubernetes';
 import type { JsonObject } from '@bowline/machinery';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, otherNamespace } from '../status/api-status.ts';
-import { keyOf, type RequestContext, resourceName } from './context.ts';
+import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
+import { createOrUpdate } from './create-or-update.ts';
 import { decodeYaml, jsonType, UnreadableBody } from './decode-body.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';
@@ -15,7 +16,7 @@ export async function applyObject(
   bytes: Uint8Array,
   options: WriteOptions,
 ): Promise<WriteResult> {
-  const { resource, info, storage, fields, clock, query } = context;
+  const { resource, info, fields, clock, query } = context;
   if (!query.get('fieldManager')) {
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
       { field: 'fieldManager', reason: 'FieldValueRequired', message: 'Required value: is required for apply patch' },
@@ -32,22 +33,19 @@ export async function applyObject(
     checkIdentity(context, object, old);
     return object;
   };
-  if (storage.get(resource.collection, keyOf(context))) {
-    return updateObject(
-      context,
-      { strategy, mayRetry: !metadata?.resourceVersion, tracksFields: false, make: (old) => merge(old) },
-      options,
-    );
-  }
-  if (info.subresource !== '') throw notFound(resourceName(context), info.name);
-  if (metadata?.uid) {
-    const why = `uid mismatch: the provided object specified uid ${String(metadata.uid)}, and no existing object was found`;
-    throw conflict(resourceName(context), info.name, why);
-  }
-  const object = merge(undefined);
-  // It says which version it was made for, and any version of nothing is as good.
-  object.metadata.resourceVersion = undefined;
-  return createObject(context, object, options, { tracksFields: false });
+  const create = (): Promise<WriteResult> => {
+    if (info.subresource !== '') throw notFound(resourceName(context), info.name);
+    if (metadata?.uid) {
+      const why = `uid mismatch: the provided object specified uid ${String(metadata.uid)}, and no existing object was found`;
+      throw conflict(resourceName(context), info.name, why);
+    }
+    const object = merge(undefined);
+    // It says which version it was made for, and any version of nothing is as good.
+    object.metadata.resourceVersion = undefined;
+    return createObject(context, object, options, { tracksFields: false });
+  };
+  const revision = { strategy, mayRetry: !metadata?.resourceVersion, tracksFields: false, make: merge };
+  return createOrUpdate(context, { create, update: () => updateObject(context, revision, options) });
 }
 
 /** appliedObject is what was sent, of the right kind and otherwise as it is: what it leaves out counts. */

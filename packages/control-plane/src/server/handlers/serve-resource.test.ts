@@ -49,6 +49,17 @@ describe('an update', () => {
     expect((await t.call('PUT', '/api/v1/namespaces/default/services/s', service)).status).toBe(201);
     expect((await t.call('PUT', `${MAPS}/s`, { metadata: { name: 's' } })).status).toBe(404);
   });
+
+  it.each([
+    ['/api/v1/namespaces/default/services/s', { ports: [{ port: 80 }] }, 200],
+    ['/apis/coordination.k8s.io/v1/namespaces/default/leases/s', {}, 422],
+  ])('of %s that is not there makes it once, and is one of what is there for whoever comes second', async (...test) => {
+    const [path, spec, second] = test;
+    const t = await started();
+    const put = () => t.call('PUT', path, { metadata: { name: 's' }, spec });
+    const answers = await Promise.all([put(), put()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([second, 201].sort());
+  });
 });
 
 describe('a patch', () => {

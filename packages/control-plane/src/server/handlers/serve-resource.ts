@@ -3,12 +3,13 @@ import type { ApiResponse } from '../http/api-request.ts';
 import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
-import type { ApiResource, Strategy } from '../registry/api-resource.ts';
+import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
 import { computeObject } from './compute.ts';
-import { keyOf, type RequestContext, resourceName } from './context.ts';
+import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
+import { createOrUpdate } from './create-or-update.ts';
 import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
 import { patchObject } from './patch.ts';
@@ -27,7 +28,7 @@ export async function serveResource(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
 ): Promise<ApiResponse> {
-  const { resource, info, storage } = context;
+  const { resource, info } = context;
   if (info.namespace !== '' && resource.scope === 'Cluster' && resource.resource !== 'namespaces')
     throw noSuchResource();
   const strategy = strategyFor(context);
@@ -67,11 +68,12 @@ export async function serveResource(
         options.fieldValidation,
       );
       checkPlace(context, object);
-      if (resource.createsOnUpdate && info.subresource === '' && !storage.get(resource.collection, keyOf(context)))
-        return written(context, await createObject(context, object, options));
       const mayRetry = !object.metadata.resourceVersion;
-      const revision = { strategy, mayRetry, make: () => (mayRetry ? structuredClone(object) : object) };
-      return written(context, await updateObject(context, revision, options));
+      const make = (): Draft => (mayRetry ? structuredClone(object) : object);
+      const update = (): Promise<WriteResult> => updateObject(context, { strategy, mayRetry, make }, options);
+      if (!resource.createsOnUpdate || info.subresource !== '') return written(context, await update());
+      const create = (): Promise<WriteResult> => createObject(context, make(), options);
+      return written(context, await createOrUpdate(context, { create, update }));
     }
     case 'patch':
       return written(context, await patchObject(context, strategy));
