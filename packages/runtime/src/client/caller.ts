@@ -119,15 +119,18 @@ export class Caller {
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     if (body !== undefined) metrics.requestSize.observe(Buffer.byteLength(body), labels);
     // Requests are timed on `wire` and pauses on `clock`; the limit is on their sum, so it is kept as what is left of it.
-    let leftMs = call.timeoutMs ?? this.#options.timeoutMs;
+    const limitMs = call.timeoutMs ?? this.#options.timeoutMs;
+    let leftMs = limitMs;
     if (call.write) for (const { writeTimeoutMs } of guards) leftMs = Math.min(leftMs, writeTimeoutMs);
+    // A guard's time is that of a write under way; until it is sent it may wait for others as long as any call.
+    const waitMs = leftMs < limitMs ? limitMs - leftMs : undefined;
     let lost = 0;
     for (let attempt = 1; ; attempt++) {
       const startedAt = wire.monotonic();
       let response: TransportResponse;
       let text = '';
       try {
-        response = await this.#send(call, lane, leftMs, body);
+        response = await this.#send(call, lane, { timeoutMs: leftMs, waitMs }, body);
         if (lane !== 'watch' || response.status >= 300) text = await response.text();
       } catch (error) {
         metrics.requests.add({ code: '<error>', method: call.method, host: labels.host });
@@ -152,7 +155,12 @@ export class Caller {
     }
   }
 
-  #send(call: Call, lane: Lane, timeoutMs: number, body: string | undefined): Promise<TransportResponse> {
+  #send(
+    call: Call,
+    lane: Lane,
+    times: Pick<TransportRequest, 'timeoutMs' | 'waitMs'>,
+    body: string | undefined,
+  ): Promise<TransportResponse> {
     const { transport, userAgent, impersonate, guards } = this.#options;
     const headers: Record<string, string> = { accept: call.accept ?? 'application/json', 'user-agent': userAgent };
     if (body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
@@ -162,7 +170,9 @@ export class Caller {
       headers,
       lane,
       signal: call.signal,
-      timeoutMs,
+      ...times,
+      // Admission webhooks, and so what hangs, differ from namespace to namespace.
+      flow: call.about.key?.namespace ?? call.about.namespace ?? '',
       impersonate,
       ...(body === undefined ? {} : { body }),
       ...(call.write && guards.length > 0 ? { beforeSend: () => assertAll(guards) } : {}),

@@ -5,9 +5,9 @@ import { type Counter, type Histogram, type Metrics, noMetrics } from '../observ
 import { type Channel, type Incoming, Unprocessed } from './channel.ts';
 import { ChannelPool } from './channel-pool.ts';
 import type { ConnectionConfig, Impersonation, RequestHeaders } from './connection-config.ts';
+import { FlowSlots } from './flow-slots.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { RequestScope } from './request-scope.ts';
-import { Slots } from './slots.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { TransportError, type Where } from './transport-error.ts';
 
@@ -20,8 +20,9 @@ export interface TransportOptions {
   /** Defaults to none. */
   readonly metrics?: Metrics | undefined;
   /**
-   * Requests of the `call` lane that run at once; the others wait. Defaults to 32: 16 to 32 saturate an API server, and
-   * more only queues inside it, where it counts against other clients.
+   * Requests of the `call` lane that run at once; the others wait. Half of them at most are of one flow, that is a namespace. Defaults
+   * to 64: 16 to 32 saturate an API server, and more only queues inside it, where it counts against other clients; the other
+   * half is for when those hang.
    */
   readonly maxInFlight?: number | undefined;
   /** Open watches; one more is refused with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000. */
@@ -69,7 +70,7 @@ class HttpTransport implements Transport {
   readonly #timeoutMs: number;
   readonly #maxResponseBytes: number;
   readonly #maxWatches: number;
-  readonly #slots: Slots;
+  readonly #slots: FlowSlots;
   readonly #pools: Readonly<Record<Lane, ChannelPool>>;
   readonly #live = new Set<RequestScope>();
   readonly #ended = new AbortController();
@@ -89,7 +90,7 @@ class HttpTransport implements Transport {
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#maxResponseBytes = options.maxResponseBytes ?? 256 * 2 ** 20;
     this.#maxWatches = options.maxWatches ?? 1000;
-    this.#slots = new Slots(options.maxInFlight ?? 32);
+    this.#slots = new FlowSlots(options.maxInFlight ?? 64);
     const metrics = options.metrics ?? noMetrics;
     this.#waits = metrics.histogram({
       name: 'rest_client_rate_limiter_duration_seconds',
@@ -190,19 +191,37 @@ class HttpTransport implements Transport {
           this.#watches--;
         };
       case 'call': {
-        const giveBack = (): void => this.#slots.give();
+        const { flow } = request;
+        const giveBack = (): void => this.#slots.give(flow);
         const labels = { verb: request.method, host: this.host };
-        if (this.#slots.tryTake()) {
+        if (this.#slots.tryTake(flow)) {
           this.#waits.observe(0, labels);
           return giveBack;
         }
         const since = this.#wire.monotonic();
-        return this.#slots.take(scope).then(() => {
+        const othersHold = (wait: Promise<void>): Promise<void> => this.#waitForOthers(request, scope, since, wait);
+        return this.#slots.take(flow, scope, othersHold).then(() => {
           this.#waits.observe((this.#wire.monotonic() - since) / 1000, labels);
           return giveBack;
         });
       }
     }
+  }
+
+  /** #waitForOthers lets a request wait for what others hold without that its own time passes, where it allows that. */
+  async #waitForOthers(
+    request: TransportRequest,
+    scope: RequestScope,
+    since: number,
+    wait: Promise<void>,
+  ): Promise<void> {
+    const { waitMs, timeoutMs = this.#timeoutMs } = request;
+    if (waitMs === undefined) return await wait;
+    const leftMs = timeoutMs - (this.#wire.monotonic() - since);
+    const longestMs = leftMs + waitMs;
+    scope.restartTimer(longestMs, () => this.#notSent(request, longestMs));
+    await wait;
+    scope.restartTimer(leftMs);
   }
 
   async #exchange(request: TransportRequest, scope: RequestScope): Promise<Incoming> {
@@ -320,6 +339,13 @@ class HttpTransport implements Transport {
       'BOWLINE_TRANSPORT_TIMEOUT',
       `${request.method} ${pathOnly(request.path)} on ${this.#where.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is merely slow`,
       { mayHaveBeenProcessed: true },
+    );
+  }
+
+  #notSent(request: TransportRequest, waitedMs: number): TransportError {
+    return new TransportError(
+      'BOWLINE_TRANSPORT_TIMEOUT',
+      `${request.method} ${pathOnly(request.path)} was not sent to ${this.#where.server}: ${this.#slots.limit} other requests had not ended after ${waitedMs} ms; find out what they wait for (an admission webhook?), or raise maxInFlight`,
     );
   }
 

@@ -30,7 +30,7 @@ export interface Http2ChannelOptions {
  */
 const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
 
-/** Node's own limit of 10 MB counts queued request bodies: 32 objects of 3 MB in flight must not end as ENHANCE_YOUR_CALM. */
+/** Node's own limit of 10 MB counts queued request bodies: 64 objects of 3 MB in flight must not end as ENHANCE_YOUR_CALM. */
 const SESSION_MEMORY_MB = 256;
 
 /** Why Node refuses a stream on a session that is closing or out of stream numbers. */

@@ -21,6 +21,7 @@ const requestsOf = new WeakMap<AbortSignal, Set<RequestScope>>();
  * leaves an entry on a long-lived source signal.)
  */
 export class RequestScope implements Disposable {
+  readonly #options: RequestScopeOptions;
   readonly #signal: AbortSignal | undefined;
   readonly #handlers = new Set<(reason: unknown) => void>();
   #timer: Timer | undefined;
@@ -28,6 +29,7 @@ export class RequestScope implements Disposable {
   #reason: unknown;
 
   constructor(options: RequestScopeOptions) {
+    this.#options = options;
     this.#signal = options.signal;
     if (options.signal?.aborted) {
       this.cancel(options.signal.reason);
@@ -87,6 +89,13 @@ export class RequestScope implements Disposable {
         },
       );
     });
+  }
+
+  /** restartTimer sets the time limit anew from now on, with another error if need be. */
+  restartTimer(timeoutMs: number, onTimeout = this.#options.onTimeout): void {
+    if (this.#cancelled) return;
+    this.stopTimer();
+    this.#timer = this.#options.wire.setTimer(Math.max(0, timeoutMs), () => this.cancel(onTimeout()));
   }
 
   /** stopTimer lets the request live on without a time limit: a watch whose headers have come. */

@@ -10,6 +10,11 @@ export class Slots {
     this.#limit = limit;
   }
 
+  /** taken is how many are in use. While one waits it is all of them. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** tryTake takes a slot if one is free. */
   tryTake(): boolean {
     if (this.#taken >= this.#limit) return false;

@@ -18,6 +18,16 @@ export interface TransportRequest {
   /** Time until the response headers; for lanes other than `watch` also until the end of the body. Defaults to the transport's. */
   readonly timeoutMs?: number | undefined;
   /**
+   * What may hang together, such as a namespace: requests of one flow never hold more than half of the slots that calls share.
+   * Defaults to no flow, which has all of them.
+   */
+  readonly flow?: string | undefined;
+  /**
+   * Lets it wait for a slot while other flows hold all of them without that its own time passes: for this long beyond `timeoutMs`.
+   * Defaults to none: that wait counts in `timeoutMs`, as the one for the flow's own slots always does.
+   */
+  readonly waitMs?: number | undefined;
+  /**
    * Called synchronously each time just before the request is handed to the network, after any wait for a free slot.
    * Throwing refuses the request: this is where a lost lease stops a write.
    */
