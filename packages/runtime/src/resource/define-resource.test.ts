@@ -92,6 +92,19 @@ describe('a kind', () => {
   });
 });
 
+it('gives every version of a kind the conditions that the runtime keeps', () => {
+  const { crd } = defineResource({
+    ...names,
+    status: s.object({}),
+    otherVersions: [{ version: 'v1beta1', status: s.object({ phase: s.string().optional() }) }],
+  });
+  const statuses = crd.spec.versions.map(({ schema }) => schema?.openAPIV3Schema?.properties?.status);
+  expect(statuses.map((status) => Object.keys(status?.properties ?? {}))).toEqual([
+    ['observedGeneration', 'conditions'],
+    ['observedGeneration', 'conditions', 'phase'],
+  ]);
+});
+
 const names = { group: 'example.com', version: 'v1', kind: 'Site', scope: 'Namespaced' } as const;
 
 describe('bad definitions', () => {
@@ -126,6 +139,18 @@ describe('bad definitions', () => {
       () => defineResource({ ...names, selectableFields: ['.spec.a'] }),
       'BOWLINE_CRD_INVALID',
       /selectable field .spec.a/,
+    ],
+    [
+      'a version without the status that another one has',
+      () => defineResource({ ...names, status: s.object({}), otherVersions: [{ version: 'v1beta1' }] }),
+      'BOWLINE_CRD_INVALID',
+      /version v1beta1 has no status, and v1 has one/,
+    ],
+    [
+      'a version with a status that another one lacks',
+      () => defineResource({ ...names, otherVersions: [{ version: 'v1beta1', status: s.object({}) }] }),
+      'BOWLINE_CRD_INVALID',
+      /version v1 has no status, and v1beta1 has one/,
     ],
     [
       'a rule of an unknown field',

@@ -14,6 +14,7 @@ import {
   type VersionDefinition,
   validate,
 } from '@bowline/machinery/schema';
+import { BowlineError } from '../errors/bowline-error.ts';
 import type { CustomResource, ReadObject, WrittenObject } from './custom-resource.ts';
 
 /** ResourceOptions defines a kind. */
@@ -35,7 +36,10 @@ export interface ResourceOptions<
    * none.
    */
   readonly status?: Status;
-  /** Other versions that the CRD has, for instance older ones. Objects are converted by their apiVersion alone. Defaults to none. */
+  /**
+   * Other versions that the CRD has, for instance older ones. Objects are converted by their apiVersion alone. All have a
+   * status or none. Defaults to none.
+   */
   readonly otherVersions?: readonly VersionDefinition[] | undefined;
 }
 
@@ -65,13 +69,12 @@ export function defineResource<
   options: ResourceOptions<Group, Version, Kind, Spec, Status>,
 ): CustomResource<ReadObject<Spec, Status>, WrittenObject<Spec>, `${Kind}.${Version}.${Group}`> {
   const { otherVersions = [], ...single } = options;
-  const own: ResourceNames & VersionDefinition = {
-    ...single,
-    status: options.status && withKindStatus(options.status),
-  };
+  const own = withKindStatus<ResourceNames & VersionDefinition>(single);
   const { group, version, kind, scope } = options;
-  const definition: ResourceDefinition =
-    otherVersions.length === 0 ? own : { ...namesOf(own), versions: [own, ...otherVersions] };
+  // Every version keeps them: the API server drops, whenever it converts, what the version that it converts to does not know.
+  const others = otherVersions.map(withKindStatus);
+  checkStatuses(options, [own, ...others]);
+  const definition: ResourceDefinition = others.length === 0 ? own : { ...namesOf(own), versions: [own, ...others] };
   const crd = renderCustomResourceDefinition(definition);
   const schema = resourceSchema(own);
   const complete = (object: unknown): unknown =>
@@ -102,16 +105,27 @@ function namesOf(definition: ResourceNames): ResourceNames {
   return { group, kind, scope, plural, singular, shortNames, categories, annotations, labels };
 }
 
-/** withKindStatus adds what the runtime keeps in every status, unless the schema says something of it. */
-function withKindStatus(status: AnySchema): AnySchema {
-  const { type, properties = {} } = status.json;
+/** withKindStatus is a version whose status has what the runtime keeps in every status, unless the schema says something of it. */
+function withKindStatus<V extends VersionDefinition>(version: V): V {
+  const { status } = version;
   // What is no object is refused with the rest of the definition.
-  if (type !== 'object') return status;
+  if (status?.json.type !== 'object') return version;
   const observedGeneration = s
     .integer()
     .min(0)
     .describe('The newest generation of the object that the status is about.').json;
   const conditions = s.conditions().describe('What holds of the object, one entry per type.').json;
-  const all = Object.freeze({ observedGeneration, conditions, ...properties });
-  return new ObjectSchema({ ...status.json, properties: all }, status.isOptional);
+  const properties = Object.freeze({ observedGeneration, conditions, ...status.json.properties });
+  return { ...version, status: new ObjectSchema({ ...status.json, properties }, status.isOptional) };
+}
+
+/** A status that is not in every version would be lost whenever an object is written in one that lacks it. */
+function checkStatuses({ group, kind }: ResourceNames, versions: readonly VersionDefinition[]): void {
+  const having = versions.find(({ status }) => status !== undefined);
+  const lacking = versions.find(({ status }) => status === undefined);
+  if (!having || !lacking) return;
+  throw new BowlineError(
+    'BOWLINE_CRD_INVALID',
+    `cannot define the kind ${kind} of ${group}: version ${lacking.version} has no status, and ${having.version} has one, which would be lost by every write in ${lacking.version}; give all versions a status`,
+  );
 }

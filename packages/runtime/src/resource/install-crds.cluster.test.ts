@@ -1,7 +1,8 @@
 import { cluster } from '@bowline/control-plane/testing';
-import { CustomResourceDefinition, type KubernetesObject, type Resource } from '@bowline/kubernetes';
+import { CustomResourceDefinition, type KubernetesObject, type Resource, resource } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it, vi } from 'vitest';
+import { mergeConditions } from '../writing/conditions.ts';
 import { ObservedClient } from '../writing/observed-client.test-support.ts';
 import type { CustomResource } from './custom-resource.ts';
 import { defineResource } from './define-resource.ts';
@@ -51,7 +52,7 @@ describe('installing a kind', () => {
       ...names,
       spec,
       status: s.object({}),
-      otherVersions: [{ version: 'v1beta1', spec }],
+      otherVersions: [{ version: 'v1beta1', spec, status: s.object({}) }],
     });
     expect(await installCustomResourceDefinitions(c.admin, [Newer])).toEqual([{ name, outcome: 'configured' }]);
 
@@ -59,6 +60,29 @@ describe('installing a kind', () => {
       code: 'BOWLINE_CRD_VERSION_LOST',
       message: expect.stringContaining('has v1beta1, which this one lacks'),
     });
+  });
+
+  it('keeps what the runtime says of an object when it is written in another version', async () => {
+    const Told = defineResource({
+      ...names,
+      kind: 'Told',
+      spec,
+      status: s.object({}),
+      otherVersions: [{ version: 'v1beta1', spec, status: s.object({}) }],
+    });
+    await using c = await setUp(Told);
+    await installCustomResourceDefinitions(c.admin, [Told]);
+    const key = { namespace: c.namespace, name: 'a' };
+    await c.admin.create(Told, Told.withDefaults({ metadata: key, spec: {} }));
+    const [condition] = mergeConditions([], [{ type: 'Ready', status: true, reason: 'Done', message: '' }], {
+      now: 0,
+      generation: 1,
+    });
+    const status = { observedGeneration: 1, conditions: [condition] };
+    await c.admin.patch(Told, key, { type: 'merge', body: { status } }, { subresource: 'status' });
+    const older = resource<KubernetesObject>({ ...Told, version: 'v1beta1', id: 'Told.v1beta1' });
+    await c.admin.patch(older, key, { type: 'merge', body: { spec: { size: 4 } } });
+    expect(await c.admin.get(Told, key)).toMatchObject({ spec: { size: 4 }, status });
   });
 
   it('leaves a definition alone that somebody else made, until it is handed over', async () => {
