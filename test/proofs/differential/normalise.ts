@@ -69,7 +69,13 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
     }
     if (name === 'nodePort' || name === 'healthCheckNodePort') return 'DRAWN';
     if (name === 'cells') return (value as readonly unknown[]).map((cell) => essentialCell(cell, here));
-    if (name === 'causes') return below(byPlace(value as readonly Cause[]), '', undefined);
+    if (name === 'causes') {
+      const essential = (quoted: unknown): unknown => below(quoted, '', undefined);
+      return below(byPlace(value as readonly Cause[], essential), '', undefined);
+    }
+    if (name === 'managedFields' && Array.isArray(value))
+      return byTime(value as readonly Managed[]).map((each) => below(each, '', undefined));
+    if (name === 'managedFields' && Array.isArray(value)) return below(byManager(value), '', undefined);
     if (Array.isArray(value)) return value.map((each) => below(each, '', undefined));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
@@ -100,8 +106,60 @@ function hasCauses(parent: unknown): boolean {
  * byPlace forgets the order of problems, which is that of a Go map for some, and how often one is told: the real server
  * judges the metadata of built-in kinds twice when they are updated.
  */
-function byPlace(causes: readonly Cause[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(causes.map(({ field = '', reason, message }) => [`${field}: ${message}`, reason ?? '']));
+function byPlace(causes: readonly Cause[], essential: (value: unknown) => unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    causes.map(({ field = '', reason, message = '' }) => [`${field}: ${orderless(message, essential)}`, reason ?? '']),
+  );
+}
+
+/** orderless puts the members of the objects that a message quotes into one order: in JSON they have none. */
+function orderless(message: string, essential: (value: unknown) => unknown): string {
+  const [before, after] = [message.slice(0, QUOTE.length), message.slice(QUOTE.length)];
+  if (before !== QUOTE) return message;
+  // As text within quotes, or as it is: then it ends where it can be read.
+  const [text] = /^"(?:[^"\\]|\\.)*"/.exec(after) ?? [];
+  const ends = text === undefined ? [...after.matchAll(/\}(?=: )/g)].map(({ index }) => index + 1) : [text.length];
+  for (const end of ends) {
+    try {
+      const quoted = JSON.parse(after.slice(0, end)) as unknown;
+      const value = text === undefined ? quoted : (JSON.parse(String(quoted)) as unknown);
+      if (typeof value !== 'object') return message;
+      const inOneOrder = JSON.stringify(sorted(essential(value)));
+      return `${QUOTE}${text === undefined ? inOneOrder : JSON.stringify(inOneOrder)}${after.slice(end)}`;
+    } catch {
+      // It goes on.
+    }
+  }
+  return message;
+}
+
+const QUOTE = 'Invalid value: ';
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => [key, sorted(member)]),
+  );
+}
+
+interface Managed {
+  readonly operation?: string;
+  readonly time?: string;
+  readonly manager?: string;
+  readonly apiVersion?: string;
+  readonly subresource?: string;
+}
+
+/** byTime forgets which of two writes was earlier: that is told in seconds, and a second may end between them on one server alone. */
+function byTime(managers: readonly Managed[]): readonly Managed[] {
+  if (new Set(managers.map(({ time }) => time)).size <= 1) return managers;
+  // Those of one second are in this order.
+  const place = ({ operation, manager, apiVersion, subresource }: Managed): string =>
+    [operation, manager, apiVersion, subresource].join(' ');
+  return managers.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
 /** Unknown fields are told in the order of a map. */
