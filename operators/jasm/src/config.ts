@@ -45,6 +45,12 @@ export const config = s
       .boolean()
       .default(false)
       .describe('Whether that is wanted where neither the annotation nor the namespace says it.'),
+    restartInterval: s
+      .duration()
+      .default('5m')
+      .describe(
+        'The least time between two restarts of a workload for one Secret. Of the contents that come sooner, the last one counts.',
+      ),
     perObjectMetrics: s
       .boolean()
       .default(false)

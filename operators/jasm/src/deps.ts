@@ -17,6 +17,8 @@ export interface Settings {
   readonly deletionGraceMs: number;
   /** 0: never. */
   readonly resyncMs: number;
+  /** 0: there is no limit. */
+  readonly restartIntervalMs: number;
   /** 0: never. */
   readonly permanentErrorRequeueMs: number;
 }

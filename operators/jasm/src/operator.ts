@@ -71,6 +71,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
     settings: {
       deletionGraceMs: parseDuration(config.deletionGrace),
       resyncMs: parseDuration(config.resyncPeriod),
+      restartIntervalMs: parseDuration(config.restartInterval),
       permanentErrorRequeueMs: parseDuration(config.permanentErrorRequeue),
     },
     policy,

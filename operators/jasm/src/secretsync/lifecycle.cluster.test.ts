@@ -83,6 +83,20 @@ it('restarts a workload once for each content that takes the place of another', 
   await c.idle();
   const after = await c.admin.get(Deployment, key);
   expect(after.metadata?.generation).toBe(restarted.metadata?.generation);
+
+  // Whatever comes too soon after that waits its turn, and only the last content of several gets one.
+  for (const from of ['c', 'd']) {
+    c.store.addSecret('/a', { from });
+    const pods = await c.admin.list(Pod, { namespace: c.namespace });
+    await c.force(pods.items[0]?.metadata?.name ?? '', from);
+    await c.untilSecret('db', (secret) => valuesOf(secret).from === from);
+  }
+  await c.idle();
+  expect(marks(await c.admin.get(Deployment, key))).toBe(marks(restarted));
+  await c.clock.advance(5 * 60_000);
+  const again = await c.until(Deployment, key, (each) => marks(each) !== marks(restarted));
+  await c.idle();
+  expect(marks(await c.admin.get(Deployment, key))).toBe(marks(again));
 });
 
 it('stops reading what a namespace no longer permits, and leaves the Secret', async () => {

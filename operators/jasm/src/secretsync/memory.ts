@@ -59,8 +59,8 @@ export interface SecretMemory {
   repairs: Repairs;
   /** The same of what it says about itself. */
   markings: Repairs;
-  /** Which workloads were restarted: by id the mark that their template got. */
-  readonly restarted: Map<string, string>;
+  /** Which workloads were restarted: by id the mark that their template has, or may get at an instant. */
+  readonly restarted: Map<string, { readonly value: string; readonly againAt: number | undefined }>;
 }
 
 /** Pursuit is what a run was about, and since when. */

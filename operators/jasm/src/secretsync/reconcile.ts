@@ -52,12 +52,12 @@ async function serve(context: SecretContext, askers: readonly [Asker, ...Asker[]
 async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | undefined): Promise<ReconcileResult> {
   const { context, situation } = work;
   switch (step.step) {
-    case 'rest':
-      if (step.isServed) {
-        settle(work, 'nothing');
-        await restartServed(work);
-      }
-      return again(step.againInMs);
+    case 'rest': {
+      if (!step.isServed) return again(step.againInMs);
+      settle(work, 'nothing');
+      const restartInMs = await restartServed(work);
+      return again(Math.min(step.againInMs ?? Number.POSITIVE_INFINITY, restartInMs ?? Number.POSITIVE_INFINITY));
+    }
     case 'stop':
       sayProblem(context, situation.serving.served, step.problem);
       return again(step.againInMs);

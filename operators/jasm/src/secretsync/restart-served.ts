@@ -23,13 +23,14 @@ export function isRestarted(context: SecretContext, { request }: Pick<Asker, 're
 
 /**
  * restartServed restarts the workloads whose pods were made before the content that the Secret has. Which those are follows from
- * the Secret and the pods, so that nothing is lost when the process ends between writing the one and restarting the others.
+ * the Secret and the pods, so that nothing is lost when the process ends between writing the one and restarting the others. The
+ * answer is in how long the next may be restarted that was only just; undefined: none waits for that.
  */
-export async function restartServed({ context, situation }: SyncWork): Promise<void> {
-  const { key, live, deps, log } = context;
-  const { secret, serving } = situation;
+export async function restartServed({ context, situation }: SyncWork): Promise<number | undefined> {
+  const { key, live, deps, log, clock } = context;
+  const { secret, serving, now } = situation;
   const mark = isThere(secret) ? restartMark(secret) : undefined;
-  if (!mark || !isThere(secret)) return;
+  if (!mark || !isThere(secret)) return undefined;
   const { namespace, name } = targetOf(context);
   const { restarted } = deps.memory.of(key);
   const isServed = (request: SecretSyncRequest): boolean =>
@@ -38,12 +39,19 @@ export async function restartServed({ context, situation }: SyncWork): Promise<v
     deps.read(annotation).requests.some((request) => isServed(request) && isRestarted(context, { request }));
   const ids = new Set(serving.served.map(({ workload }) => workload.id));
   for (const id of restarted.keys()) if (!ids.has(id)) restarted.delete(id);
+  const limits = { now: clock.now(), intervalMs: deps.settings.restartIntervalMs };
+  const waits: number[] = [];
   for (const asker of serving.served) {
     const { workload } = asker;
-    if (restarted.get(workload.id) === mark.value || !isRestarted(context, asker)) continue;
+    const before = restarted.get(workload.id);
+    const againInMs = before?.value === mark.value ? (before.againAt ?? Number.POSITIVE_INFINITY) - now : 0;
+    if (againInMs === Number.POSITIVE_INFINITY || !isRestarted(context, asker)) continue;
     if (!needsRestart(asker, mark, secret)) continue;
-    if (await restart(live, namespace, workload, mark, asks))
-      log.info('restarted a workload', { workload: workload.id });
-    restarted.set(workload.id, mark.value);
+    const done = againInMs > 0 ? { inMs: againInMs } : await restart(live, { namespace, workload }, mark, asks, limits);
+    if (done === 'restarted') log.info('restarted a workload', { workload: workload.id });
+    const againAt = typeof done === 'object' ? now + done.inMs : undefined;
+    restarted.set(workload.id, { value: mark.value, againAt });
+    if (typeof done === 'object') waits.push(done.inMs);
   }
+  return waits.length === 0 ? undefined : Math.min(...waits);
 }

@@ -3,9 +3,10 @@ import { Deployment } from '@bowline/kubernetes';
 import { expect, it, vi } from 'vitest';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import { podSpec } from '../testing/jasm-cluster.test-support.ts';
-import { restart } from './restart.ts';
+import { type Restarted, restart } from './restart.ts';
 
 const MARK = { annotation: `${RESTARTED_FOR}db`, value: '0f' };
+const NOW = Date.parse('2026-01-01T00:00:00Z');
 
 it('restarts a workload whose template asks, once, and none that a pod merely names as its own', async () => {
   await using c = await cluster();
@@ -22,14 +23,22 @@ it('restarts a workload whose template asks, once, and none that a pod merely na
       spec: { replicas: 0, selector: { matchLabels: labels }, template },
     });
   }
-  const restarted = (name: string): Promise<boolean> => {
+  const restarted = (name: string, value = MARK.value, now = NOW): Promise<Restarted> => {
     const workload = { group: 'apps', kind: 'Deployment', name, id: `Deployment.apps/${name}` };
-    return restart(admin, namespace, workload, MARK, (annotation) => annotation === 'for db');
+    const limits = { now, intervalMs: 60_000 };
+    return restart(admin, { namespace, workload }, { ...MARK, value }, (asked) => asked === 'for db', limits);
   };
   // The workload's controller writes it too at first; a run would be tried again.
-  expect(await vi.waitFor(() => restarted('asking'), 10_000)).toBe(true);
-  for (const name of ['asking', 'another', 'silent', 'nobody']) expect(await restarted(name)).toBe(false);
+  expect(await vi.waitFor(() => restarted('asking'), 10_000)).toBe('restarted');
+  for (const name of ['asking', 'another', 'silent', 'nobody']) expect(await restarted(name)).toBe('unneeded');
   const { items } = await admin.list(Deployment, { namespace });
-  const marked = items.filter(({ spec }) => spec?.template.metadata?.annotations?.[MARK.annotation] === MARK.value);
-  expect(marked.map(({ metadata }) => metadata?.name)).toEqual(['asking']);
+  const marks = items.flatMap(({ metadata, spec }) => {
+    const mark = spec?.template.metadata?.annotations?.[MARK.annotation];
+    return mark === undefined ? [] : [[metadata?.name, mark]];
+  });
+  expect(marks).toEqual([['asking', '0f@2026-01-01T00:00:00.000Z']]);
+  // For another content it has to wait, and no longer than that, whatever the clock of who wrote it said.
+  expect(await restarted('asking', '1f', NOW + 20_000)).toEqual({ inMs: 40_000 });
+  expect(await restarted('asking', '1f', NOW - 3_600_000)).toEqual({ inMs: 60_000 });
+  expect(await vi.waitFor(() => restarted('asking', '1f', NOW + 60_000), 10_000)).toBe('restarted');
 });

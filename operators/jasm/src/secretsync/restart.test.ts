@@ -66,7 +66,9 @@ describe('needsRestart', () => {
   const needs = (pods: Readonly<Record<string, SomePod>>, restarted: readonly string[] = []): boolean => {
     const all = Object.entries(pods).map(([name, pod]) => {
       const { pod: view, request } = asking(name, pod);
-      const restartedFor = restarted.includes(name) ? { [mark.annotation]: mark.value } : {};
+      const restartedFor = restarted.includes(name)
+        ? { [mark.annotation]: `${mark.value}@2026-01-01T00:00:00.000Z` }
+        : {};
       return { pod: { ...view, restartedFor }, request };
     });
     return askersOf(all).some((asker) => needsRestart(asker, mark, secret));

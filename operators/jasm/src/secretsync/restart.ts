@@ -32,10 +32,23 @@ export function wantsRestart({ entry, namespace, operator }: RestartWish): boole
   return operator;
 }
 
-/** RestartMark is the annotation that a pod template gets for one content of a Secret. */
+/** RestartMark is what a pod template gets for one content of a Secret: an annotation that begins with this value, and says when. */
 export interface RestartMark {
   readonly annotation: string;
   readonly value: string;
+}
+
+/** The value of a mark, and the time of it after that. */
+const AT = '@';
+
+/** valueIn is the value of the mark in an annotation. */
+function valueIn(annotation: string | undefined): string | undefined {
+  return annotation?.split(AT)[0];
+}
+
+/** timeIn is when an annotation was written; NaN when it does not say. */
+function timeIn(annotation: string | undefined): number {
+  return Date.parse(annotation?.split(AT)[1] ?? '');
 }
 
 /** What is left of the 63 characters that the name of an annotation has after its slash. */
@@ -66,32 +79,50 @@ export function needsRestart(
 ): boolean {
   if (workload.group !== 'apps' || !Object.hasOwn(RESTARTABLE, workload.kind)) return false;
   const since = Date.parse(marks.syncedAt ?? '') + CLOCK_SKEW_MS;
-  return pods.some(({ pod }) => pod.restartedFor[annotation] !== value && pod.createdAt <= since);
+  return pods.some(({ pod }) => valueIn(pod.restartedFor[annotation]) !== value && pod.createdAt <= since);
 }
 
+/** RestartLimits say how often a workload is restarted for one Secret. */
+export interface RestartLimits {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** No sooner than this after the last time. */
+  readonly intervalMs: number;
+}
+
+/** Restarted is whether a workload was restarted, or in how long it may be. */
+export type Restarted = 'restarted' | 'unneeded' | { readonly inMs: number };
+
 /**
- * restart changes the pod template of a workload, unless it is so already, and answers whether it did. Whose a pod is the pod itself
- * says, and who may create pods may write anything there: `asks` is whether what the template asks is a reason to restart.
+ * restart changes the pod template of a workload, unless it is so already, or was changed for another content of the Secret only
+ * just. Whose a pod is the pod itself says, and who may create pods may write anything there: `asks` is whether what the template
+ * asks is a reason to restart.
  */
 export async function restart(
   client: Pick<LiveClient, 'find' | 'patch'>,
-  namespace: string,
-  { kind, name }: Workload,
+  target: { readonly namespace: string; readonly workload: Workload },
   { annotation, value }: RestartMark,
   asks: (annotation: string) => boolean,
-): Promise<boolean> {
+  { now, intervalMs }: RestartLimits,
+): Promise<Restarted> {
+  const { namespace, workload } = target;
+  const { kind, name } = workload;
   const resource = RESTARTABLE[kind];
-  if (!resource) return false;
+  if (!resource) return 'unneeded';
   const found = await client.find(resource, { namespace, name });
   const { [annotation]: marked, [POD_ANNOTATIONS.secretSync]: asked = '' } =
     found?.spec?.template?.metadata?.annotations ?? {};
   // Gone, or marked before this process began.
-  if (!found || marked === value || !asks(asked)) return false;
+  if (!found || valueIn(marked) === value || !asks(asked)) return 'unneeded';
+  // A time that lies ahead, whoever wrote it, is no reason to wait for longer.
+  const inMs = Math.min(timeIn(marked) + intervalMs - now, intervalMs);
+  if (inMs > 0) return { inMs };
   const { uid, resourceVersion } = found.metadata ?? {};
+  const mark = `${value}${AT}${new Date(now).toISOString()}`;
   const body = {
     metadata: { uid, resourceVersion },
-    spec: { template: { metadata: { annotations: { [annotation]: value } } } },
+    spec: { template: { metadata: { annotations: { [annotation]: mark } } } },
   };
   await client.patch(resource, { namespace, name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER });
-  return true;
+  return 'restarted';
 }

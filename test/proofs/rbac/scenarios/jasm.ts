@@ -123,6 +123,7 @@ export const jasmScenario: Scenario = {
       deletionGrace: '0s',
       allowRestart: true,
       restart: true,
+      restartInterval: '0s',
       mock: { enabled: true },
     },
     play,
