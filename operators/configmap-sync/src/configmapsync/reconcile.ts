@@ -75,8 +75,12 @@ function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): Reco
     repaired: facts.results.filter(({ deed }) => deed === 'repaired').length,
     isDone: report.isDone,
   });
+  // A forced sync is done once some copy is as it should be. Were it not done before all are, edits that come later would be lost;
+  // without a source, or content for copies, nothing is done yet.
+  if (facts.results.some(({ obstacle }) => !obstacle)) {
+    status.set({ lastHandledForceSync: object.metadata?.annotations?.[REQUESTS.forceSync] });
+  }
   if (report.retry !== undefined) throw slow('SyncFailed', report.retry, RETRY);
-  status.set({ lastHandledForceSync: object.metadata?.annotations?.[REQUESTS.forceSync] });
   if (!facts.source) return { requeueAfterMs: LOOK_FOR_SOURCE_MS };
   const intervalMs = parseDuration(object.spec.syncInterval);
   return intervalMs > 0 ? { requeueAfterMs: intervalMs } : undefined;

@@ -1,4 +1,4 @@
-import { ConfigMap } from '@bowline/kubernetes';
+import { ConfigMap, ResourceQuota } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
@@ -61,18 +61,19 @@ it('scenario 03 leaves a modified copy alone with SkipIfModified, until the modi
   await c.untilReady('skip');
 });
 
+const force = (name: string, value: string) =>
+  c.admin.patch(ConfigMapSync, c.from(name), {
+    type: 'merge',
+    body: { metadata: { annotations: { [REQUESTS.forceSync]: value } } },
+  });
+
 it('scenario 03 overwrites a modified copy with SkipIfModified when somebody forces it, once for each new value', async () => {
   await c.source('force');
   await c.sync('force', { conflictPolicy: 'SkipIfModified' });
   await c.untilReady('force');
-  const force = (value: string) =>
-    c.admin.patch(ConfigMapSync, c.from('force'), {
-      type: 'merge',
-      body: { metadata: { annotations: { [REQUESTS.forceSync]: value } } },
-    });
   await c.edit(c.to('force'), { color: 'mine' });
   await untilConflict('force', 'True');
-  await force('1');
+  await force('force', '1');
   await c.until(ConfigMap, c.to('force'), ({ data }) => data?.color === 'red');
   const forced = await untilConflict('force', 'False');
   expect(forced.status?.lastHandledForceSync).toBe('1');
@@ -81,8 +82,63 @@ it('scenario 03 overwrites a modified copy with SkipIfModified when somebody for
   await c.edit(c.to('force'), { color: 'again' });
   await untilConflict('force', 'True');
   expect((await c.admin.get(ConfigMap, c.to('force'))).data).toEqual({ color: 'again' });
-  await force('2');
+  await force('force', '2');
   await c.until(ConfigMap, c.to('force'), ({ data }) => data?.color === 'red');
+});
+
+it('scenario 03 forces a sync once, also while another copy cannot be written', async () => {
+  const full = { namespace: await c.createNamespace(), name: 'full' };
+  await c.admin.create(ResourceQuota, { metadata: full, spec: { hard: { 'count/configmaps': '0' } } });
+  await c.until(ResourceQuota, full, ({ status }) => status?.hard?.['count/configmaps'] === '0');
+  await c.source('half');
+  const destinations = [{ namespace: full.namespace }, { namespace: c.target }];
+  await c.sync('half', { conflictPolicy: 'SkipIfModified', destinations });
+  await c.untilReady('half', 'SyncFailed');
+  await c.edit(c.to('half'), { color: 'mine' });
+  await untilConflict('half', 'True');
+  await force('half', '1');
+  await c.until(ConfigMap, c.to('half'), ({ data }) => data?.color === 'red');
+  const forced = await untilConflict('half', 'False');
+  expect(forced.status?.lastHandledForceSync).toBe('1');
+  expect(findCondition(forced, 'Ready')?.reason).toBe('SyncFailed');
+  await c.edit(c.to('half'), { color: 'again' });
+  await untilConflict('half', 'True');
+  expect((await c.admin.get(ConfigMap, c.to('half'))).data).toEqual({ color: 'again' });
+});
+
+it.each([
+  {
+    what: 'a source',
+    name: 'no-source',
+    reason: 'SourceNotFound',
+    spoil: () => c.admin.delete(ConfigMap, c.from('no-source')),
+    mend: () => c.source('no-source', { data: { color: 'blue' } }),
+  },
+  {
+    what: 'content',
+    name: 'no-content',
+    reason: 'InvalidSpec',
+    spoil: () => c.edit(c.from('no-content'), { other: 'collides' }),
+    mend: () => c.edit(c.from('no-content'), { color: 'blue', other: null }),
+  },
+])('scenario 03 forces a sync once there is $what to copy, not before', async ({ name, reason, spoil, mend }) => {
+  await c.source(name);
+  const transforms = [{ rename: { from: 'other', to: 'color' } }];
+  await c.sync(name, { conflictPolicy: 'SkipIfModified', transforms });
+  await c.untilReady(name);
+  await c.edit(c.to(name), { color: 'mine' });
+  await untilConflict(name, 'True');
+  await spoil();
+  await c.untilReady(name, reason);
+  const before = c.requests.length;
+  await force(name, 'now');
+  await c.untilAsked(`get configmaps ${c.namespace}/${name}`, before);
+  await c.idle();
+  const { status } = await c.admin.get(ConfigMapSync, c.from(name));
+  expect(status?.lastHandledForceSync).toBeUndefined();
+  await mend();
+  await c.until(ConfigMap, c.to(name), ({ data }) => data?.color === 'blue');
+  expect((await c.untilReady(name)).status?.lastHandledForceSync).toBe('now');
 });
 
 it('scenario 03 keeps the keys of others with Merge, and its own as they should be', async () => {
