@@ -1,6 +1,8 @@
 import { permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
+import { config } from './config.ts';
 import { jasm } from './operator.ts';
+import { configOf } from './testing/config-of.test-support.ts';
 
 /** rightsOn are the verbs on a resource in the whole cluster. */
 async function rightsOn(resource: string, config: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
@@ -30,4 +32,13 @@ describe('the rights of the operator', () => {
     expect(cluster).toEqual([]);
     expect(namespaces.shop?.flatMap(({ resources = [] }) => resources)).toEqual(['pods', 'secrets', 'events']);
   });
+});
+
+it('does not start with a rule about a provider that there is not', () => {
+  const policy = [{ namespaces: ['**'], provider: 'valt', paths: ['**'] }];
+  // It is refused before anything else of the context is needed.
+  const context = { config: configOf(config, { policy }) } as never;
+  expect(() => jasm.setup?.(context)).toThrow(
+    'jasm.policy[0].provider: there is no provider "valt"; there are aws-secretsmanager, vault, azure-keyvault, kubernetes',
+  );
 });

@@ -13,6 +13,7 @@ import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
 import { mockCommands } from './mock-commands/mock-commands.ts';
 import { annotationReader } from './pods/read-annotation.ts';
+import { checkRules } from './policy/check-rules.ts';
 import type { Policy } from './policy/permit.ts';
 import { awsSecretsManager } from './providers/aws-secretsmanager/kind.ts';
 import { MOCK_SECRET } from './providers/mock/mock-values.ts';
@@ -58,6 +59,7 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   const { allowedRoles: roles, allowedRegions: regions } = config.aws;
   const policy: Policy = { ...config, allowed: new Map([[awsSecretsManager.name, { roles, regions }]]) };
   const kinds = providers(config);
+  checkRules(policy, [...kinds.keys()]);
   const instants = orderedClock(clock);
   const metrics = new JasmMetrics({
     metrics: context.metrics,

@@ -14,7 +14,9 @@ export function refuseUnsupported(
   const field = ALL.find((each) => ref[each] !== undefined && !supported.includes(each));
   if (field === undefined) return;
   const others = supported.length === 0 ? '' : `; it knows ${supported.join(' and ')}`;
-  throw new ProviderError(`the provider ${provider} knows no ${field}: remove it from the annotation${others}`, {
+  // The role is the only one that a policy gives to who asks for none.
+  const place = field === 'role' ? 'the annotation, or from the rule of the policy' : 'the annotation';
+  throw new ProviderError(`the provider ${provider} knows no ${field}: remove it from ${place}${others}`, {
     kind: 'refused',
     provider,
     operation: 'read',

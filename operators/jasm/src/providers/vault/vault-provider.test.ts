@@ -167,11 +167,13 @@ describe('a secret of Vault', () => {
   });
 
   it.each([
-    ['region', { region: 'eu-1' }],
-    ['versionStage', { versionStage: 'AWSCURRENT' }],
-    ['role', { role: 'other' }],
-  ])('is not read with a %s that would mean nothing', async (field, more) => {
-    await expect(asRoot().fetchSecret(ref('secret/x', more), never)).rejects.toThrow(`vault knows no ${field}`);
+    ['region', { region: 'eu-1' }, 'the annotation; it knows versionId'],
+    ['versionStage', { versionStage: 'AWSCURRENT' }, 'the annotation; it knows versionId'],
+    ['role', { role: 'other' }, 'the annotation, or from the rule of the policy; it knows versionId'],
+  ])('is not read with a %s that would mean nothing', async (field, more, from) => {
+    await expect(asRoot().fetchSecret(ref('secret/x', more), never)).rejects.toThrow(
+      `the provider vault knows no ${field}: remove it from ${from}`,
+    );
     expect(fake.http.calls).toEqual([]);
   });
 });

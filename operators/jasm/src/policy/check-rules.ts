@@ -1,0 +1,18 @@
+import { quoteText } from '@bowline/machinery';
+import { BowlineError } from '@bowline/runtime';
+import type { Policy } from './permit.ts';
+
+/**
+ * checkRules throws BOWLINE_CONFIG_INVALID when a rule is about a provider that there is not: it would allow nothing, and whoever
+ * wrote it would hear only that no rule allows what pods ask.
+ */
+export function checkRules({ policy = [] }: Pick<Policy, 'policy'>, providers: readonly string[]): void {
+  const problems = policy.flatMap(({ provider }, place) =>
+    providers.includes(provider) ? [] : [`jasm.policy[${place}].provider: there is no provider ${quoteText(provider)}`],
+  );
+  if (problems.length === 0) return;
+  throw new BowlineError(
+    'BOWLINE_CONFIG_INVALID',
+    `${problems.join('; ')}; there are ${providers.join(', ')}${providers.includes('mock') ? '' : ', and mock where mock.enabled is set'}`,
+  );
+}
