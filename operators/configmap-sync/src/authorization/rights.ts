@@ -57,7 +57,8 @@ export function syncRights(
   return [source, ...targets].flatMap((side) => [configMapRight('get', side), ...copyRights(side)]);
 }
 
-function copyRights({ namespace, name }: Place): readonly Right[] {
+/** copyRights is what a sync does to one copy. */
+export function copyRights({ namespace, name }: Place): readonly Right[] {
   return [
     // The API server decides about a creation without knowing the name, so that a right by name does not cover it.
     configMapRight('create', { namespace }),

@@ -28,21 +28,34 @@ export interface ServiceAccountReview {
   readonly reviews: AccessReviews;
   readonly account: ObjectKey;
   readonly rights: readonly Right[];
+  /**
+   * Rights in namespaces that a selector has found. Who may act as the account may not know of them: no message names them. Defaults to none.
+   */
+  readonly selected?: readonly Right[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is said of namespaces that a selector has found: the same whichever, and however many, they are. */
+const SELECTED = 'create, update and delete configmaps in every namespace that spec.destinationSelector selects';
+
 /** reviewServiceAccount asks whether an account exists and has these rights, as things are now: answers are kept for 30 s. */
 export async function reviewServiceAccount(review: ServiceAccountReview): Promise<AccountVerdict> {
-  const { live, reviews, account, rights, signal } = review;
+  const { live, reviews, account, rights, selected = [], signal } = review;
   const shown = `the ServiceAccount ${account.namespace}/${account.name}`;
   if (!(await live.find(ServiceAccount, account, { signal }))) {
     const message = `${shown} does not exist; create it, or correct spec.serviceAccountName`;
     return { granted: false, reason: 'ServiceAccountNotFound', message, missing: [] };
   }
-  const missing = await reviews.missing(serviceAccountSubject(account), rights, { signal });
+  const missing = await reviews.missing(serviceAccountSubject(account), [...rights, ...selected], { signal });
   if (missing.length === 0) {
     return { granted: true, reason: 'Granted', message: `${shown} may do all that this sync does` };
   }
-  const message = `${shown} may not: ${describeRights(missing)}; grant it a Role with these rights`;
+  const unnamed = new Set(selected);
+  const named = missing.filter((right) => !unnamed.has(right));
+  const lacking = [
+    ...(named.length > 0 ? [describeRights(named)] : []),
+    ...(named.length < missing.length ? [SELECTED] : []),
+  ];
+  const message = `${shown} may not: ${lacking.join('; ')}; grant it a Role with these rights`;
   return { granted: false, reason: 'InsufficientPermissions', message, missing };
 }

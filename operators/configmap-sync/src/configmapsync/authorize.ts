@@ -1,7 +1,7 @@
 import { keyOf } from '@bowline/kubernetes';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { isObeyedIn } from '../authorization/author-review.ts';
-import { type Right, syncRights } from '../authorization/rights.ts';
+import { copyRights, type Right, syncRights } from '../authorization/rights.ts';
 import { reviewServiceAccount } from '../authorization/service-account.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { refusal } from './refusal.ts';
@@ -34,7 +34,10 @@ export async function isAuthorized(context: SyncContext, targets: readonly Targe
     return true;
   }
   const rights: readonly Right[] = [
-    ...syncRights(object.spec, targets),
+    ...syncRights(
+      object.spec,
+      targets.filter((target) => !target.selected),
+    ),
     ...unwantedCopies(context, targets).map((copy) => ({
       verb: 'delete' as const,
       resource: 'configmaps' as const,
@@ -42,8 +45,14 @@ export async function isAuthorized(context: SyncContext, targets: readonly Targe
       name: copy.name,
     })),
   ];
-  const account = { namespace, name };
-  const verdict = await reviewServiceAccount({ live, reviews: deps.reviews, account, rights, signal });
+  const verdict = await reviewServiceAccount({
+    live,
+    reviews: deps.reviews,
+    account: { namespace, name },
+    rights,
+    selected: targets.filter((target) => target.selected).flatMap(copyRights),
+    signal,
+  });
   const { granted, reason, message } = verdict;
   status.condition('Authorized', granted, reason, message);
   if (granted) return true;

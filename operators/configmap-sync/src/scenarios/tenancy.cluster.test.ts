@@ -9,6 +9,7 @@ import {
   ServiceAccount,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
+import { Event } from '@bowline/kubernetes/events-v1';
 import { type Client, findCondition, isForbidden, isNotFound, type WrittenOf } from '@bowline/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
@@ -111,6 +112,17 @@ const untilReason = (name: string, reason: string, namespace = team) =>
 
 async function exists(namespace: string, name: string): Promise<boolean> {
   return (await c.admin.find(ConfigMap, { namespace, name })) !== undefined;
+}
+
+/** powerless makes a sync of Mallory's by an account that she may act as, and that may do nothing. */
+async function powerless(name: string, spec: SpecChange): Promise<ConfigMapSync> {
+  const account = c.uniqueName('powerless');
+  await c.admin.create(ServiceAccount, { metadata: { namespace: team, name: account } });
+  await grant(team, [
+    { apiGroups: [''], resources: ['serviceaccounts'], resourceNames: [account], verbs: ['impersonate'] },
+  ]);
+  await mallory.create(ConfigMapSync, syncOf(name, { ...spec, serviceAccountName: account }));
+  return untilReason(name, 'InsufficientPermissions');
 }
 
 test('a user can sync what they may read to where they may write', async () => {
@@ -313,17 +325,6 @@ describe('a user cannot borrow an account', () => {
 });
 
 describe("a user cannot stop other people's syncs", () => {
-  /** powerless makes a sync of Mallory's by an account that she may act as, and that may do nothing. */
-  async function powerless(name: string, spec: SpecChange): Promise<ConfigMapSync> {
-    const account = c.uniqueName('powerless');
-    await c.admin.create(ServiceAccount, { metadata: { namespace: team, name: account } });
-    await grant(team, [
-      { apiGroups: [''], resources: ['serviceaccounts'], resourceNames: [account], verbs: ['impersonate'] },
-    ]);
-    await mallory.create(ConfigMapSync, syncOf(name, { ...spec, serviceAccountName: account }));
-    return untilReason(name, 'InsufficientPermissions');
-  }
-
   test('by asking, before a namespace is there, to copy what it will get back to its source', async () => {
     const [late, label] = [c.uniqueName('tenancy-late'), c.uniqueName('label')];
     await c.admin.create(ConfigMap, { metadata: { namespace: other, name: 'ca' }, data: { ca: '1' } });
@@ -355,6 +356,23 @@ describe("a user cannot stop other people's syncs", () => {
     const { status } = await powerless('curious', back);
     expect(JSON.stringify(status)).not.toContain('other ConfigMapSyncs');
   });
+});
+
+test('a user cannot find out which namespaces there are, and their labels, by selecting them', async () => {
+  const { metadata } = await powerless('seeking', { destinationSelector: {}, excludeNamespaces: [] });
+  const named = { destinationSelector: { matchLabels: { 'kubernetes.io/metadata.name': other } } };
+  const { status } = await powerless('guessing', named);
+  expect(findCondition({ status }, 'Authorized')?.message).toContain(
+    `get configmap mine in namespace ${team}; create, update and delete configmaps in every namespace that spec.destinationSelector selects; grant`,
+  );
+  const isSaid = ({ regarding }: Event) => regarding?.name === 'seeking' || regarding?.name === 'guessing';
+  const events = await c.untilList(Event, { namespace: team }, (each) => each.filter(isSaid).length === 2);
+  const said = JSON.stringify([
+    status,
+    (await mallory.get(ConfigMapSync, { namespace: team, name: metadata?.name ?? '' })).status,
+    events.filter(isSaid).map(({ note }) => note),
+  ]);
+  for (const name of [branch, other, library, 'kube-system', 'default']) expect(said).not.toContain(name);
 });
 
 describe('nothing is synced without a review', () => {
