@@ -1,5 +1,5 @@
 import type { Random } from '@bowline/machinery';
-import { applyDefaults, checkSchema, prune, type StructuralSchema, validate } from '@bowline/machinery/schema';
+import { checkSchema, readObject, type StructuralSchema, validateObject } from '@bowline/machinery/schema';
 import type { Client } from '@bowline/runtime';
 import { brokenSchema } from './broken-schema.ts';
 import {
@@ -180,12 +180,10 @@ async function compare(
   tally.cases++;
   if (isUpdate) tally.updates++;
   else tally.creates++;
-  const read = (value: unknown): unknown => applyDefaults(prune(value, root, { isResource: true }), root);
-  const ours = read(JSON.parse(JSON.stringify(object)));
-  const old = isUpdate
-    ? read(JSON.parse(JSON.stringify(probeObject(probe, { spec: { [each.field]: each.old } }, name))))
-    : undefined;
-  const problems = validate(ours, root, { oldValue: old, isResource: true });
+  const written = asSent(object);
+  const problems = validateObject(written, root, {
+    oldObject: isUpdate ? asSent(probeObject(probe, { spec: { [each.field]: each.old } }, name)) : undefined,
+  });
   if (problems.length === 0) tally.accepted++;
   else tally.refused++;
   if (verdict.status === 400 && /cannot be handled as/.test(verdict.message) && problems.length > 0) {
@@ -196,7 +194,12 @@ async function compare(
       return undefined;
     }
   }
-  return difference(verdict, problems, ours, each, root);
+  return difference(verdict, problems, readObject(written, root), each, root);
+}
+
+/** What JSON cannot say, such as a negative zero, does not reach the server. */
+function asSent(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function difference(

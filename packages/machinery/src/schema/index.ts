@@ -19,6 +19,7 @@ export type { DefaultedField, NullableField, OptionalField, Read, Shape, Typed, 
 export { compilePattern } from './patterns.ts';
 export type { AnySchema, FieldSchemas } from './primitives.ts';
 export { describeUnknownFields, type PruneOptions, prune, unknownFields } from './prune.ts';
+export { readObject, validateObject } from './read-object.ts';
 export { renderCustomResourceDefinition } from './render-crd.ts';
 export { renderKindPage } from './render-kind-page.ts';
 export { compileReplacement, type ReplaceLimits, type Replacement } from './replacement.ts';

@@ -32,8 +32,8 @@ export interface CustomResource<T = KubernetesObject, W = KubernetesObject, Id e
   /** Whether objects have a status subresource. */
   readonly hasStatus: boolean;
   /**
-   * validate is everything that the API server would find wrong with an object: its own words, its field paths. Defaults are
-   * filled in before. With `oldObject` the object is an update of that one.
+   * validate is everything that the API server would find wrong with an object: its own words, its field paths. Before, as
+   * there, unknown fields are dropped and defaults filled in. With `oldObject` the object is an update of that one.
    */
   readonly validate: (object: unknown, options?: { readonly oldObject?: unknown }) => readonly FieldProblem[];
   /** withDefaults is a written object as it will be read: apiVersion, kind and the schema's defaults filled in. */

@@ -66,6 +66,18 @@ describe('a kind', () => {
     ]);
   });
 
+  it('takes a field that the kind does not know for no change', () => {
+    const Fixed = defineResource({
+      ...names,
+      spec: s.object({ title: s.string() }).rule('self == oldSelf', { message: 'cannot be changed' }),
+    });
+    const old = { metadata: { name: 'a' }, spec: { title: 'x', formerly: 1 } };
+    expect(Fixed.validate({ metadata: { name: 'a' }, spec: { title: 'x' } }, { oldObject: old })).toEqual([]);
+    expect(Fixed.validate({ metadata: { name: 'a' }, spec: { title: 'y' } }, { oldObject: old })).toMatchObject([
+      { field: 'spec', message: /cannot be changed/ },
+    ]);
+  });
+
   it('carries a definition with the category bowline and the conditions that the runtime keeps', () => {
     const { names, versions } = Site.crd.spec;
     expect(names).toMatchObject({ categories: ['bowline'], shortNames: ['st'] });

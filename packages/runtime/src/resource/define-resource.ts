@@ -5,14 +5,13 @@ import {
   applyDefaults,
   ObjectSchema,
   pluralOf,
-  prune,
   type ResourceDefinition,
   type ResourceNames,
   renderCustomResourceDefinition,
   resourceSchema,
   s,
   type VersionDefinition,
-  validate,
+  validateObject,
 } from '@bowline/machinery/schema';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { CustomResource, ReadObject, WrittenObject } from './custom-resource.ts';
@@ -77,8 +76,7 @@ export function defineResource<
   const definition: ResourceDefinition = others.length === 0 ? own : { ...namesOf(own), versions: [own, ...others] };
   const crd = renderCustomResourceDefinition(definition);
   const schema = resourceSchema(own);
-  const complete = (object: unknown): unknown =>
-    applyDefaults({ apiVersion: apiVersionOf(options), kind, ...(object as object) }, schema);
+  const typed = (object: unknown): object => ({ apiVersion: apiVersionOf(options), kind, ...(object as object) });
   return Object.freeze({
     group,
     version,
@@ -91,12 +89,9 @@ export function defineResource<
     schema,
     hasStatus: own.status !== undefined,
     validate: (object: unknown, { oldObject }: { readonly oldObject?: unknown } = {}): readonly FieldProblem[] =>
-      validate(prune(complete(object), schema, { isResource: true }), schema, {
-        isResource: true,
-        ...(oldObject === undefined ? {} : { oldValue: complete(oldObject) }),
-      }),
+      validateObject(typed(object), schema, { oldObject: oldObject === undefined ? undefined : typed(oldObject) }),
     // The schema's defaults are what tells the two types apart.
-    withDefaults: (object: WrittenObject<Spec>) => complete(object) as ReadObject<Spec, Status>,
+    withDefaults: (object: WrittenObject<Spec>) => applyDefaults(typed(object), schema) as ReadObject<Spec, Status>,
   });
 }
 
