@@ -65,7 +65,7 @@ export { diffJsonPatch } from './patch/json-patch-diff.ts';
 export { formatPointer, parsePointer } from './patch/json-pointer.ts';
 export { applyMergePatch, diffMergePatch } from './patch/merge-patch.ts';
 export { strategicMerge } from './patch/strategic-merge.ts';
-export { goText, StrategicMergeError } from './patch/strategic-merge-error.ts';
+export { goText, goType, StrategicMergeError } from './patch/strategic-merge-error.ts';
 export {
   addQuantities,
   compareQuantities,

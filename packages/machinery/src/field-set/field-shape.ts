@@ -98,7 +98,7 @@ function compactShape(schema: Schema): FieldShape {
     return {
       format: format === 'byte' || format === 'date-time' || format === 'quantity' ? format : undefined,
       granular: listType !== 'atomic' || mapType === 'granular',
-      type,
+      type: typeOf(type, format),
       mapType,
       listType,
       keys: (whole.listMapKeys ?? []).toSorted(),
@@ -129,7 +129,7 @@ function structuralShape(schema: StructuralSchema): FieldShape {
       // The server keeps what a custom resource says as it was written, quantities and times too.
       format: undefined,
       granular: listType !== 'atomic' || mapType === 'granular',
-      type,
+      type: typeOf(type, schema.format),
       mapType,
       listType,
       keys: (schema['x-kubernetes-list-map-keys'] ?? []).toSorted(),
@@ -145,6 +145,11 @@ function structuralShape(schema: StructuralSchema): FieldShape {
     };
     return schema['x-kubernetes-embedded-resource'] ? asResource(shape) : shape;
   });
+}
+
+/** To server-side apply a time may be anything: what it is worth is judged later. */
+function typeOf(type: SchemaType | undefined, format: string | undefined): SchemaType | undefined {
+  return format === 'date-time' ? undefined : type;
 }
 
 function cached(shapes: WeakMap<object, FieldShape>, schema: object, make: () => FieldShape): FieldShape {

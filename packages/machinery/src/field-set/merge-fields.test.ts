@@ -152,6 +152,16 @@ describe('shapeProblems', () => {
     expect(pod && shapeProblems({ apiVersion: 'v1', kind: 'Pod', metadata: null, spec }, pod)).toEqual([]);
   });
 
+  it('leaves it to others to judge a time', () => {
+    const times = customShape({
+      type: 'object',
+      properties: { since: { type: 'string', format: 'date-time' }, name: { type: 'string' } },
+    });
+    expect(shapeProblems({ since: 1, name: 1 }, times)).toEqual([
+      '.name: expected string, got &value.valueUnstructured{Value:1}',
+    ]);
+  });
+
   it('stops where more would help nobody', () => {
     const many = Array.from({ length: 200_000 }, () => 1);
     expect(shapeProblems({ plain: many, set: many }, shape)).toHaveLength(100);

@@ -60,7 +60,8 @@ function goPrefix(value: unknown): string {
   return value === null || typeof value === 'object' ? '' : `${goType(value)}=`;
 }
 
-function goType(value: unknown): string {
+/** goType is what the API server calls the type of a value of JSON: `map[string]interface {}`. */
+export function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   switch (typeof value) {
     case 'string':

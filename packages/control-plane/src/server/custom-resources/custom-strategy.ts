@@ -1,6 +1,6 @@
 import { apiVersionOf, type CustomResourceSubresourceScale } from '@bowline/kubernetes';
 import type { Schema } from '@bowline/kubernetes/schemas';
-import { type FieldProblem, isSameJson, type JsonObject } from '@bowline/machinery';
+import { type FieldProblem, goText, goType, isSameJson, type JsonObject } from '@bowline/machinery';
 import { applyDefaults, prune, type StructuralSchema, unknownFields, validate } from '@bowline/machinery/schema';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
@@ -127,8 +127,9 @@ function replicaProblems({ scale }: CustomKind, value: JsonObject): FieldProblem
   return [scale?.specReplicasPath, scale?.statusReplicasPath].flatMap((path) => {
     const replicas = path === undefined ? undefined : valueAt(value, path);
     if (path === undefined || replicas === undefined) return [];
-    if (typeof replicas !== 'number' && typeof replicas !== 'bigint') {
-      const found = `${String(replicas)} is of the type ${typeof replicas}, expected int64`;
+    const isWhole = typeof replicas === 'bigint' || (typeof replicas === 'number' && Number.isInteger(replicas));
+    if (!isWhole) {
+      const found = `${goText(replicas)} is of the type ${goType(replicas)}, expected int64`;
       return [invalid(path, 0, `${path} accessor error: ${found}`)];
     }
     if (replicas < 0) return [invalid(path, replicas, 'should be a non-negative integer')];

@@ -179,6 +179,20 @@ test('Numbers beyond 2^53 stay as they are', async () => {
   expect(stored?.json).toContain('"n":9007199254740993');
 });
 
+test.each([
+  [{}, 'map[] is of the type map[string]interface {}'],
+  [[1], '[1] is of the type []interface {}'],
+  [1.5, '1.5 is of the type float64'],
+  ['x', 'x is of the type string'],
+])('A scale counts no %j', async (size, found) => {
+  using server = await startCustomServer();
+  const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
+  await server.call('POST', DEFINITIONS, boxes({ size: { type: 'integer' } }, {}, { subresources: { scale } }));
+  const { status, body } = await server.call('POST', BOXES, box('one', { size }));
+  expect(status).toBe(422);
+  expect(body.message).toContain(`.spec.size: Invalid value: 0: .spec.size accessor error: ${found}, expected int64`);
+});
+
 test('A field called __proto__ is a field like any other', async () => {
   using server = await startCustomServer();
   const openAPIV3Schema = {

@@ -17,13 +17,14 @@ export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Pr
   if (resized.length > 0) {
     return resized.map((name) => forbidden(`spec.${name}`, 'pod updates may not add or remove containers'));
   }
-  const problems = [
-    ...deadlineProblems(spec.activeDeadlineSeconds, old.activeDeadlineSeconds),
+  // Nothing else is looked at then.
+  const deadline = deadlineProblems(spec.activeDeadlineSeconds, old.activeDeadlineSeconds);
+  if (deadline.length > 0) return deadline;
+  return [
     ...gateProblems(spec, old),
     ...tolerationProblems(spec.tolerations ?? [], old.tolerations ?? []),
+    ...(isSameJson(mungedOf(spec, old), old) ? [] : [forbidden('spec', MAY_CHANGE)]),
   ];
-  if (problems.length === 0 && !isSameJson(mungedOf(spec, old), old)) problems.push(forbidden('spec', MAY_CHANGE));
-  return problems;
 }
 
 /** mungedOf is a pod with everything put back that may be changed. */

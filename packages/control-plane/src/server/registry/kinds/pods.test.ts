@@ -38,6 +38,15 @@ describe('a running pod', () => {
     expect(status).toMatchObject({ disruptionsAllowed: 0, disruptedPods: { a: '2026-01-01T00:00:00Z' } });
   });
 
+  it('is told of everything that may not be changed, not of a toleration alone', async () => {
+    const t = startTestServer();
+    const spec = { containers: [{ name: 'c', image: 'i' }], tolerations: [{ key: 'a', operator: 'Exists' }] };
+    await t.call('POST', PODS, { metadata: { name: 'a' }, spec });
+    const change = { tolerations: [{ key: 'b', operator: 'Exists' }], hostname: 'other' };
+    const { status, body } = await t.call('PATCH', `${PODS}/a`, { spec: change }, MERGE);
+    expect([status, body.details]).toMatchObject([422, { causes: [{ field: 'spec.tolerations' }, { field: 'spec' }] }]);
+  });
+
   it.each([
     [
       'has nothing left',
