@@ -1,4 +1,5 @@
-import { permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime';
+import { seededRandom, VirtualClock } from '@bowline/machinery';
+import { createLog, createMetrics, permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { config } from './config.ts';
 import { jasm } from './operator.ts';
@@ -34,11 +35,38 @@ describe('the rights of the operator', () => {
   });
 });
 
-it('does not start with a rule about a provider that there is not', () => {
-  const policy = [{ namespaces: ['**'], provider: 'valt', paths: ['**'] }];
-  // It is refused before anything else of the context is needed.
-  const context = { config: configOf(config, { policy }) } as never;
-  expect(() => jasm.setup?.(context)).toThrow(
-    'jasm.policy[0].provider: there is no provider "valt"; there are aws-secretsmanager, vault, azure-keyvault, kubernetes',
-  );
+/** setUp sets the operator up, without a cluster: it needs none before it works. The answer is what it logs. */
+function setUp(section: object, namespaces?: readonly string[]): readonly string[] {
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const context = {
+    config: configOf(config, section),
+    namespaces,
+    clock: new VirtualClock(),
+    random: seededRandom(1),
+    log: createLog({ destination: { write: (line) => void lines.push(line) } }),
+    metrics: createMetrics({ process: false }),
+    signal: stop.signal,
+  };
+  jasm.setup?.(context as never);
+  stop.abort();
+  return lines;
+}
+
+describe('the start of the operator', () => {
+  it('fails with a rule about a provider that there is not', () => {
+    const policy = [{ namespaces: ['**'], provider: 'valt', paths: ['**'] }];
+    expect(() => setUp({ policy })).toThrow(
+      'jasm.policy[0].provider: there is no provider "valt"; there are aws-secretsmanager, vault, azure-keyvault, kubernetes',
+    );
+  });
+
+  it('warns where annotations of namespaces cannot be seen, and so narrow nothing', () => {
+    expect(setUp({ policy: [] }, ['shop'])).toEqual([
+      expect.stringMatching(/"level":"warn".*jasm\.codnod\.io\/permitted-paths narrows nothing/) as string,
+    ]);
+    expect(setUp({ policy: [] })).toEqual([]);
+    // There everything is refused, with words that say why.
+    expect(setUp({ policy: [], permittedPathsRequired: true }, ['shop'])).toEqual([]);
+  });
 });

@@ -8,6 +8,7 @@ import {
   type Permission,
   type SetupContext,
 } from '@bowline/runtime';
+import { NAMESPACE_ANNOTATIONS } from './api/names.ts';
 import { config } from './config.ts';
 import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
@@ -53,13 +54,18 @@ export function jasmWith(options: JasmOptions = {}): Operator {
 /** jasm is the operator: it brings the secrets that pods ask for by an annotation into Secrets. */
 export const jasm = jasmWith();
 
+/** What the owner of a namespace relies on, and does not get there. */
+const UNSEEN_NAMESPACES = `limited to namespaces the operator cannot see their annotations: ${NAMESPACE_ANNOTATIONS.permittedPaths} narrows nothing and ${NAMESPACE_ANNOTATIONS.restart} does not count; use the policy and the annotations of pods, or set permittedPathsRequired to refuse all`;
+
 function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
-  const { config, client, namespace, clock, random, log, signal } = context;
+  const { config, client, namespace, namespaces, clock, random, log, signal } = context;
   const { providers = providerKinds, env = process.env } = options;
   const { allowedRoles: roles, allowedRegions: regions } = config.aws;
   const policy: Policy = { ...config, allowed: new Map([[awsSecretsManager.name, { roles, regions }]]) };
   const kinds = providers(config);
   checkRules(policy, [...kinds.keys()]);
+  // Where the annotation is required, every pod hears it.
+  if (namespaces && !policy.permittedPathsRequired) log.warn(UNSEEN_NAMESPACES, { namespaces });
   const instants = orderedClock(clock);
   const metrics = new JasmMetrics({
     metrics: context.metrics,
