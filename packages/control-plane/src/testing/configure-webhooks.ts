@@ -15,6 +15,8 @@ import { waitFor } from './wait-for.ts';
 export interface Chart {
   readonly manager: Manager;
   readonly managerNamespace: string;
+  /** The namespaces that the operators are limited to; undefined when they are not. */
+  readonly namespaces: readonly string[] | undefined;
   /** The configurations' name. */
   readonly name: string;
   readonly reachedAt: 'loopback' | 'services';
@@ -26,7 +28,7 @@ export interface Chart {
  * has put its authority into them and the API server has seen that.
  */
 export async function configureWebhooks(c: Cluster, operator: Operator, chart: Chart): Promise<void> {
-  const { managerNamespace, name, signal } = chart;
+  const { managerNamespace, namespaces, name, signal } = chart;
   const { validating, mutating } = webhookConfigurations({
     operator: operator.name,
     webhooks: operator.webhooks,
@@ -34,6 +36,7 @@ export async function configureWebhooks(c: Cluster, operator: Operator, chart: C
     ownNamespace: managerNamespace,
     ownKinds: operator.resources,
     name,
+    onlyNamespaces: namespaces,
   });
   await Promise.all([
     validating && configure(c, ValidatingWebhookConfiguration, validating, signal),
@@ -77,6 +80,9 @@ async function configure<T extends Configuration>(
   await waitFor(`the API server to ask ${key.name}`, () => isAsked(c, kind, key.name), signal);
 }
 
+/** The label by which a namespace is selected by its name. */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
+
 /** probeLabel marks what a configuration's probe is asked about. Each kind has its own: the API server learns of them one by one. */
 function probeLabel(kind: string | undefined): string {
   return `probe.test.bowline.dev/${kind}`;
@@ -89,6 +95,8 @@ function probeLabel(kind: string | undefined): string {
 function limited<T extends Configuration>(wanted: T, cluster: string): T {
   const webhooks = (wanted.webhooks ?? []).map((each) => {
     const { matchExpressions = [], ...others } = each.namespaceSelector ?? {};
+    // Those of the test by name: an operator that sees no namespaces knows no other label of them.
+    if (matchExpressions.some(({ key, operator }) => key === NAMESPACE_NAME && operator === 'In')) return each;
     const ours = { key: CLUSTER_LABEL, operator: 'In', values: [cluster] };
     return { ...each, namespaceSelector: { ...others, matchExpressions: [...matchExpressions, ours] } };
   });

@@ -27,6 +27,7 @@ import {
   rbacManifests,
   type WebhookServing,
   withConfig,
+  withinNamespaces,
 } from '@bowline/runtime';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
@@ -49,6 +50,11 @@ export interface OperatorsOptions
     | 'deadWatchAfterMs'
   > {
   readonly operators: readonly Operator[];
+  /**
+   * Gives the namespaces that the operators are limited to, as an install without rights in the whole cluster is. Defaults to the
+   * whole cluster.
+   */
+  readonly within?: ((c: Cluster) => Promise<readonly string[]>) | undefined;
   /** Changes what an operator's account may do, to see what becomes of it without. Defaults to exactly what it declares. */
   readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
   /** What stands between the operators and their clients, to watch or disturb their calls. Defaults to nothing. */
@@ -103,7 +109,8 @@ export async function runOperators(
   ours: ReadonlySet<string>,
 ): Promise<RunningOperators> {
   const { operators, rights = (manifests) => manifests, through = (client) => client, ...given } = options;
-  const { webhooks: serving = {}, signal, ...others } = given;
+  const { webhooks: serving = {}, signal, within, ...others } = given;
+  const namespaces = await within?.(c);
   // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
@@ -119,7 +126,8 @@ export async function runOperators(
     const webhooks = { configurationName, certificates: serving.certificates };
     const wanted = { namespace: managerNamespace, serviceAccount: name, name, webhooks };
     const configured = await withConfig(operator, options.config?.[operator.name]);
-    const client = await identityOf(c, rights(rbacManifests(configured, wanted)), signal);
+    const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
+    const client = await identityOf(c, rights(manifests), signal);
     const recording = client.checked((request) => void requests.push(describeRequest(request)));
     clients.set(operator.name, withoutOthersNamespaces(through(recording), ours));
   }
@@ -128,6 +136,7 @@ export async function runOperators(
     const manager = new Manager({
       ...others,
       operators,
+      namespaces,
       clientFor: ({ name }) => {
         const client = clients.get(name);
         if (!client) throw new TypeError(`no client was made for the operator ${name}`);
@@ -149,7 +158,7 @@ export async function runOperators(
     running.catch(() => undefined);
     return { manager, end, running };
   };
-  const chart = { managerNamespace, reachedAt: serving.reachedAt ?? 'loopback', signal } as const;
+  const chart = { managerNamespace, namespaces, reachedAt: serving.reachedAt ?? 'loopback', signal } as const;
   let current = start();
   const configure = async (): Promise<void> => {
     for (const operator of operators.filter(({ webhooks }) => webhooks.length > 0)) {
