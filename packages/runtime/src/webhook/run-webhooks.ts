@@ -134,7 +134,8 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
       ? folderPlace(certificates.folder)
       : secretPlace(cache, { namespace, name: certificates.name });
   // Configurations that are made here have nobody else to learn the authority from.
-  return new GivenCertificates({ ...common, place, trust: certificates.inject || own ? trust() : noTrust });
+  const told = certificates.inject || own ? trust() : noTrust;
+  return new GivenCertificates({ ...common, place, names: serverNames(address), trust: told });
 }
 
 /** Sources are the informers that handlers read. */

@@ -33,9 +33,11 @@ const cleanUps: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   authority = await createCertificateAuthority({ commonName: 'given' });
-  const issue = () => issueCertificate({ authority, commonName: 'x', dnsNames: ['x.y.svc'], usages: ['server'] });
   [first, second] = await Promise.all([issue(), issue()]);
 });
+
+const issue = (more: { dnsNames?: string[]; validForMs?: number; now?: number } = {}): Promise<CertificateWithKey> =>
+  issueCertificate({ authority, commonName: 'x', dnsNames: ['x.y.svc'], usages: ['server'], ...more });
 
 afterEach(async () => {
   for (const work of cleanUps.splice(0).reverse()) await work();
@@ -45,11 +47,12 @@ const fingerprint = ({ certificatePem, keyPem }: CertificateWithKey): string =>
   readLeaf('test', certificatePem, keyPem).fingerprint;
 
 function run(place: GivenPlace, trust: Trust = noTrust) {
-  const clock = new VirtualClock();
+  const clock = new VirtualClock({ startMs: systemClock.now() });
   const metrics = createMetrics();
   const given = new GivenCertificates({
     operator: 'sea',
     place,
+    names: ['x.y.svc'],
     trust,
     clock,
     random: seededRandom(1),
@@ -118,6 +121,43 @@ it('keeps the good certificate while the folder holds a broken one, and says wha
   expect(given.problem()).toBeUndefined();
 });
 
+it.each<[string, Parameters<typeof issue>[0], string]>([
+  ['has expired', { now: Date.now() - 3_600_000, validForMs: 1_800_000 }, 'the certificate has expired'],
+  ['is for somebody else', { dnsNames: ['z.y.svc'] }, 'the certificate is not for x.y.svc'],
+])('neither serves nor announces one that %s', async (_, wrong, text) => {
+  const { server, client, cache, put } = secretServer();
+  const another = await createCertificateAuthority({ commonName: 'another' });
+  const trust = trustIn({ client, cache });
+  const { given, serves } = run(secretPlace(cache, KEY), trust);
+  put(await issue(wrong), another);
+  await vi.waitFor(() => expect(given.problem()?.message).toContain(`from-cert-manager: ${text}`), waiting);
+  expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' });
+  expect(given.current).toBeUndefined();
+  put(first);
+  await serves(first);
+  const writes = server.writes().length;
+  put(await issue(wrong), another);
+  await vi.waitFor(() => expect(given.problem()?.message).toContain(text), waiting);
+  expect(given.current?.fingerprint).toBe(fingerprint(first));
+  expect(server.writes()).toHaveLength(writes);
+  put(second);
+  await serves(second);
+  expect(given.problem()).toBeUndefined();
+});
+
+it('serves one from the moment on from which it is valid', async () => {
+  const { folder, put } = await mountedFolder();
+  const { given, clock, serves } = run(folderPlace(folder));
+  const early = await issue({ now: clock.now() + 3_600_000 });
+  await put(files(early));
+  await vi.waitFor(async () => {
+    await clock.advance(10_000);
+    expect(given.problem()?.message).toContain('the certificate is not valid yet');
+  }, waiting);
+  await clock.advance(3_600_000);
+  await serves(early);
+});
+
 it('looks again by itself where no notification comes', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
@@ -174,12 +214,21 @@ function secretServer() {
     stop.abort();
     await running;
   });
-  const put = (pair: CertificateWithKey): void => {
-    const data = { ...files(pair), 'ca.crt': authority.certificatePem };
+  const put = (pair: CertificateWithKey, { certificatePem } = authority): void => {
+    const data = { ...files(pair), 'ca.crt': certificatePem };
     const encoded = Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
     server.put(Secret, { metadata: KEY, type: 'kubernetes.io/tls', data: Object.fromEntries(encoded) });
   };
   return { server, client, cache, put };
+}
+
+/** The configuration of a webhook, made and kept here. */
+function trustIn({ client, cache }: Pick<ReturnType<typeof secretServer>, 'client' | 'cache'>): Trust {
+  const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
+  const address = { url: 'https://127.0.0.1:1' };
+  const wanted = webhookConfigurations({ operator: 'sea', webhooks: [webhook], ownNamespace: 'sea-system', address });
+  const common = { client, cache, operator: 'sea', clock: systemClock, log: silentLog };
+  return new ConfigurationsTrust({ ...common, wanted, own: true });
 }
 
 it('serves what a Secret of cert-manager holds, and what replaces it', async () => {
@@ -198,23 +247,8 @@ it('serves what a Secret of cert-manager holds, and what replaces it', async () 
 
 it('makes the given authority known where it is told to', async () => {
   const { server, client, cache, put } = secretServer();
-  const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
-  const wanted = webhookConfigurations({
-    operator: 'sea',
-    webhooks: [webhook],
-    ownNamespace: 'sea-system',
-    address: { url: 'https://127.0.0.1:1' },
-  });
   put(first);
-  const trust = new ConfigurationsTrust({
-    client,
-    cache,
-    operator: 'sea',
-    wanted,
-    own: true,
-    clock: systemClock,
-    log: silentLog,
-  });
+  const trust = trustIn({ client, cache });
   const { serves } = run(secretPlace(cache, KEY), trust);
   await serves(first);
   const made = server.get(ValidatingWebhookConfiguration, { name: 'bowline-sea' });

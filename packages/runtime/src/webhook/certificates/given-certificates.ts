@@ -1,5 +1,7 @@
+import type { Clock } from '@bowline/machinery';
+import { BowlineError } from '../../errors/bowline-error.ts';
 import { KeptCertificate, type KeptCertificateOptions } from './kept-certificate.ts';
-import { readAuthorities, readLeaf } from './pem.ts';
+import { type Leaf, misfit, readAuthorities, readLeaf } from './pem.ts';
 import type { Trust } from './trust.ts';
 
 /** GivenPair is what somebody else provides, as text. */
@@ -27,19 +29,28 @@ export interface GivenPlace {
 /** GivenCertificatesOptions says where the certificate is and who must learn of its authority. */
 export interface GivenCertificatesOptions extends KeptCertificateOptions {
   readonly place: GivenPlace;
+  /** What the API server calls the webhook by; host names and IP addresses. */
+  readonly names: readonly string[];
   /** `noTrust` when somebody else, such as cert-manager's injector, makes the authority known. */
   readonly trust: Trust;
 }
 
-/** GivenCertificates serves a certificate that somebody else issues and renews. A broken one never replaces a good one. */
+/**
+ * GivenCertificates serves a certificate that somebody else issues and renews. One that is broken, or that API
+ * servers would refuse, never replaces a good one.
+ */
 export class GivenCertificates extends KeptCertificate {
   protected readonly longestRetryMs = 10_000;
   readonly #place: GivenPlace;
+  readonly #names: readonly string[];
+  readonly #clock: Clock;
   readonly #trust: Trust;
 
   constructor(options: GivenCertificatesOptions) {
     super(options);
     this.#place = options.place;
+    this.#names = options.names;
+    this.#clock = options.clock;
     this.#trust = options.trust;
   }
 
@@ -52,19 +63,30 @@ export class GivenCertificates extends KeptCertificate {
   }
 
   protected async work(signal: AbortSignal): Promise<number> {
-    const pair = await this.#place.read();
-    const bundle = bundleFrom(pair);
+    const { leaf, bundle } = await this.#read();
     // Before the certificate: once it is served, its authority should be known.
     const isCurrent = bundle === undefined || this.#trust.isCurrent(bundle);
-    if (!isCurrent) await this.#trust.spread(async () => bundleFrom(await this.#place.read()), signal);
-    this.serve(readLeaf(this.#place.name, pair.certificatePem, pair.keyPem));
+    if (!isCurrent) await this.#trust.spread(async () => (await this.#read()).bundle, signal);
+    this.serve(leaf);
     // What was spread just now is seen in a moment, and looked at again.
     if (isCurrent) this.announce();
     return this.#place.lookEveryMs;
   }
-}
 
-function bundleFrom({ bundlePem }: GivenPair): string | undefined {
-  const authorities = readAuthorities(bundlePem ?? '');
-  return authorities.length > 0 ? authorities.map(({ certificatePem }) => certificatePem).join('') : undefined;
+  /** Gives both or neither: an authority beside a certificate that is not served may not be that of the one which is. */
+  async #read(): Promise<{ readonly leaf: Leaf; readonly bundle: string | undefined }> {
+    const { name } = this.#place;
+    const { certificatePem, keyPem, bundlePem } = await this.#place.read();
+    const leaf = readLeaf(name, certificatePem, keyPem);
+    const problem = misfit(leaf, this.#names, this.#clock.now());
+    if (problem !== undefined) {
+      throw new BowlineError(
+        'BOWLINE_WEBHOOK_CERTIFICATE',
+        `cannot use the webhook certificate in ${name}: ${problem}; put one there that is valid now for ${this.#names.join(' and ')}, where the API server reaches the webhook`,
+      );
+    }
+    const authorities = readAuthorities(bundlePem ?? '');
+    const bundle = authorities.map((each) => each.certificatePem).join('');
+    return { leaf, bundle: bundle === '' ? undefined : bundle };
+  }
 }

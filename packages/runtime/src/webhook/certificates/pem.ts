@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { TlsMaterial } from './certificate-source.ts';
@@ -91,6 +92,18 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
     fingerprint: certificate.fingerprint256,
     notAfter: Date.parse(certificate.validTo),
   };
+}
+
+/** misfit is why callers that use these names refuse a certificate now, whoever issued it; undefined when they do not. */
+export function misfit(leaf: Leaf, names: readonly string[], now: number): string | undefined {
+  if (leaf.notAfter <= now) return 'the certificate has expired';
+  if (Date.parse(leaf.certificate.validFrom) > now) return 'the certificate is not valid yet';
+  const missing = names.find((name) => !covers(leaf, name));
+  return missing === undefined ? undefined : `the certificate is not for ${missing}`;
+}
+
+function covers({ certificate }: Leaf, name: string): boolean {
+  return (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name, { subject: 'never' })) !== undefined;
 }
 
 const issued = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();

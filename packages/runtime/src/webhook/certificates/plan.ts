@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import type { CertificateState, StateRead } from './certificate-state.ts';
-import { type Authority, isIssuedBy, type Leaf } from './pem.ts';
+import { type Authority, isIssuedBy, type Leaf, misfit } from './pem.ts';
 
 /** CertificatePolicy says how long certificates live, and for whom. */
 export interface CertificatePolicy {
@@ -99,14 +98,8 @@ export function leafProblem(
   now: number,
 ): string | undefined {
   if (!leaf) return 'there is no certificate';
-  if (leaf.notAfter <= now) return 'the certificate has expired';
-  if (Date.parse(leaf.certificate.validFrom) > now) return 'the certificate is not valid yet';
+  const unfit = misfit(leaf, policy.names, now);
+  if (unfit !== undefined) return unfit;
   const issuers = [state.current, state.next, ...state.previous].filter((each) => isAlive(each, now));
-  if (!issuers.some((authority) => isIssuedBy(leaf, authority))) return 'its authority is gone or has expired';
-  const missing = policy.names.find((name) => !covers(leaf, name));
-  return missing === undefined ? undefined : `the certificate is not for ${missing}`;
-}
-
-function covers({ certificate }: Leaf, name: string): boolean {
-  return (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name, { subject: 'never' })) !== undefined;
+  return issuers.some((authority) => isIssuedBy(leaf, authority)) ? undefined : 'its authority is gone or has expired';
 }
