@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, member } from '../patch/json.ts';
-import { formatJson } from '../schema/go-text.ts';
+import { formatJson, quoteText } from '../schema/go-text.ts';
 import type { FieldShape } from './field-shape.ts';
 
 /** isGranularObject says that the members of an object are owned one by one. */
@@ -37,7 +37,15 @@ export function elementProblem(item: unknown, shape: FieldShape): string | undef
     return isObject(item) ? "associative list without keys has an element that's a map type" : undefined;
   }
   if (item === null) return 'associative list with keys may not have a null element';
-  return isObject(item) ? undefined : 'associative list with keys may not have non-map elements';
+  if (!isObject(item)) return 'associative list with keys may not have non-map elements';
+  const element = shape.element();
+  if (shape.keys.some((key) => keyValue(item, key, element) !== undefined)) return undefined;
+  const keys = shape.keys.map((key) => quoteText(key)).join(' ');
+  return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
+}
+
+function keyValue(item: JsonObject, key: string, element: FieldShape | undefined): unknown {
+  return member(item, key) ?? element?.member(key)?.default;
 }
 
 function valueName(item: unknown): string | undefined {
@@ -48,7 +56,7 @@ function keyName(item: unknown, keys: readonly string[], element: FieldShape | u
   if (!isObject(item)) return undefined;
   let parts = '';
   for (const key of keys) {
-    const value = member(item, key) ?? element?.member(key)?.default;
+    const value = keyValue(item, key, element);
     // A key that is left out and has no default tells nothing.
     if (value !== undefined) parts += `${parts === '' ? '' : ','}${formatJson(key)}:${formatJson(value)}`;
   }

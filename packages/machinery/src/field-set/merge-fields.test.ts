@@ -152,6 +152,20 @@ describe('shapeProblems', () => {
     expect(pod && shapeProblems({ apiVersion: 'v1', kind: 'Pod', metadata: null, spec }, pod)).toEqual([]);
   });
 
+  it('asks for something that tells elements apart', () => {
+    const keyed = (key: StructuralSchema): FieldShape =>
+      customShape({
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['b', 'a'],
+        items: { type: 'object', properties: { a: key, b: { type: 'string' }, c: { type: 'string' } } },
+      });
+    expect(shapeProblems([{ b: 'x' }, { c: 'x' }], keyed({ type: 'string' }))).toEqual([
+      ': element 1: associative list with keys has an element that omits all key fields ["a" "b"] (and doesn\'t have default values for any key fields)',
+    ]);
+    expect(shapeProblems([{ b: 'x' }, { c: 'x' }], keyed({ type: 'string', default: 'y' }))).toEqual([]);
+  });
+
   it('leaves it to others to judge a time', () => {
     const times = customShape({
       type: 'object',

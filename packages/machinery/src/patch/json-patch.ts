@@ -57,7 +57,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
         case 'remove':
           return remove(current, path);
         case 'copy':
-          return add(current, path, clone(get(current, read(operation.from, 'from'))));
+          return add(current, path, clone(getOrNull(current, read(operation.from, 'from'))));
         case 'move': {
           const from = read(operation.from, 'from');
           if (from.length < path.length && from.every((token, depth) => token === path[depth]))
@@ -89,14 +89,16 @@ function failed(index: number, { op, path }: JsonPatchOperation, problem: string
   );
 }
 
-/** isAt compares what is at a place. To the API server a member that an object does not have is null. */
 function isAt(document: unknown, path: readonly string[], value: unknown): boolean {
+  return isSameJson(value === null ? getOrNull(document, path) : get(document, path), value);
+}
+
+/** To the API server a member that an object does not have is null, where it is tested or copied. */
+function getOrNull(document: unknown, path: readonly string[]): unknown {
   const token = path.at(-1);
-  if (value !== null || token === undefined) return isSameJson(get(document, path), value);
+  if (token === undefined) return document;
   const parent = get(document, path.slice(0, -1));
-  return Array.isArray(parent) || !isObject(parent)
-    ? child(parent, token) === null
-    : (member(parent, token) ?? null) === null;
+  return Array.isArray(parent) || !isObject(parent) ? child(parent, token) : (member(parent, token) ?? null);
 }
 
 function get(value: unknown, tokens: readonly string[]): unknown {
