@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot, sourceFiles } from '../../../scripts/repository.ts';
 import type { Scenario } from './scenario.ts';
+import { configMapSyncScenario } from './scenarios/configmap-sync.ts';
 import { copyScenario } from './scenarios/copy.ts';
 import { greeterScenario } from './scenarios/greeter.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
@@ -12,6 +13,7 @@ import { shopScenario } from './scenarios/shop.ts';
 /** scenarios are those of every operator whose rights are proved. Without an owner first: the others wait for their kinds. */
 export const scenarios: readonly Scenario[] = [
   copyScenario,
+  configMapSyncScenario,
   jasmScenario,
   greeterScenario,
   previewScenario,
