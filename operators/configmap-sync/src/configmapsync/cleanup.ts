@@ -1,5 +1,10 @@
 import { slow } from '@bowline/runtime';
-import { releaseAll } from './release.ts';
+import type { Right } from '../authorization/rights.ts';
+import { serviceAccountSubject } from '../authorization/service-account.ts';
+import type { CopyView } from '../copies/copy-view.ts';
+import { isDeletedBy } from '../copies/release-copies.ts';
+import { sayLeft } from './events.ts';
+import { copiesOf, release } from './release.ts';
 import type { SyncContext } from './watching.ts';
 
 /**
@@ -7,9 +12,34 @@ import type { SyncContext } from './watching.ts';
  * on wherever it was stopped.
  */
 export async function cleanUp(context: SyncContext): Promise<void> {
-  const problems = await releaseAll(context);
+  const copies = copiesOf(context);
+  const left = await beyondRights(context, copies);
+  const going = copies.filter((copy) => !left.has(copy));
+  const problems = await release(context, going, context.object.spec.deletionPolicy);
   if (problems.length > 0) {
     throw slow('CleanupFailed', `${problems.length} copies could not be removed; ${problems[0]}`);
   }
+  sayLeft(context, [...left]);
   context.deps.metrics.forget(context.key);
+}
+
+/**
+ * beyondRights are the copies that the account of the spec may not let go any more; without one, none. They stay as they are, and hold
+ * up nothing. Whether the account still exists does not matter: it may go together with the ConfigMapSync, while its rights elsewhere stay.
+ */
+async function beyondRights(context: SyncContext, copies: readonly CopyView[]): Promise<ReadonlySet<CopyView>> {
+  const { object, key, deps, signal } = context;
+  const { serviceAccountName: name, deletionPolicy } = object.spec;
+  if (name === undefined) return new Set();
+  const account = { namespace: key.namespace, name };
+  const rightOf = (copy: CopyView): Right => ({
+    verb: isDeletedBy(deletionPolicy, copy) ? 'delete' : 'update',
+    resource: 'configmaps',
+    namespace: copy.namespace,
+    name: copy.name,
+  });
+  const needed = new Map(copies.map((copy) => [rightOf(copy), copy]));
+  const most = Number.POSITIVE_INFINITY;
+  const missing = await deps.reviews.missing(serviceAccountSubject(account), [...needed.keys()], { signal, most });
+  return new Set(missing.flatMap((right) => needed.get(right) ?? []));
 }

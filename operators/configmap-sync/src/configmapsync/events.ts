@@ -39,6 +39,13 @@ export function sayDeleted({ event }: SyncContext, copies: readonly ObjectKey[])
   if (copies.length > 0) event('Normal', 'DestinationDeleted', `deleted ${listed(copies)}`);
 }
 
+/** sayLeft tells people which copies stay behind, with our marks, because the account has no right to let them go. */
+export function sayLeft({ event, object, key }: SyncContext, copies: readonly ObjectKey[]): void {
+  if (copies.length === 0) return;
+  const account = `${key.namespace}/${object.spec.serviceAccountName}`;
+  event('Warning', 'DestinationLeft', `left ${listed(copies)}, which the ServiceAccount ${account} may not change`);
+}
+
 /** The most names in one event: it has at most 1024 characters. */
 const MOST_NAMED = 3;
 

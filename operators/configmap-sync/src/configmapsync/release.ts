@@ -33,18 +33,14 @@ export function unwantedCopies(context: SyncContext, targets: readonly Target[])
   return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)));
 }
 
-/** releaseAll lets every copy go. Answers why some could not be. */
-export function releaseAll(context: SyncContext): Promise<readonly string[]> {
-  return release(context, copiesOf(context), context.object.spec.deletionPolicy);
-}
-
 /** copiesOf are the copies that this very ConfigMapSync made or took over: labels outlive it, and anybody may write them. */
-function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
+export function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
   const named = list('copies', { by: { owner: ownerText(keyOf(object)) } });
   return named.filter(({ marks }) => marks.syncUid === object.metadata?.uid);
 }
 
-async function release(
+/** release lets copies go. Answers why some could not be. */
+export async function release(
   context: SyncContext,
   copies: readonly CopyView[],
   policy: Spec['deletionPolicy'],

@@ -41,14 +41,19 @@ export async function releaseCopies(
   return { deleted, failures };
 }
 
+/** isDeletedBy says whether a copy that is let go is deleted, or loses our marks and stays. */
+export function isDeletedBy(policy: Spec['deletionPolicy'], { marks }: CopyView): boolean {
+  return policy === 'Delete' && !marks.isAdopted;
+}
+
 /** Answers whether the copy was deleted by us. */
 async function release(tools: CopyTools, first: CopyView, policy: Spec['deletionPolicy']): Promise<boolean> {
   const { client, fieldManager } = tools;
   const { namespace, name } = first;
   let copy = first;
   for (let attempt = 1; ; attempt++) {
-    const { uid, resourceVersion, isTerminating, marks } = copy;
-    const isDeleted = policy === 'Delete' && !marks.isAdopted;
+    const { uid, resourceVersion, isTerminating } = copy;
+    const isDeleted = isDeletedBy(policy, copy);
     if (isDeleted && isTerminating) return false;
     try {
       if (isDeleted) await client.delete(ConfigMap, { namespace, name }, { preconditions: { uid, resourceVersion } });

@@ -1,4 +1,4 @@
-import { ConfigMap, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
+import { ConfigMap, keyOf, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
 import { findCondition } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
@@ -31,6 +31,15 @@ async function grant(name: string, namespace: string, verbs: readonly string[]):
   for (const verb of verbs) {
     while (!(await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
   }
+}
+
+/** revoke takes from an account what it may do in a namespace, and waits until the API server knows; `verb` is one of those rights. */
+async function revoke(name: string, namespace: string, verb: string): Promise<void> {
+  const { items } = await c.admin.list(RoleBinding, { namespace });
+  const bindings = items.filter(({ subjects }) => subjects?.some((subject) => subject.name === name));
+  for (const binding of bindings) await c.admin.delete(RoleBinding, keyOf(binding));
+  const client = await c.clientFor({ serviceAccount: c.from(name) });
+  while ((await client.mayI({ verb, resource: 'configmaps', namespace })).allowed);
 }
 
 it('scenario 14 writes nothing for an account without rights, holds up no other, and goes on when they are granted', async () => {
@@ -74,19 +83,41 @@ it('scenario 14 stops when a right is taken away, and leaves the copy as it is',
   await c.sync('robbed', spec);
   await c.untilReady('robbed');
   const copy = await c.admin.get(ConfigMap, c.to('robbed'));
-  const { items } = await c.admin.list(RoleBinding, { namespace: c.namespace });
-  const bindings = items.filter(({ subjects }) => subjects?.some(({ name }) => name === 'robbed'));
-  const client = await c.clientFor({ serviceAccount: c.from('robbed') });
-  for (const { metadata } of bindings) {
-    await c.admin.delete(RoleBinding, { namespace: c.namespace, name: metadata?.name ?? '' });
-  }
-  while ((await client.mayI({ verb: 'get', resource: 'configmaps', namespace: c.namespace })).allowed);
+  await revoke('robbed', c.namespace, 'get');
   await c.clock.advance(BELIEVED_MS);
   await c.edit(c.from('robbed'), { color: 'secret' });
   const refused = await c.untilReady('robbed', 'InsufficientPermissions');
   expect(findCondition(refused, 'Authorized')?.message).toContain(`get configmap robbed in namespace ${c.namespace}`);
   expect(await c.admin.get(ConfigMap, c.to('robbed'))).toEqual(copy);
 });
+
+it.each(['Delete', 'Orphan'] as const)(
+  'scenario 14 leaves copies that the account may no longer touch when the ConfigMapSync goes: %s',
+  async (deletionPolicy) => {
+    const name = `leaving-${deletionPolicy.toLowerCase()}`;
+    const other = { namespace: await c.createNamespace(), name };
+    await c.source(name);
+    const spec = await account(name);
+    await grant(name, c.namespace, ['get']);
+    for (const namespace of [c.target, other.namespace]) await grant(name, namespace, ['create', 'update', 'delete']);
+    await c.sync(name, { ...spec, deletionPolicy, destinations: [{ namespace: c.target }, other] });
+    await c.untilReady(name);
+    const copy = await c.admin.get(ConfigMap, other);
+    await revoke(name, other.namespace, 'update');
+    // What remains of its rights counts, not whether it is still there.
+    await c.admin.delete(ServiceAccount, c.from(name));
+    await c.clock.advance(BELIEVED_MS);
+    await c.admin.delete(ConfigMapSync, c.from(name));
+    await c.untilGone(ConfigMapSync, c.from(name));
+    expect(await c.admin.get(ConfigMap, other)).toEqual(copy);
+    expect((await c.untilEvent(name, 'DestinationLeft')).note).toBe(
+      `left ${other.namespace}/${name}, which the ServiceAccount ${c.namespace}/${name} may not change`,
+    );
+    const released = await c.admin.find(ConfigMap, c.to(name));
+    if (deletionPolicy === 'Delete') expect(released).toBeUndefined();
+    else expect(released?.metadata?.labels).toBeUndefined();
+  },
+);
 
 it('scenario 14 says when the account does not exist, and goes on when it does', async () => {
   await c.source('nobody');
