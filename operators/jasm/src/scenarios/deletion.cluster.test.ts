@@ -2,29 +2,23 @@ import { Deployment, Pod, Secret } from '@bowline/kubernetes';
 import type { RbacManifest } from '@bowline/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
-import {
-  entry,
-  type JasmCluster,
-  jasmCluster,
-  podSpec,
-  secretKey,
-  textOf,
-} from '../testing/jasm-cluster.test-support.ts';
+import { entry, jasmCluster, podSpec, secretKey, textOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 /** The grace by default. */
 const GRACE_MS = 300_000;
 const MINUTE_MS = 60_000;
 
-let c: JasmCluster;
+let c: Scenario;
 beforeAll(async () => {
-  c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
-  c.store.addSecret('/any', { password: 'x' });
+  c = await startScenario({ config: { allowDeletion: true } });
+  await c.aws.put(c.path('any'), { password: 'x' });
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
 /** asks has a pod ask for a Secret with a deletion policy, and waits until the Secret says what all who ask want together. */
 async function asks(pod: string, secretName: string, deletionPolicy: string, together = deletionPolicy): Promise<void> {
-  await c.ask(pod, entry('/any', secretName, { deletionPolicy }));
+  await c.ask(pod, c.fromAws('any', { secretName, deletionPolicy }));
   await c.untilEvent(pod, 'SecretSyncSuccess');
   await c.untilSecret(secretName, (secret) => (policyOf(secret) ?? 'Retain') === together);
 }
@@ -42,7 +36,7 @@ async function leaves(...pods: readonly string[]): Promise<void> {
 /** seen waits until the operator has seen all that has happened to pods so far: it has answered a later one. */
 async function seen(): Promise<void> {
   const name = c.uniqueName('later');
-  await c.ask(name, entry('/any', name));
+  await c.ask(name, c.fromAws('any', { secretName: name }));
   await c.untilEvent(name, 'SecretSyncSuccess');
   await c.idle();
 }
@@ -91,7 +85,7 @@ describe('scenario 14', () => {
   it('scenario 14 keeps a Secret as long as a pod is still being deleted', async () => {
     const finalizer = 'test.bowline.dev/hold';
     const key = secretKey(c, 'leaving');
-    await c.ask('leaving', entry('/any', 'leaving', { deletionPolicy: 'Delete' }), {
+    await c.ask('leaving', c.fromAws('any', { secretName: 'leaving', deletionPolicy: 'Delete' }), {
       metadata: { finalizers: [finalizer] },
     });
     await c.untilSecret('leaving');
@@ -140,7 +134,9 @@ describe('scenario 14', () => {
   it('scenario 14 takes all pods of a Deployment for one asker, whose Secret goes when it is scaled down', async () => {
     const key = secretKey(c, 'scaled');
     const labels = { app: 'scaled' };
-    const annotations = { [POD_ANNOTATIONS.secretSync]: textOf(entry('/any', 'scaled', { deletionPolicy: 'Delete' })) };
+    const annotations = {
+      [POD_ANNOTATIONS.secretSync]: textOf(c.fromAws('any', { secretName: 'scaled', deletionPolicy: 'Delete' })),
+    };
     const template = { metadata: { labels, annotations }, spec: podSpec() };
     await c.admin.create(Deployment, {
       metadata: key,

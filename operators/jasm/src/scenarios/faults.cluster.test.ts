@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { hastyRandom, untilTried } from './attempts.test-support.ts';
 import { type Scenario, startScenario } from './scenario.test-support.ts';
 import type { StoreFault } from './scenario-store.test-support.ts';
 
@@ -9,24 +10,16 @@ const LONGEST_CALL_MS = 30_000;
 let c: Scenario;
 
 beforeAll(async () => {
-  let drawn = 0;
   c = await startScenario({
-    // Never the same twice, and so little that no pause between attempts is longer than a millisecond.
-    random: { next: () => ++drawn / 2 ** 32 },
+    random: hastyRandom(),
     // A test that fails leaves calls under way, which would be waited for.
     drainTimeoutMs: 0,
   });
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
-/** untilTried waits until a secret was asked for so many times. Hardly any time passes: less than an answer may take. */
-async function untilTried(name: string, times: number): Promise<void> {
-  const tried = async (): Promise<number> => {
-    await c.clock.advance(1);
-    return c.callsFor(name).length;
-  };
-  await expect.poll(tried, { timeout: 20_000, interval: 5 }).toBe(times);
-}
+const untilCalledFor = (name: string, times: number): Promise<void> =>
+  untilTried(c.clock, () => c.callsFor(name), times);
 
 const repeated = <T>(count: number, what: T): readonly T[] => Array.from({ length: count }, () => what);
 
@@ -42,7 +35,7 @@ describe.each([
     await c.aws.put(c.path(name), { password: 'x' });
     c.aws.fail(`GetSecretValue ${c.path(name)}`, ...faults);
     await c.ask(name, c.fromAws(name));
-    await untilTried(name, faults.length + 1);
+    await untilCalledFor(name, faults.length + 1);
     expect(valuesOf(await c.untilSecret(name))).toEqual({ password: 'x' });
     await c.untilEvent(name, 'SecretSyncSuccess');
     expect(await c.events(name)).toEqual(['Normal SecretSyncSuccess']);
@@ -61,7 +54,7 @@ it('scenario 08 gives up on an answer after 30 s, asks again, and serves other p
   await c.clock.advance(LONGEST_CALL_MS - 1);
   expect(c.callsFor('stuck')).toHaveLength(1);
   await c.clock.advance(1);
-  await untilTried('stuck', 2);
+  await untilCalledFor('stuck', 2);
   await c.untilSecret('stuck');
   await c.untilEvent('stuck', 'SecretSyncSuccess');
   expect(await c.events('stuck')).toEqual(['Normal SecretSyncSuccess']);
@@ -77,7 +70,7 @@ it('scenario 08 calls six times at most, warns once however long it lasts, and k
   await c.force('down', '1');
   for (const [round, pauseMs] of [1_000, 2_000, 4_000].entries()) {
     const calls = 1 + 6 * (round + 1);
-    await untilTried('down', calls);
+    await untilCalledFor('down', calls);
     await c.idle();
     expect(c.callsFor('down')).toHaveLength(calls);
     expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(

@@ -1,29 +1,22 @@
 import { Deployment, Pod, Secret } from '@bowline/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
-import {
-  entry,
-  type JasmCluster,
-  jasmCluster,
-  podSpec,
-  secretKey,
-  textOf,
-  valuesOf,
-} from '../testing/jasm-cluster.test-support.ts';
+import { podSpec, secretKey, textOf, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
 
-let c: JasmCluster;
+let c: Scenario;
 beforeAll(async () => {
-  c = await jasmCluster();
+  c = await startScenario();
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
 /** base64 is a value as it stands in a Secret. */
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** synced has a pod `<name>` ask for `/<name>` as the Secret `<name>`, and waits until all is said and done. */
+/** synced has a pod `<name>` ask for the secret `<name>` as the Secret `<name>`, and waits until all is said and done. */
 async function synced(name: string): Promise<Secret> {
-  c.store.addSecret(`/${name}`, { password: `of ${name}` });
-  await c.ask(name, entry(`/${name}`, name));
+  await c.aws.put(c.path(name), { password: `of ${name}` });
+  await c.ask(name, c.fromAws(name));
   await c.untilEvent(name, 'SecretSyncSuccess');
   return c.untilSecret(name);
 }
@@ -32,8 +25,6 @@ async function synced(name: string): Promise<Secret> {
 const change = (name: string, body: object): Promise<Secret> =>
   c.admin.patch(Secret, secretKey(c, name), { type: 'merge', body });
 
-const callsFor = (path: string): readonly string[] => c.calls.filter((call) => call.endsWith(` ${path}`));
-
 const isChanged =
   ({ metadata: before }: Secret) =>
   ({ metadata }: Secret): boolean =>
@@ -41,16 +32,16 @@ const isChanged =
 
 describe('scenario 11', () => {
   it('scenario 11 leaves a Secret that is not ours as it is, says how to hand it over, and reads no source for it', async () => {
-    c.store.addSecret('/theirs', { password: 'ours' });
+    await c.aws.put(c.path('theirs'), { password: 'ours' });
     const key = secretKey(c, 'theirs');
     const theirs = await c.admin.create(Secret, { metadata: key, data: { password: base64('theirs') } });
-    await c.ask('theirs', entry('/theirs', 'theirs'));
+    await c.ask('theirs', c.fromAws('theirs'));
     const { type, note } = await c.untilEvent('theirs', 'SecretConflict');
     expect(type).toBe('Warning');
     expect(note).toContain(`label it ${MANAGED_BY}=caronte`);
     await c.idle();
     expect(await c.admin.get(Secret, key)).toEqual(theirs);
-    expect(callsFor('/theirs')).toEqual([]);
+    expect(c.callsFor('theirs')).toEqual([]);
     expect(await c.events('theirs')).toEqual(['Warning SecretConflict']);
   });
 
@@ -58,16 +49,16 @@ describe('scenario 11', () => {
     'scenario 11 takes over a Secret that is labelled %s, with all that it holds',
     async (manager) => {
       const name = `of-${manager}`;
-      c.store.addSecret(`/${name}`, { password: 'new' });
+      await c.aws.put(c.path(name), { password: 'new' });
       await c.admin.create(Secret, {
         metadata: { ...secretKey(c, name), labels: { [MANAGED_BY]: manager, team: 'shop' } },
         data: { password: base64('old'), left: base64('over') },
       });
-      await c.ask(name, entry(`/${name}`, name));
+      await c.ask(name, c.fromAws(name));
       const taken = await c.untilSecret(name, ({ data }) => data?.left === undefined);
       expect(valuesOf(taken)).toEqual({ password: 'new' });
       expect(taken.metadata?.labels).toMatchObject({ [MANAGED_BY]: 'caronte', team: 'shop' });
-      expect(taken.metadata?.annotations?.[SECRET_ANNOTATIONS.sourcePath]).toBe(`/${name}`);
+      expect(taken.metadata?.annotations?.[SECRET_ANNOTATIONS.sourcePath]).toBe(c.path(name));
     },
   );
 
@@ -82,7 +73,7 @@ describe('scenario 11', () => {
     const repaired = await c.untilSecret(name, isChanged(edited));
     expect(valuesOf(repaired)).toEqual(valuesOf(before));
     const { note } = await c.untilEvent(name, 'SecretSyncSuccess', (event) => event.note?.includes('changed') ?? false);
-    expect(note).toBe(`Secret ${name} was changed by somebody and is again as in mock /${name}`);
+    expect(note).toBe(`Secret ${name} was changed by somebody and is again as in aws-secretsmanager ${c.path(name)}`);
   });
 
   it('scenario 11 repairs what was changed while the operator was away', async () => {
@@ -97,12 +88,12 @@ describe('scenario 11', () => {
     const before = await synced('deleted');
     // What was just read is still at hand for a while.
     await c.pass(15_000);
-    const calls = callsFor('/deleted').length;
+    const calls = c.callsFor('deleted').length;
     await c.admin.delete(Secret, secretKey(c, 'deleted'));
     const after = await c.untilSecret('deleted', ({ metadata }) => metadata?.uid !== before.metadata?.uid);
     expect(valuesOf(after)).toEqual(valuesOf(before));
     await c.idle();
-    expect(callsFor('/deleted').slice(calls)).toEqual(['fetchSecret /deleted']);
+    expect(c.callsFor('deleted').slice(calls)).toEqual(['GetSecretValue']);
   });
 
   it('scenario 11 lets go of a Secret that somebody takes back by its label', async () => {
@@ -117,10 +108,10 @@ describe('scenario 11', () => {
   });
 
   it('scenario 11 says that a type cannot be changed, keeps the Secret, and makes the other one when it is gone', async () => {
-    c.store.addSecret('/typed', { username: 'shop', password: 'correct horse' });
-    await c.ask('typed', entry('/typed', 'typed'));
+    await c.aws.put(c.path('typed'), { username: 'shop', password: 'correct horse' });
+    await c.ask('typed', c.fromAws('typed'));
     const opaque = await c.untilSecret('typed');
-    await c.askAgain('typed', entry('/typed', 'typed', { type: 'kubernetes.io/basic-auth' }));
+    await c.askAgain('typed', c.fromAws('typed', { type: 'kubernetes.io/basic-auth' }));
     const { note } = await c.untilEvent('typed', 'SecretSyncFailed');
     expect(note).toContain('Opaque');
     expect(note).toContain('kubernetes.io/basic-auth');
@@ -131,49 +122,49 @@ describe('scenario 11', () => {
   });
 
   it('scenario 11 leaves an immutable Secret as it is, and says so when something else is asked', async () => {
-    c.store.addSecret('/immutable', { password: 'first' });
-    await c.ask('immutable', entry('/immutable', 'immutable', { immutable: true }));
+    await c.aws.put(c.path('immutable'), { password: 'first' });
+    await c.ask('immutable', c.fromAws('immutable', { immutable: true }));
     const first = await c.untilSecret('immutable', ({ immutable }) => immutable === true);
-    c.store.addSecret('/immutable', { password: 'second' });
-    await c.ask('immutable-2', entry('/immutable', 'immutable', { immutable: true }));
+    await c.aws.put(c.path('immutable'), { password: 'second' });
+    await c.ask('immutable-2', c.fromAws('immutable', { immutable: true }));
     await c.untilEvent('immutable-2', 'SecretSyncSuccess');
-    await c.ask('immutable-3', entry('/immutable', 'immutable', { keys: ['password'], immutable: true }));
+    await c.ask('immutable-3', c.fromAws('immutable', { keys: ['password'], immutable: true }));
     await c.untilEvent('immutable-3', 'SecretConflict');
     expect(await c.admin.get(Secret, secretKey(c, 'immutable'))).toEqual(first);
   });
 });
 
 describe('scenario 13', () => {
-  beforeAll(() => {
-    c.store.addSecret('/one', { from: 'one' });
-    c.store.addSecret('/two', { from: 'two' });
+  beforeAll(async () => {
+    await c.aws.put(c.path('one'), { from: 'one' });
+    await c.aws.put(c.path('two'), { from: 'two' });
   });
   const holds = (from: string) => (secret: Secret) => valuesOf(secret).from === from;
 
   it('scenario 13 lets the first of two workloads have a Secret, and the second when the first is gone', async () => {
-    await c.ask('first', entry('/one', 'contested'));
+    await c.ask('first', c.fromAws('one', { secretName: 'contested' }));
     const before = await c.untilSecret('contested', holds('one'));
-    await c.ask('second', entry('/two', 'contested'));
+    await c.ask('second', c.fromAws('two', { secretName: 'contested' }));
     const { type, note } = await c.untilEvent('second', 'SecretConflict');
     expect([type, note]).toEqual(['Warning', expect.stringContaining('serves Pod/first') as string]);
     // Who had it keeps it, also before somebody who does not know who came first.
     await c.restart();
     await c.idle();
     expect(await c.untilSecret('contested')).toEqual(before);
-    expect(callsFor('/two')).toEqual([]);
+    expect(c.callsFor('two')).toEqual([]);
     await c.admin.delete(Pod, secretKey(c, 'first'));
     const after = await c.untilSecret('contested', holds('two'));
     expect(after.metadata).toMatchObject({
       uid: before.metadata?.uid,
-      annotations: { [SECRET_ANNOTATIONS.sourcePath]: '/two', [SECRET_ANNOTATIONS.askedBy]: 'Pod/second' },
+      annotations: { [SECRET_ANNOTATIONS.sourcePath]: c.path('two'), [SECRET_ANNOTATIONS.askedBy]: 'Pod/second' },
     });
     await c.untilEvent('second', 'SecretSyncSuccess');
   });
 
   it('scenario 13 lets workloads share a Secret when they ask for the same', async () => {
-    await c.ask('alike-1', entry('/one', 'alike'));
+    await c.ask('alike-1', c.fromAws('one', { secretName: 'alike' }));
     const { metadata } = await c.untilSecret('alike');
-    await c.ask('alike-2', 'secretName: alike\npath: /one\nprovider: mock');
+    await c.ask('alike-2', `secretName: alike\npath: ${c.path('one')}\nprovider: aws-secretsmanager`);
     await c.untilEvent('alike-2', 'SecretSyncSuccess');
     await c.admin.delete(Pod, secretKey(c, 'alike-1'));
     await c.idle();
@@ -181,22 +172,22 @@ describe('scenario 13', () => {
   });
 
   it('scenario 13 follows the new template of a Deployment while old pods are still there', async () => {
-    const template = (path: string) => ({
+    const template = (name: string) => ({
       metadata: {
         labels: { app: 'rolling' },
-        annotations: { [POD_ANNOTATIONS.secretSync]: textOf(entry(path, 'rolling')) },
+        annotations: { [POD_ANNOTATIONS.secretSync]: textOf(c.fromAws(name, { secretName: 'rolling' })) },
       },
       spec: podSpec(),
     });
     const key = secretKey(c, 'rolling');
     await c.admin.create(Deployment, {
       metadata: key,
-      spec: { replicas: 2, selector: { matchLabels: { app: 'rolling' } }, template: template('/one') },
+      spec: { replicas: 2, selector: { matchLabels: { app: 'rolling' } }, template: template('one') },
     });
     await c.untilSecret('rolling', holds('one'));
     const podsOf = { labelSelector: 'app=rolling' };
     await c.untilList(Pod, podsOf, (pods) => pods.length === 2);
-    await c.admin.patch(Deployment, key, { type: 'merge', body: { spec: { template: template('/two') } } });
+    await c.admin.patch(Deployment, key, { type: 'merge', body: { spec: { template: template('two') } } });
     const { metadata } = await c.untilSecret('rolling', holds('two'));
     expect(metadata?.annotations?.[SECRET_ANNOTATIONS.askedBy]).toBe('Deployment.apps/rolling');
     const pods = await c.untilList(Pod, podsOf, (all) => new Set(all.map(templateOf)).size === 2);

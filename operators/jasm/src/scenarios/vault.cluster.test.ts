@@ -2,6 +2,7 @@ import { createMetrics } from '@bowline/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { hastyRandom, untilTried } from './attempts.test-support.ts';
 import { openVault, type VaultBackend } from './vault-backend.test-support.ts';
 
 const metrics = createMetrics({ process: false });
@@ -13,6 +14,7 @@ beforeAll(async () => {
   c = await jasmCluster({
     isAsInstalled: true,
     metrics,
+    random: hastyRandom(),
     config: { policy: [{ namespaces: ['**'], provider: 'vault', paths: ['secret/shop/*'] }], vault: vault.section },
   });
 }, 1_800_000);
@@ -59,6 +61,50 @@ it('scenario 07 says that Vault has no such secret, and brings it when it has', 
   await c.untilSecret('early');
 });
 
+const untilAsked = (name: string, times: number): Promise<void> =>
+  untilTried(c.clock, () => vault.callsFor(name), times);
+
+it('scenario 08 gets over five different faults of Vault and the way to it without a word', async () => {
+  await vault.put('shop/shaky', { a: 'b' });
+  vault.fail(
+    'shop/shaky',
+    { kind: 'answer', status: 500 },
+    { kind: 'drop', when: 'before' },
+    { kind: 'answer', status: 503 },
+    { kind: 'drop', when: 'answer' },
+    { kind: 'answer', status: 429 },
+  );
+  await c.ask('shaky', fromVault('secret/shop/shaky', 'shaky'));
+  await untilAsked('shop/shaky', 6);
+  await c.untilSecret('shaky');
+  await c.untilEvent('shaky', 'SecretSyncSuccess');
+  expect(await c.events('shaky')).toEqual(['Normal SecretSyncSuccess']);
+});
+
+it('scenario 08 gives up on an answer of Vault after 30 s, and asks again', async () => {
+  await vault.put('shop/stuck', { a: 'b' });
+  vault.fail('shop/stuck', { kind: 'half-open' });
+  await c.ask('stuck', fromVault('secret/shop/stuck', 'stuck'));
+  await untilAsked('shop/stuck', 1);
+  await c.clock.advance(30_000);
+  await untilAsked('shop/stuck', 2);
+  await c.untilSecret('stuck');
+});
+
+it('scenario 08 asks Vault six times at most, and warns of it once', async () => {
+  await vault.put('shop/down', { a: 'b' });
+  vault.fail('shop/down', ...Array.from({ length: 6 }, () => ({ kind: 'answer', status: 500 }) as const));
+  await c.ask('down', fromVault('secret/shop/down', 'down'));
+  await untilAsked('shop/down', 6);
+  expect((await c.untilEvent('down', 'SecretFetchFailed')).note).toMatch(/now \(status 500\); it is tried again$/);
+  await c.idle();
+  expect(vault.callsFor('shop/down')).toHaveLength(6);
+  await c.clock.advance(1_000);
+  await c.untilSecret('down');
+  await c.untilEvent('down', 'SecretSyncSuccess');
+  expect((await c.events('down')).toSorted()).toEqual(['Normal SecretSyncSuccess', 'Warning SecretFetchFailed']);
+});
+
 it('scenario 15 reads no path that the policy does not name, however it is written', async () => {
   await vault.put('bank/db', { password: 'x' });
   for (const [pod, path] of [
@@ -85,8 +131,8 @@ it('scenario 16 asks Vault for one version per secret after a restart, and write
   const made = Object.fromEntries(
     Object.entries(after).map(([operation, count]) => [operation, count - (before[operation] ?? 0)]),
   );
-  // db, which two Secrets have, and early.
-  expect(made).toEqual({ ReadMetadata: 2, ReadSecret: 0 });
+  // db, which two Secrets have, early, and the three of scenario 08.
+  expect(made).toEqual({ ReadMetadata: 5, ReadSecret: 0 });
   // A new process says again what still holds: who asks for what they may not have is told so.
   expect((await c.writes(since)).filter((write) => !write.includes(' events '))).toEqual([]);
 });

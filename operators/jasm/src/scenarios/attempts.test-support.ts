@@ -1,0 +1,17 @@
+import type { Random, VirtualClock } from '@bowline/machinery';
+import { expect } from 'vitest';
+
+/** hastyRandom never draws the same twice, and so little that no pause between attempts is longer than a millisecond. */
+export function hastyRandom(): Random {
+  let drawn = 0;
+  return { next: () => ++drawn / 2 ** 32 };
+}
+
+/** untilTried waits until something was tried so many times. Hardly any time passes: less than an answer may take. */
+export async function untilTried(clock: VirtualClock, tries: () => readonly unknown[], times: number): Promise<void> {
+  const tried = async (): Promise<number> => {
+    await clock.advance(1);
+    return tries().length;
+  };
+  await expect.poll(tried, { timeout: 20_000, interval: 5 }).toBe(times);
+}
