@@ -1,6 +1,6 @@
 // An operator in a process of its own, for the crash proof. It is killed without warning.
 import { connect, createClient, createLog, Manager, runUntilSignal } from '@bowline/runtime';
-import { loadScenario } from './scenarios.ts';
+import type { OperatorUnderTest } from './scenario.ts';
 
 /** ChildSettings is what the proof hands to the process. */
 export interface ChildSettings {
@@ -16,7 +16,9 @@ export interface ChildSettings {
 process.on('disconnect', () => process.exit(1));
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
-const { operator, config } = await loadScenario(settings.scenario);
+// Written so that the bundler finds all that it may be, and the rest of a scenario is not loaded.
+const loaded: unknown = await import(`./scenarios/${settings.scenario}/operator.ts`);
+const { operator, config } = loaded as OperatorUnderTest;
 const log = createLog({ level: 'warn', destination: process.stderr });
 const client = createClient({ transport: connect({ server: settings.server, ca: settings.ca }), log });
 const manager = new Manager({

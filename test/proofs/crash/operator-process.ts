@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { ConnectionConfig } from '@bowline/runtime';
 import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import type { ChildSettings } from './operator-child.ts';
+import type { OperatorProgram } from './operator-program.ts';
 
 /** KillPoint is a moment in the life of a process: so long after it has sent so many requests. */
 export interface KillPoint {
@@ -17,6 +17,7 @@ const LONGEST_LOG = 8_192;
 /** OperatorProcess is an operator in a process of its own, which is killed and started again. Its requests are counted on the wire. */
 export class OperatorProcess implements AsyncDisposable {
   readonly #proxy: FaultProxy;
+  readonly #program: string;
   readonly #settings: ChildSettings;
   #child: ChildProcess | undefined;
   #exited: Promise<unknown> = Promise.resolve();
@@ -28,8 +29,9 @@ export class OperatorProcess implements AsyncDisposable {
   /** died rejects when the process ends by itself, which it never should. */
   readonly died: Promise<never>;
 
-  private constructor(proxy: FaultProxy, settings: ChildSettings) {
+  private constructor(proxy: FaultProxy, program: string, settings: ChildSettings) {
     this.#proxy = proxy;
+    this.#program = program;
     this.#settings = settings;
     this.died = new Promise((_, reject) => {
       this.#fail = reject;
@@ -42,14 +44,15 @@ export class OperatorProcess implements AsyncDisposable {
     };
   }
 
-  /** open prepares the process; `start` starts it. `upstream` is how the API server is reached under the operator's identity. */
+  /** open prepares a process of the program; `start` starts it. `upstream` is how the API server is reached under the operator's identity. */
   static async open(
     upstream: ConnectionConfig,
+    { main }: OperatorProgram,
     settings: Pick<ChildSettings, 'scenario' | 'namespace'>,
   ): Promise<OperatorProcess> {
     const proxy = await FaultProxy.start({ upstream });
     const { server, ca } = await proxy.connection(settings.scenario);
-    return new OperatorProcess(proxy, { ...settings, server, ca: String(ca) });
+    return new OperatorProcess(proxy, main, { ...settings, server, ca: String(ca) });
   }
 
   /** said is the end of its log. */
@@ -58,8 +61,10 @@ export class OperatorProcess implements AsyncDisposable {
   }
 
   start(): void {
-    const script = fileURLToPath(new URL('./operator-child.ts', import.meta.url));
-    const child = fork(script, [JSON.stringify(this.#settings)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const child = fork(this.#program, [JSON.stringify(this.#settings)], {
+      execArgv: ['--enable-source-maps'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#said = (this.#said + chunk.toString()).slice(-LONGEST_LOG);
     });

@@ -3,6 +3,7 @@ import type { Client } from '@bowline/runtime';
 import { differences, takeFingerprint } from './fingerprint.ts';
 import type { KillPoint, OperatorProcess } from './operator-process.ts';
 import type { CrashCase, CrashScenario, World } from './scenario.ts';
+import { deedOf } from './schedule.ts';
 
 /** Kill is one death of the operator. */
 export interface Kill extends KillPoint {
@@ -40,7 +41,7 @@ const MOST_NAMED = 5;
 /** playCase lets the operator do a deed, kills it up to three times on the way, and judges what is there in the end. */
 export async function playCase({ scenario, world, process, admin }: Players, seed: number): Promise<Outcome> {
   const random = seededRandom(seed);
-  const deed = scenario.deeds[seed % scenario.deeds.length] ?? '';
+  const deed = deedOf(scenario.deeds, seed);
   const one = await world.begin(deed, seed);
   const bystanders = () => takeFingerprint(admin, (object) => one.isOwn(object));
   const before = await bystanders();

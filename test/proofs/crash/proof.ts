@@ -5,8 +5,11 @@ import { connectionFrom, type Operator, parseKubeconfig } from '@bowline/runtime
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { installOperator } from '../../support/install-operator.ts';
 import { OperatorProcess } from './operator-process.ts';
+import { bundleOperators, type OperatorProgram } from './operator-program.ts';
 import { type Outcome, playCase } from './play.ts';
+import type { CrashScenario } from './scenario.ts';
 import { loadScenario, scenarioNames } from './scenarios.ts';
+import { goesOn, notPlayed, shareOf } from './schedule.ts';
 
 /** With less time than this, cases are made smaller rather than few. */
 const ENOUGH_SECONDS = 300;
@@ -14,6 +17,7 @@ const ENOUGH_SECONDS = 300;
 /**
  * The crash proof: an operator in a process of its own, on a real API server and under exactly its own rights, is killed in the
  * middle of its work, and started again. `--operator NAME` chooses one; by default each operator with a scenario plays all seeds.
+ * However little time there is, each plays at least its first deeds.
  */
 export const proof: Proof = {
   name: 'crash',
@@ -30,9 +34,15 @@ interface Played {
 }
 
 async function run(options: ProofOptions): Promise<ProofResult> {
-  const operators = chosen(options.flags?.operator);
+  const scenarios = await Promise.all(chosen(options.flags?.operator).map(loadScenario));
+  const all = scenarios.map(({ deeds }) => deeds);
+  await using program = await bundleOperators();
   const played: [string, Played][] = [];
-  for (const name of operators) played.push([name, await playAll(name, share(options, operators.length))]);
+  for (const scenario of scenarios) {
+    const { seconds = Number.POSITIVE_INFINITY } = options;
+    const time = shareOf(seconds, scenario.deeds, all);
+    played.push([scenario.operator.name, await playAll(scenario, program, { ...options, seconds: time })]);
+  }
   return {
     name: 'crash',
     runs: played.reduce((sum, [, { outcomes }]) => sum + outcomes.length, 0),
@@ -49,15 +59,14 @@ function chosen(operator: string | undefined): readonly string[] {
   throw new Error(`the operator ${operator} has no crash scenario; known: ${known.join(', ')}`);
 }
 
-function share(options: ProofOptions, operators: number): ProofOptions {
-  return options.seconds === undefined ? options : { ...options, seconds: options.seconds / operators };
-}
-
 /** playAll plays one operator's cases, on a control plane of its own: nothing else may move on it. */
-async function playAll(name: string, options: ProofOptions): Promise<Played> {
+async function playAll(
+  scenario: CrashScenario,
+  program: OperatorProgram,
+  { runs, seed: first, seconds, log }: ProofOptions & { readonly seconds: number },
+): Promise<Played> {
   const startedAt = performance.now();
-  const { runs, seed: first, seconds = Number.POSITIVE_INFINITY, log } = options;
-  const scenario = await loadScenario(name);
+  const { name } = scenario.operator;
   await using controlPlane = await startControlPlane({
     kind: 'kubernetes',
     scheduler: false,
@@ -71,7 +80,7 @@ async function playAll(name: string, options: ProofOptions): Promise<Played> {
   const upstream = connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context']));
   const isShort = seconds < ENOUGH_SECONDS;
   const world = await scenario.open({ cluster: c, isShort, log });
-  await using process = await OperatorProcess.open(upstream, { scenario: name, namespace: c.namespace });
+  await using process = await OperatorProcess.open(upstream, program, { scenario: name, namespace: c.namespace });
   process.start();
   await Promise.race([Promise.all([world.settled(), hasCertificate(c, scenario.operator)]), process.died]);
 
@@ -80,7 +89,9 @@ async function playAll(name: string, options: ProofOptions): Promise<Played> {
   const outcomes: Outcome[] = [];
   const violations: { seed: number; message: string }[] = [];
   const players = { scenario, world, process, admin: c.admin };
-  for (let seed = first; seed < first + runs && performance.now() - startedAt < seconds * 1000; seed++) {
+  const isOver = (played: number): boolean =>
+    !goesOn({ played, runs, elapsedMs: performance.now() - startedAt, seconds });
+  for (let seed = first; !isOver(seed - first); seed++) {
     const fail = (message: string): void => void violations.push({ seed, message: `${title}: ${message}` });
     try {
       const outcome = await playCase(players, seed);
@@ -96,7 +107,10 @@ async function playAll(name: string, options: ProofOptions): Promise<Played> {
       break;
     }
   }
-  return { outcomes, violations, facts: { kubernetes: controlPlane.version, ...world.facts } };
+  const left = notPlayed(scenario.deeds, outcomes);
+  if (left.length > 0) log(`${name}: not played: ${left.join(', ')}`);
+  const facts = { kubernetes: controlPlane.version, ...world.facts, ...(left.length > 0 ? { notPlayed: left } : {}) };
+  return { outcomes, violations, facts };
 }
 
 /** The certificate of webhooks is the one thing that a manager makes for itself. */

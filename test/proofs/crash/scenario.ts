@@ -3,12 +3,19 @@ import type { Random } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import type { Identified } from './fingerprint.ts';
 
-/** CrashScenario is an operator and the deeds during which it is killed. It is a folder in `scenarios` with a scenario.ts. */
-export interface CrashScenario {
+/** OperatorUnderTest is what runs in the process that is killed. It is the operator.ts of a scenario. */
+export interface OperatorUnderTest {
   readonly operator: Operator;
   /** The operator's section of the configuration. Defaults to none. */
   readonly config?: unknown;
-  /** What it is killed at; the seed of a case decides which one it is. */
+}
+
+/**
+ * CrashScenario is an operator and the deeds during which it is killed. It is a folder in `scenarios` with a scenario.ts and an
+ * operator.ts.
+ */
+export interface CrashScenario extends OperatorUnderTest {
+  /** What it is killed at, the most important first; the seed of a case decides which one it is. */
   readonly deeds: readonly string[];
   /** open makes what all cases share, bystanders above all. The kinds are installed; the operator does not run yet. */
   open(stage: Stage): Promise<World>;

@@ -1,6 +1,7 @@
-import { ConfigMapSync, configMapSync } from '@bowline/configmap-sync';
+import { ConfigMapSync } from '@bowline/configmap-sync';
 import { findCondition } from '@bowline/runtime';
 import type { CrashScenario, Stage, World } from '../../scenario.ts';
+import { config, operator } from './operator.ts';
 import { deeds, SyncCase } from './sync-case.ts';
 import { makeBystanders, makeNamespaces, NEIGHBOUR } from './world.ts';
 
@@ -9,9 +10,8 @@ const FEW_COPIES = 100;
 
 /** scenario kills ConfigMapSync while it makes, changes, deletes and lets go the copies of one source. */
 export const scenario: CrashScenario = {
-  operator: configMapSync,
-  // Nobody but the proof makes ConfigMapSyncs here, and no webhook configuration is installed.
-  config: { trustAllAuthors: true },
+  operator,
+  config,
   deeds,
   open,
 };

@@ -40,8 +40,8 @@ interface Acting {
 
 const DEEDS: Readonly<Record<string, DeedRules>> = {
   'fan-out': { isSynced: false, leaves: ['synced', 'synced'], act: (one) => one.create() },
-  change: { isSynced: true, leaves: ['synced', 'synced'], act: (one) => one.edit() },
   deletion: { isSynced: true, leaves: ['gone', 'gone'], act: (one) => one.delete() },
+  change: { isSynced: true, leaves: ['synced', 'synced'], act: (one) => one.edit() },
   deselection: { isSynced: true, leaves: ['synced', 'gone'], act: (one) => one.select(HALF) },
   orphaning: { isSynced: true, deletionPolicy: 'Orphan', leaves: ['released', 'released'], act: (one) => one.delete() },
 };

@@ -1,5 +1,5 @@
-import { jasm } from '@bowline/jasm';
 import type { CrashScenario, Stage, World } from '../../scenario.ts';
+import { config, operator } from './operator.ts';
 import { deeds, SecretCase } from './secret-case.ts';
 import { Store } from './store.ts';
 import { makeBystanders, makeNamespaces, untilNeighbourIsServed } from './world.ts';
@@ -9,9 +9,8 @@ const FEW_PODS = 60;
 
 /** scenario kills JASM while it brings, changes and deletes the Secrets that pods ask for. */
 export const scenario: CrashScenario = {
-  operator: jasm,
-  // The store is a Secret, which the operator in its own process reads as it would any other store.
-  config: { allowAllPaths: true, allowDeletion: true, deletionGrace: '0s', mock: { enabled: true } },
+  operator,
+  config,
   deeds,
   open,
 };

@@ -18,8 +18,8 @@ const MOST_READS_PER_SOURCE = 8;
 /** An event beside each write, and every other run reads a source. */
 const REQUESTS_PER_POD = 2.5;
 
-/** deeds are what the operator is killed at: all Secrets are made, or changed, or every other one is deleted. */
-export const deeds: readonly string[] = ['first sync', 'change', 'deletion'];
+/** deeds are what the operator is killed at: all Secrets are made, every other one is deleted, or all are changed. */
+export const deeds: readonly string[] = ['first sync', 'deletion', 'change'];
 
 /** SecretCaseOptions says where a case plays. */
 export interface SecretCaseOptions {
