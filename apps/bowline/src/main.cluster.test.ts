@@ -22,24 +22,29 @@ it('runs a control plane that kubectl can use until SIGTERM, and keeps its data 
     const { stdout } = await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...args]);
     return stdout;
   };
-  const run = async (work: () => Promise<void>): Promise<void> => {
+  const run = async (output: 'table' | 'json', work: (said: string) => Promise<void>): Promise<void> => {
     const args = ['--conditions=@bowline/source', '--import', 'tsx', main, 'control-plane', 'start'];
-    const options = ['--kind', kind, '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data')];
+    const options = ['--kind', kind, '--kubeconfig', kubeconfig, '--data-dir', join(folder, 'data'), '-o', output];
     const child = spawn(process.execPath, [...args, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
-    for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('stop')) break;
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      if (line.startsWith('stop') || line === '}') break;
+    }
     try {
-      await work();
+      await work(lines.join('\n'));
     } finally {
       child.kill('SIGTERM');
     }
     expect(await ended).toEqual([0, null]);
   };
   try {
-    await run(async () => {
+    await run('table', async () => {
       await use('create', 'configmap', 'kept', '--from-literal=a=1');
     });
-    await run(async () => {
+    await run('json', async (said) => {
+      expect(JSON.parse(said)).toMatchObject({ kind, kubeconfig, url: expect.stringMatching(/^https:\/\/127/) });
       expect(await use('get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('1');
     });
     const { clusters } = JSON.parse(await readFile(kubeconfig, 'utf8')) as {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { bowline, type Ended } from './test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -65,6 +66,25 @@ describe('bowline', { timeout: 60_000, concurrent: true }, () => {
   ])('shows an example in the help of %s %s', async (...words) => {
     const { code, out } = await bowline([...words, '--help']);
     expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n {2}bowline /)]);
+  });
+
+  it.each(['manifests', 'crds', 'uninstall', 'version', 'control-plane start', 'control-plane build'])(
+    'prints the result of %s as a table, as JSON or as YAML',
+    async (words) => {
+      const { out } = await bowline([...words.split(' '), '--help']);
+      expect(out.replace(/\s+/g, ' ')).toMatch(
+        /-o, --output <format> how to print \(choices: "table", "json", "yaml", default: "(table|yaml)"\)/,
+      );
+    },
+  );
+
+  it('shows its versions as a table and as YAML', async () => {
+    const [json, yaml, table, unasked] = await Promise.all(
+      [['-o', 'json'], ['-o', 'yaml'], ['-o', 'table'], []].map((args) => bowline(['version', ...args])),
+    );
+    expect(parse(yaml?.out ?? '')).toEqual(JSON.parse(json?.out ?? ''));
+    expect(table?.out).toMatch(/^bowline \d.*\nnode \d.*\nkubernetes 1\.30 and later, tested with 1\.35\.8\n$/);
+    expect(unasked).toEqual(table);
   });
 
   it('names the ways to get binaries where there are none and no Go', async () => {

@@ -69,7 +69,7 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
   }
   program
     .addCommand(controlPlaneCommand(io))
-    .addCommand(versionCommand())
+    .addCommand(versionCommand(io))
     .addCommand(superviseCommand(), { hidden: true })
     .addHelpText('after', () => operatorsHelp(registry) + exitCodeHelp);
   speakThrough(program, io);

@@ -1,14 +1,18 @@
 import { Command, Option } from 'commander';
 import { goModule } from '../go-module.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
+import { printFacts } from '../print-facts.ts';
 
 /** buildCommand is `bowline control-plane build`. */
-export function buildCommand(): Command {
+export function buildCommand(io: Io): Command {
   return new Command('build')
     .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl once, into a cache.')
     .addOption(
       new Option('--kind <kind>', 'only the real one has binaries').choices(['kubernetes']).default('kubernetes'),
     )
+    .addOption(outputOption('table'))
     .addHelpText(
       'after',
       `
@@ -18,14 +22,14 @@ built again only for another version. The folder is printed.
 Example:
   bowline control-plane build --kind kubernetes`,
     )
-    .action(async () => {
+    .action(async ({ output }: { output: OutputFormat }) => {
       const { buildBinaries } = await import('@bowline/control-plane');
       const { signal } = untilInterrupted();
       const folder = await buildBinaries({
         moduleDir: goModule(),
         signal,
-        onProgress: (line) => console.error(line),
+        onProgress: (line) => io.err(`${line}\n`),
       });
-      console.log(folder);
+      io.out(await printFacts({ folder }, output, () => `${folder}\n`));
     });
 }

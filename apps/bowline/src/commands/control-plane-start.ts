@@ -6,6 +6,8 @@ import { untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { clearKubeconfig } from '../kubeconfig-file.ts';
 import { launchControlPlane } from '../launch-control-plane.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
+import { printFacts } from '../print-facts.ts';
 import { type Kind, kindOption } from './kind.ts';
 import { parsePort } from './parse-port.ts';
 
@@ -15,6 +17,7 @@ interface StartOptions {
   readonly kubeconfig: string;
   readonly dataDir?: string;
   readonly plainHttp?: boolean;
+  readonly output: OutputFormat;
 }
 
 /** startCommand is `bowline control-plane start`. */
@@ -29,6 +32,7 @@ export function startCommand(io: Io): Command {
     )
     .option('--data-dir <folder>', 'keep data, certificates and logs here (default: nothing is kept)')
     .option('--plain-http', 'embedded only: HTTP instead of HTTPS, where everybody is anonymous')
+    .addOption(outputOption('table'))
     .addHelpText(
       'after',
       `
@@ -58,7 +62,7 @@ async function start(options: StartOptions, io: Io): Promise<void> {
   const launched = await launchControlPlane(options.kind, { port, dataDir, plainHttp, signal });
   await using controlPlane = launched.controlPlane;
   await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
-  announce(controlPlane, kubeconfig, dataDir, io);
+  io.out(await announcement(controlPlane, { ...options, kubeconfig }, io));
   try {
     await Promise.race([interrupted, launched.crashed]);
   } finally {
@@ -68,16 +72,24 @@ async function start(options: StartOptions, io: Io): Promise<void> {
   io.err('stopping\n');
 }
 
-function announce(controlPlane: ControlPlane, kubeconfig: string, dataDir: string | undefined, io: Io): void {
-  const { kind, version, url, timings, folder } = controlPlane;
-  const seconds = (timings.totalMs / 1000).toFixed(1);
-  const name = kind === 'embedded' ? 'embedded control plane' : 'Kubernetes';
-  const lines = [
-    `${io.colors.out.green('ready')} ${name} ${version} at ${url} in ${seconds} s`,
-    `kubeconfig ${kubeconfig}`,
-    ...(kind === 'kubernetes' ? [`logs       ${resolve(folder, 'logs')}`] : []),
-    `try        kubectl --kubeconfig ${kubeconfig} get namespaces`,
-    `stop       Ctrl-C${dataDir === undefined ? ', which removes everything' : ''}`,
-  ];
-  io.out(`${lines.join('\n')}\n`);
+/** What there is to know about it once it is ready. */
+function announcement(
+  { kind, version, url, timings, folder }: ControlPlane,
+  { kubeconfig, dataDir, output }: StartOptions,
+  { colors }: Io,
+): Promise<string> {
+  const logs = kind === 'kubernetes' ? resolve(folder, 'logs') : undefined;
+  const facts = { kind, version, url, readyMs: Math.round(timings.totalMs), kubeconfig, ...(logs ? { logs } : {}) };
+  return printFacts(facts, output, () => {
+    const seconds = (timings.totalMs / 1000).toFixed(1);
+    const name = kind === 'embedded' ? 'embedded control plane' : 'Kubernetes';
+    const lines = [
+      `${colors.out.green('ready')} ${name} ${version} at ${url} in ${seconds} s`,
+      `kubeconfig ${kubeconfig}`,
+      ...(logs ? [`logs       ${logs}`] : []),
+      `try        kubectl --kubeconfig ${kubeconfig} get namespaces`,
+      `stop       Ctrl-C${dataDir === undefined ? ', which removes everything' : ''}`,
+    ];
+    return `${lines.join('\n')}\n`;
+  });
 }

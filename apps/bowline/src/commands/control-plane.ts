@@ -12,5 +12,5 @@ export function controlPlaneCommand(io: Io): Command {
       '\nExample:\n  bowline control-plane start --kind embedded --port 6443 --kubeconfig kubeconfig',
     )
     .addCommand(startCommand(io))
-    .addCommand(buildCommand());
+    .addCommand(buildCommand(io));
 }

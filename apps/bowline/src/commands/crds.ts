@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { CommandInput } from '../command-input.ts';
 import { crdObjects } from '../manifests/install-manifests.ts';
-import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
+import { printObjects } from '../manifests/print-objects.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
 import { loadOperators } from '../registry.ts';
 
 /** crdsCommand is `bowline crds`. */
@@ -9,14 +10,14 @@ export function crdsCommand({ registry, io }: CommandInput): Command {
   return new Command('crds')
     .description('Prints the CustomResourceDefinitions of operators, for kubectl apply.')
     .option('--operators <a,b>', `of these operators (default: all): ${Object.keys(registry).join(', ')}`)
-    .addOption(objectFormatOption())
+    .addOption(outputOption('yaml'))
     .addHelpText(
       'after',
       `
 Example:
   bowline crds --operators configmap-sync | kubectl apply --server-side -f -`,
     )
-    .action(async ({ operators, output }: { operators?: string; output: ObjectFormat }) => {
+    .action(async ({ operators, output }: { operators?: string; output: OutputFormat }) => {
       const names = operators?.split(',').map((name) => name.trim()) ?? Object.keys(registry);
       const selected = await loadOperators(registry, names);
       const objects = crdObjects(selected);

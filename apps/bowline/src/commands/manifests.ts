@@ -4,14 +4,15 @@ import type { CommandInput } from '../command-input.ts';
 import { type Settings, withConfigured } from '../config/settings.ts';
 import { addSettings } from '../config/settings-options.ts';
 import { installManifests, type Part } from '../manifests/install-manifests.ts';
-import { type ObjectFormat, objectFormatOption, printObjects } from '../manifests/print-objects.ts';
+import { printObjects } from '../manifests/print-objects.ts';
 import { DEFAULT_NAMESPACE } from '../names.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
 
 interface ManifestsOptions {
   readonly image?: string;
   readonly perOperator: boolean;
   readonly part: Part | 'all';
-  readonly output: ObjectFormat;
+  readonly output: OutputFormat;
 }
 
 /** manifestsCommand is `bowline manifests`. */
@@ -25,7 +26,7 @@ export async function manifestsCommand(input: CommandInput): Promise<Command> {
         .choices(['admin', 'operator', 'all'])
         .default('all'),
     )
-    .addOption(objectFormatOption())
+    .addOption(outputOption('yaml'))
     .addHelpText(
       'after',
       `

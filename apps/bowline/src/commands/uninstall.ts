@@ -7,13 +7,14 @@ import { untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { INSTALLED_IN } from '../manifests/install-labels.ts';
 import { DEFAULT_NAMESPACE } from '../names.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
 import { loadOperators } from '../registry.ts';
 import { abandonedOperators, perhapsAbandoned } from '../uninstall/abandoned-operators.ts';
 import { readInstall } from '../uninstall/install-state.ts';
 import { kindsOf } from '../uninstall/operator-objects.ts';
 import { planUninstall } from '../uninstall/plan-uninstall.ts';
 import { runUninstall } from '../uninstall/run-uninstall.ts';
-import { countObjects, type PlanFormat, showPlan } from '../uninstall/show-plan.ts';
+import { countObjects, showPlan } from '../uninstall/show-plan.ts';
 
 interface UninstallCommandOptions extends ClusterOptions {
   readonly operators?: string;
@@ -22,7 +23,7 @@ interface UninstallCommandOptions extends ClusterOptions {
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly timeout: number;
-  readonly output: PlanFormat;
+  readonly output: OutputFormat;
 }
 
 /** uninstallCommand is `bowline uninstall`. */
@@ -43,9 +44,7 @@ export function uninstallCommand(input: CommandInput): Command {
         .argParser(parseTimeout)
         .default(300_000, '5m'),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'how to show the plan').choices(['table', 'json', 'yaml']).default('table'),
-    )
+    .addOption(outputOption('table'))
     .addHelpText(
       'after',
       `
@@ -84,7 +83,7 @@ async function uninstall(options: UninstallCommandOptions, { registry, io }: Com
   }
   const operators = await loadOperators(registry, plan.operators);
   const counts = await countObjects(client, kindsOf(operators, plan.scopes), signal);
-  io.out(showPlan(plan, counts, { deleteResources, format: output }));
+  io.out(await showPlan(plan, counts, { deleteResources, format: output }));
   if (options.dryRun) return;
   if (!options.yes) await confirm(io);
   const progress = (line: string): void => io.err(`${line}\n`);

@@ -1,20 +1,28 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { bowlineVersion, supportedKubernetes } from '../bowline-version.ts';
+import type { Io } from '../io.ts';
+import { type OutputFormat, outputOption } from '../output-format.ts';
+import { printFacts } from '../print-facts.ts';
+
+const versions = { version: bowlineVersion, node: process.versions.node, kubernetes: supportedKubernetes };
 
 /** versionCommand is `bowline version`. */
-export function versionCommand(): Command {
+export function versionCommand(io: Io): Command {
   return new Command('version')
     .description('Shows the versions of Bowline and Node, and the Kubernetes versions it supports.')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(outputOption('table'))
     .addHelpText('after', '\nExample:\n  bowline version -o json')
-    .action(({ output }: { output: 'text' | 'json' }) => {
-      const versions = { version: bowlineVersion, node: process.versions.node, kubernetes: supportedKubernetes };
-      if (output === 'json') {
-        console.log(JSON.stringify(versions));
-        return;
-      }
-      console.log(`bowline ${versions.version}`);
-      console.log(`node ${versions.node}`);
-      console.log(`kubernetes ${supportedKubernetes.oldest} and later, tested with ${supportedKubernetes.tested}`);
+    .action(async ({ output }: { output: OutputFormat }) => {
+      io.out(await printFacts(versions, output, versionTable));
     });
+}
+
+function versionTable(): string {
+  const { version, node, kubernetes } = versions;
+  const lines = [
+    `bowline ${version}`,
+    `node ${node}`,
+    `kubernetes ${kubernetes.oldest} and later, tested with ${kubernetes.tested}`,
+  ];
+  return `${lines.join('\n')}\n`;
 }

@@ -155,6 +155,17 @@ describe('bowline manifests', () => {
     expect(documents).toEqual(await manifests('--operators', 'badge,sticker'));
   });
 
+  it('prints what and where the objects are as a table', async () => {
+    const args = ['--operators', 'badge', '--image', 'img:1'];
+    const { out } = await bowline(['manifests', ...args, '-o', 'table']);
+    const [header, ...rows] = out.trimEnd().split('\n');
+    expect(header).toMatch(/^KIND +NAMESPACE +NAME$/);
+    expect(rows.map((row) => row.split(/ +/).join('/'))).toEqual((await manifests(...args)).map(idOf));
+    const [namespace, name] = [header?.indexOf('NAMESPACE'), header?.lastIndexOf(' NAME') ?? 0];
+    expect(rows.find((row) => row.startsWith('Deployment'))?.indexOf('bowline-system')).toBe(namespace);
+    expect(rows.every((row) => row[name] === ' ' && row[name + 1] !== ' ')).toBe(true);
+  });
+
   it.each<[readonly string[], RegExp]>([
     [['--operators', 'badge'], /needs the image that the Deployment runs: give --image.*IMAGE_MISSING/],
     [['--operators', 'badge', '--image', 'x', '--part', 'mine'], /Allowed choices are admin, operator, all/],
@@ -176,6 +187,9 @@ describe('bowline crds', () => {
   it('prints the definitions of all operators, or of some', async () => {
     const { out } = await bowline(['crds']);
     expect(out).toContain('name: badges.cli.test.bowline.dev');
+    expect((await bowline(['crds', '--operators', 'badge', '-o', 'table'])).out).toMatch(
+      /^KIND +NAMESPACE +NAME\nCustomResourceDefinition +badges\.cli\.test\.bowline\.dev\n$/,
+    );
     const none = { code: 0, out: '', err: 'there is nothing to install: sticker needs no kinds of its own\n' };
     expect(await bowline(['crds', '--operators', 'sticker'])).toEqual(none);
     const unknown = await bowline(['crds', '--operators', 'x']);

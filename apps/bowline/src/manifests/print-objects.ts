@@ -1,19 +1,27 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { Option } from 'commander';
 import { stringify } from 'yaml';
+import type { OutputFormat } from '../output-format.ts';
 
-/** ObjectFormat is how objects are printed. */
-export type ObjectFormat = 'yaml' | 'json';
-
-/** objectFormatOption is `-o` for objects. */
-export function objectFormatOption(): Option {
-  return new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml');
-}
-
-/** printObjects is text that `kubectl apply -f -` takes: YAML documents, or one List. */
-export function printObjects(objects: readonly KubernetesObject[], format: ObjectFormat): string {
+/**
+ * printObjects is objects as text: YAML documents or one List, which `kubectl apply -f -` takes, or a table of what and where they
+ * are.
+ */
+export function printObjects(objects: readonly KubernetesObject[], format: OutputFormat): string {
   if (format === 'json') return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`;
+  if (format === 'table') return objectTable(objects);
   // Kubernetes reads YAML 1.1, where `on` and `1_000` have to be quoted to be texts.
   const options = { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' } as const;
   return objects.map((object) => `---\n${stringify(object, options).replace(/^%YAML 1\.1\n---\n/, '')}`).join('');
+}
+
+const COLUMN_GAP = 3;
+
+function objectTable(objects: readonly KubernetesObject[]): string {
+  if (objects.length === 0) return '';
+  const rows = [
+    ['KIND', 'NAMESPACE', 'NAME'],
+    ...objects.map(({ kind = '', metadata }) => [kind, metadata?.namespace ?? '', metadata?.name ?? '']),
+  ];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + COLUMN_GAP);
+  return rows.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('')}\n`).join('');
 }

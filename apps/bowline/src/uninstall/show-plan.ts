@@ -1,12 +1,10 @@
 import { keyOf } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
-import { stringify } from 'yaml';
+import type { OutputFormat } from '../output-format.ts';
+import { printFacts } from '../print-facts.ts';
 import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 import { describe } from './run-uninstall.ts';
-
-/** PlanFormat is how a plan is shown. */
-export type PlanFormat = 'table' | 'json' | 'yaml';
 
 /** KindCount is how many objects of a kind an install looked after. */
 export interface KindCount {
@@ -47,22 +45,23 @@ export async function countObjects(
 export function showPlan(
   plan: Plan,
   counts: readonly KindCount[],
-  options: { readonly deleteResources: boolean; readonly format: PlanFormat },
-): string {
+  options: { readonly deleteResources: boolean; readonly format: OutputFormat },
+): Promise<string> {
   const { deleteResources, format } = options;
-  if (format !== 'table') {
-    const value = {
-      namespace: plan.namespace,
-      operators: plan.operators,
-      deleteResources,
-      resources: counts,
-      steps: plan.steps.map(({ name, objects }) => ({
-        name,
-        remove: objects.map(({ resource, object }) => ({ kind: resource.kind, ...keyOf(object) })),
-      })),
-    };
-    return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
-  }
+  const value = {
+    namespace: plan.namespace,
+    operators: plan.operators,
+    deleteResources,
+    resources: counts,
+    steps: plan.steps.map(({ name, objects }) => ({
+      name,
+      remove: objects.map(({ resource, object }) => ({ kind: resource.kind, ...keyOf(object) })),
+    })),
+  };
+  return printFacts(value, format, () => planTable(plan, counts, deleteResources));
+}
+
+function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: boolean): string {
   const steps = plan.steps.map(({ name, objects }) => [name, objects.map(describe)] as const);
   const before = deleteResources ? [['objects', counts.map(deletion)] as const] : [];
   const released: readonly (readonly [string, readonly string[]])[] = deleteResources
