@@ -7,7 +7,7 @@ import { keptMetadata } from './copy-bodies.ts';
 import { type CopyTools, createCopy, patchCopy, untouched } from './copy-requests.ts';
 import type { CopyResult, Deed } from './copy-result.ts';
 import { type CopyView, viewOf } from './copy-view.ts';
-import type { DesiredCopy } from './desired-copy.ts';
+import type { Applied, DesiredCopy } from './desired-copy.ts';
 import { managedKeysOf } from './managed-keys.ts';
 import { losesSomething, type Merged, mergeContent } from './merge-content.ts';
 import { type CopyPlan, type CopyRules, planCopy } from './plan-copy.ts';
@@ -80,7 +80,8 @@ async function carryOut(
       return live && writeMerged(tools, target, wish, view, live, deed);
     }
     case 'recreate':
-      return live && recreate(tools, target, wish, view, live);
+      if (rules.policy === 'Merge') return live && writeMerged(tools, target, wish, view, live, 'recreated');
+      return live && recreate(tools, target, desired, desired, view, live);
     case 'adopt':
       return live && adopt(tools, target, wish, view, live);
   }
@@ -96,24 +97,29 @@ async function writeMerged(
 ): Promise<CopyResult> {
   const merged = merge(live, desired, rules.isForced);
   // What is in conflict aside, it may be as it should be.
-  const isThere = planCopy(view, { ...desired, hash: merged.hash }, rules).step === 'keep';
-  const result = isThere
-    ? untouched(target, view)
-    : await patchCopy(tools, target, view, desired, merged, { withContent: true, deed });
-  return withConflicts(result, merged);
+  const { step } = planCopy(view, { ...desired, hash: merged.hash }, rules);
+  if (step === 'keep') return withConflicts(untouched(target, view), merged);
+  if (step === 'mark') {
+    const marked = { withContent: false, deed: 'marked' } as const;
+    return withConflicts(await patchCopy(tools, target, view, desired, merged, marked), merged);
+  }
+  if (deed === 'recreated') {
+    // The keys of others would be lost if it were stopped in between.
+    await saveContent(tools, live);
+    return withConflicts(await recreate(tools, target, desired, merged, view, live), merged);
+  }
+  return withConflicts(await patchCopy(tools, target, view, desired, merged, { withContent: true, deed }), merged);
 }
 
 /** recreate replaces a copy of ours that cannot be changed. Stopped in between, the next run finds none and creates it. */
-async function recreate(
+export async function recreate(
   tools: CopyTools,
   target: Target,
-  { desired, rules }: Wish,
+  desired: DesiredCopy,
+  applied: Applied,
   view: CopyView,
   live: ConfigMap,
 ): Promise<CopyResult> {
-  const isMerged = rules.policy === 'Merge';
-  const applied = isMerged ? merge(live, desired, rules.isForced) : desired;
-  if (isMerged) await saveContent(tools, live);
   const { uid, resourceVersion, namespace, name } = view;
   const kept = keptMetadata(live.metadata ?? {}, view);
   await tools.client.delete(ConfigMap, { namespace, name }, { preconditions: { uid, resourceVersion } });

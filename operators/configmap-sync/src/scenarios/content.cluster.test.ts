@@ -152,6 +152,21 @@ it('scenario 11 recreates a copy of its own that was made immutable, with its me
   await c.untilReady('frozen');
 });
 
+it('scenario 11 saves what an immutable copy holds, and keeps the keys of others in it, with Merge', async () => {
+  await c.source('icy', { data: { color: 'red', size: 'l' } });
+  await c.sync('icy', { conflictPolicy: 'Merge' });
+  await c.untilReady('icy');
+  await c.edit(c.to('icy'), { foreign: 'kept', shape: 'theirs' });
+  const frozen = await freeze('icy');
+  await c.edit(c.from('icy'), { color: 'blue', size: null, shape: 'round' });
+  const copy = await c.until(ConfigMap, c.to('icy'), ({ data }) => data?.color === 'blue');
+  expect(copy.metadata?.uid).not.toBe(frozen.metadata?.uid);
+  expect(copy.data).toEqual({ color: 'blue', foreign: 'kept', shape: 'theirs' });
+  const backup = await c.admin.get(ConfigMap, c.to('icy-before-sync'));
+  expect(backup.data).toEqual({ color: 'red', size: 'l', foreign: 'kept', shape: 'theirs' });
+  await c.untilReady('icy', 'KeyConflict');
+});
+
 it('scenario 11 does not copy that a source is immutable', async () => {
   await c.source('constant', { data: { color: 'red' }, immutable: true });
   await c.sync('constant');
