@@ -75,6 +75,22 @@ describe('a server-side apply', () => {
     expect([status, body.reason]).toEqual([409, 'AlreadyExists']);
   });
 
+  it('takes the last of keys that stand twice: said, refused or silent', async () => {
+    const server = startTestServer();
+    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\ndata:\n  a: "1"\n  a: "2"\n';
+    const said = 'line 6: key "a" already set in map';
+    const refused = await apply(server, text, 'fieldManager=a&fieldValidation=Strict');
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${said}`,
+    ]);
+    const warned = await apply(server, text);
+    expect(warned).toMatchObject({ status: 201, body: { data: { a: '2' } } });
+    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+    const silent = await apply(server, text, 'fieldManager=a&fieldValidation=Ignore');
+    expect([silent.status, silent.headers.warning]).toEqual([200, undefined]);
+  });
+
   it('reads YAML', async () => {
     const server = startTestServer();
     const answer = await apply(server, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: it\ndata:\n  a: "1"\n');

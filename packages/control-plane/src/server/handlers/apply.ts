@@ -6,6 +6,7 @@ import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { createOrUpdate } from './create-or-update.ts';
 import { decodeYaml, jsonType, UnreadableBody } from './decode-body.ts';
+import { MOST_NAMED } from './received.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -50,19 +51,14 @@ export async function applyObject(
 
 /** appliedObject is what was sent, of the right kind and otherwise as it is: what it leaves out counts. */
 async function appliedObject(
-  { resource }: RequestContext,
+  { resource, warnings }: RequestContext,
   bytes: Uint8Array,
   { fieldValidation }: WriteOptions,
 ): Promise<JsonObject> {
-  const { value, duplicates } = await decoded(bytes);
-  if (duplicates.length > 0 && fieldValidation === 'Strict') {
-    const lines = duplicates.map(
-      (path) => `  line 1: key ${JSON.stringify(path.split('.').at(-1))} already set in map`,
-    );
-    throw badRequest(
-      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines.join('\n')}`,
-    );
-  }
+  const { value, duplicates, refusals = duplicates } = await decoded(bytes);
+  if (refusals.length > 0 && fieldValidation === 'Strict')
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${refusals.join(', ')}`);
+  if (fieldValidation === 'Warn') warnings.push(...duplicates.slice(0, MOST_NAMED));
   const applied = value ?? {};
   if (typeof applied !== 'object' || Array.isArray(applied)) {
     throw badRequest(

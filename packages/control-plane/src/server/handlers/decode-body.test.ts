@@ -41,6 +41,7 @@ const REFUSED: readonly (readonly [body: string, message: string, contentType?: 
     `${UNRECOGNIZED}${NO_KIND}json: cannot unmarshal array into Go value of type ${TYPE} (2d2061)`,
     'application/yaml',
   ],
+  ['a: .inf', `${UNRECOGNIZED}json: unsupported value: +Inf (613a202e696e66)`, 'application/yaml'],
   [
     `${'- '.repeat(3_000)}a`,
     `${UNRECOGNIZED}yaml: exceeded max depth of 1000 (2d202d202d202d202d202d202d202d202d202d202d202d202d202d202d20 ...)`,
@@ -89,6 +90,27 @@ describe('bodies', () => {
     const headers = { 'content-type': 'application/yaml' };
     const { status, body } = await call('POST', MAPS, text(30_000), headers);
     expect([status, body.message]).toEqual([400, expect.stringContaining('yaml: exceeded max depth of 1000')]);
+  });
+
+  it.each([
+    ['block', 'metadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n', 5],
+    ['flow', '{metadata: {name: a},\n data: {x: "1", x: "2"}}', 2],
+    ['JSON', '{"metadata": {"name": "a"},\n\n "data": {"x": "1", "x": "2"}}', 3],
+  ])('takes the last of keys that stand twice in YAML in %s form: said, refused or silent', async (_, text, line) => {
+    const { call } = startTestServer();
+    const said = `line ${line}: key "x" already set in map`;
+    const post = (validation: string) =>
+      call('POST', `${MAPS}?dryRun=All&fieldValidation=${validation}`, text, { 'content-type': 'application/yaml' });
+    const refused = await post('Strict');
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  ${said}`,
+    ]);
+    const warned = await post('Warn');
+    expect(warned).toMatchObject({ status: 201, body: { data: { x: '2' } } });
+    expect(warned.headers.warning).toEqual([`299 - ${JSON.stringify(said)}`]);
+    const silent = await post('Ignore');
+    expect([silent.status, silent.headers.warning]).toEqual([201, undefined]);
   });
 
   it('refuses more operations than a patch may have', async () => {

@@ -1,4 +1,4 @@
-import { JsonSyntaxError, MOST_JSON_DEPTH, parseJson, yamlNestsDeeper } from '@bowline/machinery';
+import { JsonSyntaxError, type ParsedJson, parseJson, quoteText } from '@bowline/machinery';
 import type { ApiRequest } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
@@ -7,8 +7,10 @@ import { summary } from './summary.ts';
 /** Body is a request's body as a value. */
 export interface Body {
   readonly value: unknown;
-  /** Paths of members that stood twice. */
+  /** What is said of members that stood twice, each. */
   readonly duplicates: readonly string[];
+  /** What is said of them when they are refused. Defaults to the same. */
+  readonly refusals?: readonly string[] | undefined;
 }
 
 /** UnreadableBody is a body of which not even the kind can be read. */
@@ -32,44 +34,48 @@ const FORMATS = ['application/json', 'application/yaml', 'application/vnd.kubern
 
 const decodeJson = (bytes: Uint8Array): Body => {
   try {
-    return parseJson(textOf(bytes));
+    return jsonBody(parseJson(textOf(bytes)));
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw noKind(error.message);
     throw error;
   }
 };
 
+/** jsonBody says of members that stood twice where they are. */
+export function jsonBody({ value, duplicates }: ParsedJson): Body {
+  return { value, duplicates: duplicates.map((path) => `duplicate field ${quoteText(path)}`) };
+}
+
 function noKind(problem: string): UnreadableBody {
   return new UnreadableBody(`couldn't get version/kind; json parse error: ${problem}`);
 }
 
-/** decodeYaml reads YAML 1.2, of which JSON is a part. Aliases are bounded: a small text must not become a large value. */
+/** decodeYaml reads YAML, of which JSON is a part, and the part that most clients send. */
 export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
   const text = textOf(bytes);
-  if (/^\s*[{[]/.test(text)) return decodeJson(bytes);
-  // Large, and most clients send JSON.
-  const { parse: parseYaml, Parser } = await import('yaml');
-  for (const token of new Parser().parse(text)) if (yamlNestsDeeper(token, MOST_JSON_DEPTH)) throw tooDeep();
-  let value: unknown;
+  const json = /^\s*[{[]/.test(text) ? parsedJson(text) : undefined;
+  // What is said of a key that stands twice names its line.
+  if (json?.duplicates.length === 0) return json;
+  // Few send it, and its library is large.
+  const { readYaml, UnreadableYaml } = await import('./read-yaml.ts');
   try {
-    // Unknown tags are not worth a warning of the process.
-    value = parseYaml(text, { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' });
+    const { value, duplicates } = readYaml(text);
+    const all = duplicates.map((line) => `\n  ${line}`).join('');
+    return { value, duplicates, refusals: duplicates.length === 0 ? [] : [`yaml: unmarshal errors:${all}`] };
   } catch (error) {
-    const [problem = ''] = (error as Error).message.split('\n', 1);
-    throw new UnreadableBody(`yaml: ${problem}`);
+    if (error instanceof UnreadableYaml) throw new UnreadableBody(error.message);
+    throw error;
   }
-  // Aliases nest what the text does not.
-  if (nestsDeeper(value, MOST_JSON_DEPTH)) throw tooDeep();
-  return { value, duplicates: [] };
 };
 
-function tooDeep(): UnreadableBody {
-  return new UnreadableBody(`yaml: exceeded max depth of ${MOST_JSON_DEPTH}`);
-}
-
-function nestsDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((below) => nestsDeeper(below, depth - 1));
+/** parsedJson is undefined for what is no JSON, but may be YAML. */
+function parsedJson(text: string): Body | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** bodyDecoders are the formats of whole objects, by media type. */
@@ -86,8 +92,8 @@ export async function decodeBody(
   const type = mediaTypeOf(contentType);
   const decode = decoders.get(type);
   if (!decode) throw unsupportedMediaType(FORMATS.filter((each) => each !== type));
-  const { value, duplicates } = await decode(bytes);
-  return { value: typed(value ?? {}), duplicates };
+  const body = await decode(bytes);
+  return { ...body, value: typed(body.value ?? {}) };
 }
 
 const TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';

@@ -1,6 +1,6 @@
 import { JsonSyntaxError, parseJson } from '@bowline/machinery';
 import { badRequest, StatusError } from '../status/api-status.ts';
-import { type Body, jsonType } from './decode-body.ts';
+import { type Body, jsonBody, jsonType } from './decode-body.ts';
 
 export const JSON_PATCH = 'application/json-patch+json';
 export const MERGE_PATCH = 'application/merge-patch+json';
@@ -36,7 +36,7 @@ export function decodePatch(bytes: Uint8Array, type: string): Body {
 
 function parse(bytes: Uint8Array, refuse: (problem: string) => never): Body {
   try {
-    return parseJson(new TextDecoder('utf-8').decode(bytes));
+    return jsonBody(parseJson(new TextDecoder('utf-8').decode(bytes)));
   } catch (error) {
     if (error instanceof JsonSyntaxError) return refuse(error.message);
     throw error;

@@ -54,7 +54,7 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
   const read = (result: Readonly<Record<string, unknown>>): Draft => {
     try {
       const { object, unknown } = reader.decode(result);
-      sayUnknown(context, body.duplicates, unknown, options.fieldValidation);
+      sayUnknown(context, body, unknown, options.fieldValidation);
       return object;
     } catch (error) {
       throw patchProblem(error, type, body.value, result);

@@ -4,11 +4,11 @@ import { quoteText } from '@bowline/machinery';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
-import type { receivedBody } from './decode-body.ts';
+import type { Body, receivedBody } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
-/** How many unknown fields are named before the rest is only counted. */
-const MOST_NAMED = 100;
+/** MOST_NAMED is how many fields are named that nobody knows, or that stand twice. */
+export const MOST_NAMED = 100;
 
 /** receivedObject makes a draft of a body: of the right kind, in the right place, and without fields that nobody knows. */
 export function receivedObject(
@@ -22,7 +22,7 @@ export function receivedObject(
   checkType(resource, value);
   const { object, unknown } = strategy.decode(value);
   try {
-    sayUnknown(context, body.duplicates, unknown, fieldValidation);
+    sayUnknown(context, body, unknown, fieldValidation);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw badRequest(`${handledAs(resource, resource.kind)}: ${error.message}`);
@@ -81,18 +81,17 @@ function textOf(value: unknown): string {
 /** sayUnknown refuses, or warns of, what strict readers would not take. */
 export function sayUnknown(
   { warnings }: Pick<RequestContext, 'warnings'>,
-  duplicates: readonly string[],
+  { duplicates, refusals = duplicates }: Pick<Body, 'duplicates' | 'refusals'>,
   unknown: readonly string[],
   fieldValidation: FieldValidation,
 ): void {
   if (fieldValidation === 'Ignore') return;
+  const isStrict = fieldValidation === 'Strict';
   const problems = [
-    ...duplicates.map((path) => `duplicate field ${quoteText(path)}`),
+    ...(isStrict ? refusals : duplicates),
     ...unknown.map((path) => `unknown field ${quoteText(path)}`),
-  ];
+  ].slice(0, MOST_NAMED);
   if (problems.length === 0) return;
-  if (fieldValidation === 'Strict') {
-    throw badRequest(`strict decoding error: ${problems.slice(0, MOST_NAMED).join(', ')}`);
-  }
-  warnings.push(...problems.slice(0, MOST_NAMED));
+  if (isStrict) throw badRequest(`strict decoding error: ${problems.join(', ')}`);
+  warnings.push(...problems);
 }
