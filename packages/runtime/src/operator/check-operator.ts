@@ -1,9 +1,9 @@
-import { apiVersionOf, type Resource } from '@bowline/kubernetes';
+import { apiVersionOf, parseApiVersion, type Resource } from '@bowline/kubernetes';
 import { describeProblems } from '@bowline/machinery';
 import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { isCustomResource } from '../resource/custom-resource.ts';
-import type { Command } from './command.ts';
+import { type CustomResource, isCustomResource } from '../resource/custom-resource.ts';
+import type { Command, Sample } from './command.ts';
 import type { Operator } from './operator.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as it is declared. */
@@ -121,9 +121,25 @@ function rivals<T>(
 
 function checkSamples({ samples, resources }: Operator): string[] {
   return samples.flatMap((sample) => {
-    const kind = resources.find((each) => each.kind === sample.kind && apiVersionOf(each) === sample.apiVersion);
-    const problems = kind?.validate(sample) ?? [];
-    if (problems.length === 0) return [];
-    return [`its sample ${sample.kind} ${sample.metadata?.name ?? ''} is not valid: ${describeProblems(problems)}`];
+    const { apiVersion = '', kind } = sample;
+    const { group } = parseApiVersion(apiVersion);
+    const versions = resources.filter((each) => each.kind === kind && each.group === group);
+    const own = versions.find((each) => apiVersionOf(each) === apiVersion);
+    const name = `its sample ${kind} ${sample.metadata?.name ?? ''}`;
+    if (own) return sampleProblems(own, sample).map((problem) => `${name} is not valid: ${problem}`);
+    // Of kinds that are not ours, nothing is known here.
+    const [instead] = versions.map(apiVersionOf);
+    return instead === undefined
+      ? []
+      : [`${name} is in ${apiVersion}, which the operator does not define; write it in ${instead}`];
   });
+}
+
+/** The API server would drop an unknown field without a word to whoever applies the sample. */
+function sampleProblems(resource: CustomResource, sample: Sample): string[] {
+  const problems = resource.validate(sample);
+  return [
+    ...(problems.length === 0 ? [] : [describeProblems(problems)]),
+    ...resource.unknownFields(sample).map((path) => `${path}: there is no such field`),
+  ];
 }

@@ -141,6 +141,19 @@ describe('defineOperator', () => {
       /sample Site a is not valid: spec.size: Invalid value: 0: .*greater than or equal to 1/,
     ],
     [
+      { name: 'typo', controllers: [plain], resources: [Site], samples: [{ ...sample, spec: { sise: 2 } }] },
+      /sample Site a is not valid: spec.sise: there is no such field/,
+    ],
+    [
+      {
+        name: 'version',
+        controllers: [plain],
+        resources: [Site],
+        samples: [{ ...sample, apiVersion: 'example.dev/v2' }],
+      },
+      /sample Site a is in example.dev\/v2, which the operator does not define; write it in example.dev\/v1/,
+    ],
+    [
       { name: 'cleaners', controllers: [cleaner('a'), cleaner('b')] },
       /controllers a and b both clean up after a Site under the finalizer example.dev\/finalizer.*name another/,
     ],

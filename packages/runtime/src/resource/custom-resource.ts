@@ -36,6 +36,8 @@ export interface CustomResource<T = KubernetesObject, W = KubernetesObject, Id e
    * there, unknown fields are dropped and defaults filled in. With `oldObject` the object is an update of that one.
    */
   readonly validate: (object: unknown, options?: { readonly oldObject?: unknown }) => readonly FieldProblem[];
+  /** unknownFields are the paths of an object's fields that the kind does not know, and the API server would drop: `spec.sise`. */
+  readonly unknownFields: (object: unknown) => readonly string[];
   /** withDefaults is a written object as it will be read: apiVersion, kind and the schema's defaults filled in. */
   withDefaults(object: W): T;
   /** Never set: carries `W`. */

@@ -10,6 +10,7 @@ import {
   renderCustomResourceDefinition,
   resourceSchema,
   s,
+  unknownFields,
   type VersionDefinition,
   validateObject,
 } from '@bowline/machinery/schema';
@@ -90,6 +91,7 @@ export function defineResource<
     hasStatus: own.status !== undefined,
     validate: (object: unknown, { oldObject }: { readonly oldObject?: unknown } = {}): readonly FieldProblem[] =>
       validateObject(typed(object), schema, { oldObject: oldObject === undefined ? undefined : typed(oldObject) }),
+    unknownFields: (object: unknown): readonly string[] => unknownFields(object, schema, { isResource: true }),
     // The schema's defaults are what tells the two types apart.
     withDefaults: (object: WrittenObject<Spec>) => applyDefaults(typed(object), schema) as ReadObject<Spec, Status>,
   });
