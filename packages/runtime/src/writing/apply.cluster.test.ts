@@ -282,7 +282,7 @@ describe('apply', () => {
 
   test('does not fight the server over values that it always completes', async () => {
     await using c = await cluster();
-    const { client, writer } = await setUp(c);
+    const { client, owner, writer } = await setUp(c);
     // Defaults follow from max here, inside a list that is owned as a whole: nothing in the stored object tells them apart.
     const limits: LimitRange = {
       metadata: { namespace: c.namespace, name: 'limits' },
@@ -294,7 +294,18 @@ describe('apply', () => {
     expect(client.verbs()).toBe('find');
     const other = { ...limits, spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } };
     expect((await writer.apply(LimitRange, other)).outcome).toBe('configured');
-    expect((await writer.apply(LimitRange, limits)).outcome).toBe('configured');
+    const { outcome, object } = await writer.apply(LimitRange, limits);
+    expect(outcome).toBe('configured');
+    client.verbs();
+
+    // What it once asked for is forgotten: it asks once, and nothing is stored.
+    const later = restarted(client, { marks: { owner } });
+    const again = await later.apply(LimitRange, limits);
+    expect(again.outcome).toBe('unchanged');
+    expect(again.object.metadata?.resourceVersion).toBe(object.metadata?.resourceVersion);
+    expect(client.verbs()).toBe('find apply');
+    expect((await later.apply(LimitRange, limits)).outcome).toBe('unchanged');
+    expect(client.verbs()).toBe('find');
   });
 
   test('two writers of one manager that start at the same time end with one object', async () => {

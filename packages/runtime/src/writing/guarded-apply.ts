@@ -23,7 +23,8 @@ export interface Written<T> {
   /**
    * - `created`, `configured`: a request changed the object;
    * - `adopted`: it was not ours and is now;
-   * - `unchanged`: it is as it should be; no write was sent;
+   * - `unchanged`: it is as it should be; no write was sent, or one that stored nothing: the first of a process, where the
+   *   server or a webhook completes what is asked for, so that the object alone does not tell what was;
    * - `terminating`: it is being deleted; nothing was written, write again when it is gone.
    */
   readonly outcome: 'created' | 'configured' | 'adopted' | 'unchanged' | 'terminating';
@@ -154,7 +155,9 @@ class GuardedApply<T extends KubernetesObject> {
       object: plan.key,
       difference: difference ?? { path: leftovers?.path, why: 'foreign' },
     });
-    return { outcome: this.#adopted ? 'adopted' : 'configured', object: await this.#write(object, leftovers) };
+    const written = await this.#write(object, leftovers);
+    const isStored = written.metadata?.resourceVersion !== metadata.resourceVersion;
+    return { outcome: this.#adopted ? 'adopted' : isStored ? 'configured' : 'unchanged', object: written };
   }
 
   async #write(object: T, leftovers: Leftovers | undefined): Promise<T> {

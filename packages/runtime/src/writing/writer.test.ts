@@ -31,6 +31,13 @@ const answer: ConfigMap = {
   data: { a: '1' },
 };
 
+/** stored is the object after a write that changed its data. */
+const stored = (data: ConfigMap['data']): ConfigMap => ({
+  ...answer,
+  metadata: { ...answer.metadata, resourceVersion: '8' },
+  data,
+});
+
 const conflict: ScriptedAnswer = { status: 409, body: { kind: 'Status', reason: 'Conflict', code: 409 } };
 const absent: ScriptedAnswer = {
   status: 404,
@@ -120,8 +127,9 @@ describe('apply', () => {
   });
 
   it('names the object and version that it judged', async () => {
-    const { writer, transport } = setUp([{ body: answer }], cached(answer));
-    expect((await writer.apply(ConfigMap, { ...desired, data: { a: '2' } })).outcome).toBe('configured');
+    const changed = { ...desired, data: { a: '2' } };
+    const { writer, transport } = setUp([{ body: stored(changed.data) }], cached(answer));
+    expect((await writer.apply(ConfigMap, changed)).outcome).toBe('configured');
     expect(transport.sent(0)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
   });
 
@@ -164,13 +172,14 @@ describe('apply', () => {
     expect(transport.requests.length).toBe(8);
   });
 
-  it('remembers what the server makes of a wish, and only of that one', async () => {
+  it('asks once what the server makes of a wish, and remembers it of that one alone', async () => {
     const completed: ConfigMap = { ...answer, data: { a: 'as the webhook wants it' } };
-    const { writer, methods } = setUp([{ body: completed }, { body: completed }, { body: answer }], cached(completed));
-    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('configured');
+    const changed = { ...desired, data: { a: '2' } };
+    const { writer, methods } = setUp([{ body: completed }, { body: stored(changed.data) }], cached(completed));
+    expect((await writer.apply(ConfigMap, desired)).outcome).toBe('unchanged');
     expect((await writer.apply(ConfigMap, desired)).outcome).toBe('unchanged');
     expect(methods()).toBe('PATCH');
-    expect((await writer.apply(ConfigMap, { ...desired, data: { a: '2' } })).outcome).toBe('configured');
+    expect((await writer.apply(ConfigMap, changed)).outcome).toBe('configured');
   });
 
   it('does not take a changed object for a settled one', async () => {
