@@ -29,8 +29,13 @@ export interface ConfigurationsTrustOptions {
 }
 
 /** What is kept of a configuration in the cache. */
-type View = Pick<WebhookConfiguration, 'webhooks'>;
-const view = project(({ webhooks }: WebhookConfiguration): View => ({ webhooks }));
+interface View extends Pick<WebhookConfiguration, 'webhooks'> {
+  /** Whose it says it is. */
+  readonly operator: string | undefined;
+}
+const view = project(
+  (found: WebhookConfiguration): View => ({ operator: operatorOf(found), webhooks: found.webhooks }),
+);
 
 interface Part {
   readonly resource: Resource<WebhookConfiguration>;
@@ -60,7 +65,16 @@ export class ConfigurationsTrust implements Trust {
   }
 
   bundles(): readonly string[] {
-    return this.#parts.flatMap(({ informer, name }) => (informer.get({ name })?.webhooks ?? []).map(bundleIn));
+    return this.#seen().flatMap(({ webhooks = [] }) => webhooks.map(bundleIn));
+  }
+
+  ownBundles(): readonly string[] {
+    const own = this.#seen().filter(({ operator }) => operator === this.#options.operator);
+    return own.flatMap(({ webhooks = [] }) => webhooks.map(bundleIn));
+  }
+
+  #seen(): View[] {
+    return this.#parts.map(({ informer, name }) => informer.get({ name })).filter((each) => each !== undefined);
   }
 
   isCurrent(bundle: string): boolean {
@@ -90,6 +104,7 @@ export class ConfigurationsTrust implements Trust {
 
   async #inject(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
     if (!found || holds(found, bundle)) return undefined;
+    this.#refuseForeign(part, found);
     part.repeats.take(`caBundle of the ${part.resource.kind} ${part.name}`, bundle);
     const { resourceVersion } = found.metadata ?? {};
     const webhooks = found.webhooks?.map(({ name }) => ({ name, clientConfig: { caBundle: encode(bundle) } }));
@@ -98,22 +113,26 @@ export class ConfigurationsTrust implements Trust {
   }
 
   async #keep(part: Part, found: WebhookConfiguration | undefined, bundle: string, options: WriteOptions) {
-    const { client, operator } = this.#options;
+    const { client } = this.#options;
     const wanted = withBundle(part.wanted, bundle);
     const repeat = (): void => part.repeats.take(`the ${part.resource.kind} ${part.name}`, bundle);
     if (!found) {
       repeat();
       return await client.create(part.resource, wanted, options);
     }
-    if (found.metadata?.labels?.[OPERATOR_LABEL] !== operator) {
-      throw new BowlineError(
-        'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
-        `cannot write the ${part.resource.kind} ${part.name}: it lacks the label ${OPERATOR_LABEL}=${operator}, so somebody else made it; delete it, or choose another name`,
-      );
-    }
+    this.#refuseForeign(part, found);
     if (!differsFrom(found, wanted)) return undefined;
     repeat();
     return await client.update(part.resource, { ...found, webhooks: wanted.webhooks ?? [] }, options);
+  }
+
+  #refuseForeign({ resource, name }: Part, found: WebhookConfiguration): void {
+    const { operator } = this.#options;
+    if (operatorOf(found) === operator) return;
+    throw new BowlineError(
+      'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
+      `cannot write the ${resource.kind} ${name}: it lacks the label ${OPERATOR_LABEL}=${operator}, so somebody else made it; delete it, label it if it is the operator's, or choose another name`,
+    );
   }
 
   subscribe(listener: () => void): Disposable {
@@ -132,11 +151,15 @@ export class ConfigurationsTrust implements Trust {
 
 type ClientConfigured = NonNullable<WebhookConfiguration['webhooks']>[number];
 
+function operatorOf({ metadata }: WebhookConfiguration): string | undefined {
+  return metadata?.labels?.[OPERATOR_LABEL];
+}
+
 function bundleIn({ clientConfig }: ClientConfigured): string {
   return Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8');
 }
 
-function holds({ webhooks = [] }: View, bundle: string): boolean {
+function holds({ webhooks = [] }: Pick<View, 'webhooks'>, bundle: string): boolean {
   return webhooks.every((each) => bundleIn(each) === bundle);
 }
 

@@ -306,6 +306,27 @@ it('leaves a Secret that somebody else made alone, and says so', async () => {
   expect(replica.certificates.problem()).toBeUndefined();
 });
 
+it('writes no bundle into a configuration that somebody else made, nor trusts whom that trusts', async () => {
+  await using world = new CertificateWorld();
+  const ours = world.server.get(ValidatingWebhookConfiguration, CONFIGURATION) ?? {};
+  const { certificatePem: stranger } = await createCertificateAuthority({ commonName: 'stranger' });
+  const caBundle = Buffer.from(stranger).toString('base64');
+  const webhooks = ours.webhooks?.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } }));
+  world.server.put(ValidatingWebhookConfiguration, { ...ours, metadata: CONFIGURATION, webhooks });
+  const { certificates } = world.start();
+  await vi.waitFor(
+    () => expect(certificates.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN' }),
+    waiting,
+  );
+  expect(world.bundle()).toBe(stranger);
+  expect(world.secret()['ca.crt']).toContain('BEGIN CERTIFICATE');
+  expect(world.secret()['ca.crt']).not.toContain(stranger.trim());
+  // Whoever labels it says that it is the operator's.
+  world.server.put(ValidatingWebhookConfiguration, ours);
+  await settled(world);
+  expect(certificates.problem()).toBeUndefined();
+});
+
 it('does not fight for ever with somebody who keeps putting another bundle back', async () => {
   await using world = new CertificateWorld();
   const replica = world.start();

@@ -98,7 +98,7 @@ export class ManagedCertificates extends KeptCertificate {
     const { uid, resourceVersion } = secret?.metadata ?? {};
     const version = `${uid}/${resourceVersion}`;
     if (secret && this.#intact?.version === version) return this.#intact.state;
-    const trusted = this.#options.trust.bundles().flatMap(readAuthorities);
+    const trusted = this.#options.trust.ownBundles().flatMap(readAuthorities);
     const state = readState(secret, { known: this.#known, trusted });
     // An intact Secret says the same whatever else is known.
     if (state.damage.length === 0) this.#intact = { version, state };

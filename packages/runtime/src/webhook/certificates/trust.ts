@@ -4,6 +4,8 @@
 export interface Trust {
   /** bundles are what the configurations hold, as last seen: one text per webhook, empty where there is none. */
   bundles(): readonly string[];
+  /** ownBundles are those of configurations that belong to the operator: nobody else's authorities become its own. */
+  ownBundles(): readonly string[];
   /** isCurrent says whether every configuration, as last seen, holds exactly this bundle. */
   isCurrent(bundle: string): boolean;
   /**
@@ -20,6 +22,7 @@ export interface Trust {
 /** noTrust is for certificates that others make known to the API server. */
 export const noTrust: Trust = {
   bundles: () => [],
+  ownBundles: () => [],
   isCurrent: () => true,
   spread: () => Promise.resolve(),
   subscribe: () => ({ [Symbol.dispose]() {} }),
