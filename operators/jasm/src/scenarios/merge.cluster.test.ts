@@ -1,13 +1,14 @@
 import { Pod, Secret } from '@bowline/kubernetes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CONSENT_ANNOTATIONS, MANAGED_BY, SECRET_ANNOTATIONS } from '../api/names.ts';
-import { entry, type JasmCluster, jasmCluster, secretKey, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { secretKey, valuesOf } from '../testing/jasm-cluster.test-support.ts';
+import { type Scenario, startScenario } from './scenario.test-support.ts';
 
 const CONSENT = { [CONSENT_ANNOTATIONS.mergeAllowed]: 'true' };
 
-let c: JasmCluster;
+let c: Scenario;
 beforeAll(async () => {
-  c = await jasmCluster({ config: { allowAllPaths: true, allowDeletion: true } });
+  c = await startScenario({ config: { allowDeletion: true } });
 });
 afterAll(() => c[Symbol.asyncDispose]());
 
@@ -25,9 +26,9 @@ const change = (name: string, body: object): Promise<Secret> =>
 
 /** merged has a pod merge the values of a source into such a Secret, both called `name`. */
 async function merged(name: string, values: Readonly<Record<string, string>>): Promise<Secret> {
-  c.store.addSecret(`/${name}`, values);
+  await c.aws.put(c.path(name), values);
   await theirs(name);
-  await c.ask(name, entry(`/${name}`, name, { creationPolicy: 'Merge' }));
+  await c.ask(name, c.fromAws(name, { creationPolicy: 'Merge' }));
   await c.untilEvent(name, 'SecretSyncSuccess');
   return c.untilSecret(name);
 }
@@ -43,7 +44,7 @@ it('scenario 12 merges keys into a Secret of somebody else, follows the source, 
   expect(first.metadata?.labels?.[MANAGED_BY]).toBeUndefined();
   await change('followed', { data: { a: base64('forged'), b: null, theirs: base64('changed'), more: base64('more') } });
   await c.untilSecret('followed', holds({ theirs: 'changed', more: 'more', a: '1', b: '2' }));
-  c.store.addSecret('/followed', { b: '3', c: '4' });
+  await c.aws.put(c.path('followed'), { b: '3', c: '4' });
   await c.force('followed', '1');
   const last = await c.untilSecret('followed', holds({ theirs: 'changed', more: 'more', b: '3', c: '4' }));
   expect(last.metadata?.annotations?.[SECRET_ANNOTATIONS.managedKeys]).toBe('b,c');
@@ -52,7 +53,7 @@ it('scenario 12 merges keys into a Secret of somebody else, follows the source, 
 it('scenario 12 leaves a Secret alone that takes back its consent', async () => {
   await merged('withdrawn', { a: '1' });
   await change('withdrawn', { metadata: { annotations: { [CONSENT_ANNOTATIONS.mergeAllowed]: null } } });
-  c.store.addSecret('/withdrawn', { a: '2' });
+  await c.aws.put(c.path('withdrawn'), { a: '2' });
   await c.force('withdrawn', '1');
   expect((await c.untilEvent('withdrawn', 'SecretConflict')).note).toContain(CONSENT_ANNOTATIONS.mergeAllowed);
   expect(valuesOf(await c.untilSecret('withdrawn'))).toEqual({ theirs: 'theirs', a: '1' });
@@ -61,20 +62,20 @@ it('scenario 12 leaves a Secret alone that takes back its consent', async () => 
 });
 
 it('scenario 12 does not touch a key that was there before', async () => {
-  c.store.addSecret('/taken', { a: '1', theirs: 'ours' });
+  await c.aws.put(c.path('taken'), { a: '1', theirs: 'ours' });
   const before = await theirs('taken');
-  await c.ask('taken', entry('/taken', 'taken', { creationPolicy: 'CreateOrMerge' }));
+  await c.ask('taken', c.fromAws('taken', { creationPolicy: 'CreateOrMerge' }));
   expect((await c.untilEvent('taken', 'SecretConflict')).note).toContain('keys of its own called theirs');
   expect(await c.untilSecret('taken')).toEqual(before);
 });
 
 it('scenario 12 waits for the Secret with Merge, and makes one with CreateOrMerge', async () => {
-  c.store.addSecret('/waits', { a: '1' });
-  await c.ask('waits', entry('/waits', 'waits', { creationPolicy: 'Merge' }));
+  await c.aws.put(c.path('waits'), { a: '1' });
+  await c.ask('waits', c.fromAws('waits', { creationPolicy: 'Merge' }));
   expect((await c.untilEvent('waits', 'SecretSyncFailed')).note).toContain('creationPolicy Merge creates none');
   await theirs('waits');
   await c.untilSecret('waits', holds({ theirs: 'theirs', a: '1' }));
-  await c.ask('makes', entry('/waits', 'makes', { creationPolicy: 'CreateOrMerge' }));
+  await c.ask('makes', c.fromAws('waits', { secretName: 'makes', creationPolicy: 'CreateOrMerge' }));
   const made = await c.untilSecret('makes', holds({ a: '1' }));
   expect(made.metadata?.labels?.[MANAGED_BY]).toBe('caronte');
 });
@@ -91,8 +92,8 @@ it('scenario 12 merges again into a Secret that somebody made anew', async () =>
 it('scenario 14 leaves the keys in a Secret of somebody else when nobody asks for them any more', async () => {
   const before = await merged('left', { a: '1' });
   await c.admin.delete(Pod, secretKey(c, 'left'));
-  c.store.addSecret('/fence', { a: 'b' });
-  await c.ask('fence', entry('/fence', 'fence'));
+  await c.aws.put(c.path('fence'), { a: 'b' });
+  await c.ask('fence', c.fromAws('fence'));
   await c.untilEvent('fence', 'SecretSyncSuccess');
   await c.pass(3_600_000);
   expect(await c.untilSecret('left')).toEqual(before);
