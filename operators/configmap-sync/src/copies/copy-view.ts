@@ -36,6 +36,7 @@ export interface CopyView {
 export interface CopyMarks {
   readonly syncUid: string | undefined;
   readonly source: string | undefined;
+  readonly sourceUid: string | undefined;
   readonly appliedHash: string | undefined;
   readonly syncedAt: string | undefined;
   readonly isAdopted: boolean;
@@ -67,6 +68,7 @@ export function viewOf(configMap: ConfigMap): CopyView {
     marks: {
       syncUid: annotations[ANNOTATIONS.syncUid],
       source: annotations[ANNOTATIONS.source],
+      sourceUid: annotations[ANNOTATIONS.sourceUid],
       appliedHash: annotations[ANNOTATIONS.appliedHash],
       syncedAt: timeOf(annotations[ANNOTATIONS.syncedAt]),
       isAdopted: annotations[ANNOTATIONS.adopted] === 'true',

@@ -38,6 +38,14 @@ const ofEarlier = (change: Partial<ConfigMap> = {}): ConfigMap => {
   const annotations = { ...metadata?.annotations, [ANNOTATIONS.syncUid]: 'earlier' };
   return { metadata: { ...metadata, annotations }, ...rest, ...change };
 };
+/** A copy of a source that had the same name, and content. */
+const ofEarlierSource = (): ConfigMap => {
+  const { metadata, ...rest } = copyOf();
+  return {
+    metadata: { ...metadata, annotations: { ...metadata?.annotations, [ANNOTATIONS.sourceUid]: 'earlier' } },
+    ...rest,
+  };
+};
 const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
   metadata: place,
   data: { color: 'old' },
@@ -59,6 +67,7 @@ describe('planCopy', () => {
   it.each<Row>([
     ['creates what is not there', undefined, {}, 'create'],
     ['keeps a copy that is as it should be', copyOf(), {}, 'keep'],
+    ['marks a copy of a source that was made anew', ofEarlierSource(), {}, 'mark'],
     ['follows the source', copyOf(older), {}, 'write source'],
     ['repairs a copy that somebody edited', edited({ data: { color: 'green' } }), {}, 'write drift'],
     ['repairs a copy that somebody emptied', edited({ data: {} }), {}, 'write drift'],

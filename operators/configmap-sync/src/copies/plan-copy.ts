@@ -108,6 +108,7 @@ function isMarked(
     marks.appliedHash === desired.hash &&
     marks.syncUid === desired.origin[ANNOTATIONS.syncUid] &&
     marks.source === desired.origin[ANNOTATIONS.source] &&
+    marks.sourceUid === desired.origin[ANNOTATIONS.sourceUid] &&
     metadataHash === desired.metadataHash &&
     Object.entries(desired.labels).every(([name, value]) => labels[name] === value)
   );

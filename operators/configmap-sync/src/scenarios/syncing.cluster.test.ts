@@ -99,6 +99,20 @@ it('scenario 02 brings the first text and the first bytes of a source to the cop
   await c.untilReady('growing');
 });
 
+it('scenario 02 remembers on the copy which object its source is, when that was made anew', async () => {
+  await c.source('anew');
+  await c.sync('anew');
+  await c.untilReady('anew');
+  const before = await c.admin.get(ConfigMap, c.to('anew'));
+  await c.admin.delete(ConfigMap, c.from('anew'));
+  const { metadata } = await c.source('anew');
+  const isMarked = ({ metadata: marked }: ConfigMap) => marked?.annotations?.[ANNOTATIONS.sourceUid] === metadata?.uid;
+  const after = await c.until(ConfigMap, c.to('anew'), isMarked);
+  expect(after.metadata?.uid).toBe(before.metadata?.uid);
+  const syncedAt = (copy: ConfigMap) => copy.metadata?.annotations?.[ANNOTATIONS.syncedAt];
+  expect(syncedAt(after)).toBe(syncedAt(before));
+});
+
 it('scenario 02 writes nothing when only metadata of the source changes', async () => {
   await c.source('labelled');
   await c.sync('labelled');
