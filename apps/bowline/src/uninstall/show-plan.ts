@@ -79,13 +79,14 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
   const written = deleteResources
     ? 'what the deletion policies of the objects leave'
     : 'everything that the operators wrote';
+  const staying = [...(deleteResources ? [] : kept(counts)), ...home];
   return [
     title(plan),
     '',
     ...lines,
     '',
     ...(deleteResources ? [] : warnings(counts)),
-    `Kept: ${[...(deleteResources ? [] : kept(counts)), ...home].join(', ')}, and ${written}.`,
+    `Kept: ${staying.length > 0 ? `${staying.join(', ')}, and ` : ''}${written}.`,
     '',
   ].join('\n');
 }
