@@ -104,7 +104,7 @@ export interface DeleteOptions extends RequestOptions {
 export interface WriteGuard {
   /** assertMayWrite throws BOWLINE_NOT_LEADER when a write may no longer start. */
   assertMayWrite(): void;
-  /** No write outlives this. */
+  /** No write outlives this, from when it may be sent: the wait for what other namespaces hold does not count. */
   readonly writeTimeoutMs: number;
 }
 
