@@ -1,19 +1,33 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeKubeconfig } from '@bowline/control-plane';
-import { cluster } from '@bowline/control-plane/testing';
-import { ConfigMap, type KubernetesObject, resource } from '@bowline/kubernetes';
+import { type Cluster, cluster } from '@bowline/control-plane/testing';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  CustomResourceDefinition,
+  type KubernetesObject,
+  keyOf,
+  Namespace,
+  type Resource,
+  Role,
+  RoleBinding,
+  resource,
+  ServiceAccount,
+} from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { repositoryRoot } from '../../scripts/repository.ts';
 import { secondNode } from '../../scripts/second-node.ts';
 import { npm, packPackages } from '../support/packed-packages.ts';
 
-const example = join(repositoryRoot, 'docs/examples/ten-lines');
+/** The examples that are programs. The guide's is a project of its own, which test/guide reads and runs. */
+const EXAMPLES = ['ten-lines', 'copy'];
 
-/** A group of its own: the example's tests run beside this one, and their operator must not see these objects. */
+/** A group of its own: the examples' tests run beside this one, and their operators must not see these objects. */
 const group = 'packed.bowline.dev';
 const Greeting = resource<KubernetesObject & { spec?: object }>({
   group,
@@ -24,25 +38,22 @@ const Greeting = resource<KubernetesObject & { spec?: object }>({
   id: `Greeting.v1.${group}`,
 });
 
-/** A project of somebody else: the packed packages installed, the example's sources beside them. */
-function makeProject(folder: string): void {
+/** A project of somebody else: the packed packages installed, the examples' sources beside them, for a namespace of the test. */
+function makeProject(folder: string, namespace: string): void {
   const files = packPackages(folder, ['kubernetes', 'machinery', 'runtime']);
   const dependencies = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `file:${file}`]));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true, dependencies }));
   npm(folder, 'install', '--silent', '--no-audit', '--no-fund');
 
-  mkdirSync(join(folder, 'src'));
-  for (const file of ['greeter.ts', 'greeting.ts']) {
-    const source = readFileSync(join(example, file), 'utf8').replace('example.bowline.dev', group);
-    writeFileSync(join(folder, 'src', file), source);
+  for (const example of EXAMPLES) {
+    const source = join(repositoryRoot, 'docs/examples', example);
+    mkdirSync(join(folder, 'src', example), { recursive: true });
+    for (const file of readdirSync(source).filter((name) => /(?<!\.test)\.ts$/.test(name))) {
+      const text = readFileSync(join(source, file), 'utf8');
+      const here = text.replaceAll('example.bowline.dev', group).replaceAll('bowline-system', namespace);
+      writeFileSync(join(folder, 'src', example, file), here);
+    }
   }
-  writeFileSync(
-    join(folder, 'src/main.ts'),
-    `import { runOperators } from '@bowline/runtime';
-import { greeter } from './greeter.ts';
-await runOperators({ operators: [greeter], env: process.env, install: true, healthAddress: '0', metricsAddress: '0' });
-`,
-  );
   const compilerOptions = {
     module: 'NodeNext',
     target: 'ES2022',
@@ -57,39 +68,90 @@ await runOperators({ operators: [greeter], env: process.env, install: true, heal
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
 }
 
-it('the packed packages install into an empty project, type-check there, and run the ten-line operator on both Nodes', async () => {
+/** whileRunning runs an example's program for as long as the work takes, and sees that it ends well. */
+async function whileRunning(folder: string, example: string, node: string, work: () => Promise<void>): Promise<void> {
+  const running = spawn(node, [join(folder, 'out', example, 'main.js')], {
+    env: {
+      ...process.env,
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      HEALTH_ADDRESS: '0',
+      METRICS_ADDRESS: '0',
+      NODE_OPTIONS: '',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(running, 'close');
+  try {
+    await work();
+  } finally {
+    running.kill('SIGTERM');
+  }
+  expect(await ended).toEqual([0, null]);
+}
+
+async function greets(c: Cluster, name: string): Promise<void> {
+  await expect
+    .poll(() => c.admin.create(Greeting, { metadata: { namespace: c.namespace, name }, spec: {} }), {
+      timeout: 40_000,
+      interval: 250,
+    })
+    .toMatchObject({ metadata: { name } });
+  // The API server's admission learns of new kinds every 30 s only, and refuses their objects as owners until then.
+  const { data } = await c.until(ConfigMap, { name }, () => true, { timeoutMs: 120_000 });
+  expect(data).toEqual({ text: 'hello, world' });
+}
+
+async function copies(c: Cluster): Promise<void> {
+  const target = await c.createNamespace('packed-target');
+  const labels = { [`${group}/copy-to`]: target };
+  await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'settings', labels }, data: { a: '1' } });
+  const { data } = await c.until(ConfigMap, { namespace: target, name: 'settings' }, () => true);
+  expect(data).toEqual({ a: '1' });
+}
+
+/** Every kind of which an example prints manifests. */
+const PRINTED: readonly Resource<KubernetesObject>[] = [
+  Namespace,
+  CustomResourceDefinition,
+  ServiceAccount,
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+];
+
+/** applies has the server say that it would take each of the manifests that a program prints; answers their kinds. */
+async function applies(c: Cluster, printed: string): Promise<readonly string[]> {
+  const { items } = JSON.parse(printed) as { items: readonly KubernetesObject[] };
+  const writes = { fieldManager: 'packed', dryRun: true };
+  const kinds: string[] = [];
+  for (const object of items) {
+    const kind = PRINTED.find((each) => each.kind === object.kind);
+    if (!kind) throw new Error(`a ${object.kind} is printed, which this test does not know`);
+    await c.admin.patch(kind, keyOf(object), { type: 'apply', body: object }, writes);
+    kinds.push(kind.kind);
+  }
+  return kinds;
+}
+
+it('the packed packages install into an empty project, where the examples type-check, print manifests that apply, and run on both Nodes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-packed-'));
   try {
     await using c = await cluster({ prefix: 'packed' });
-    makeProject(folder);
+    makeProject(folder, c.namespace);
     execFileSync(process.execPath, [join(repositoryRoot, 'node_modules/typescript/bin/tsc'), '-p', folder], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    const kubeconfig = join(folder, 'kubeconfig');
-    await writeKubeconfig(kubeconfig, await c.kubeconfig('admin'));
+    await writeKubeconfig(join(folder, 'kubeconfig'), await c.kubeconfig('admin'));
 
-    for (const [index, program] of [process.execPath, secondNode().program].entries()) {
-      const running = spawn(program, [join(folder, 'out/main.js')], {
-        env: { ...process.env, KUBECONFIG: kubeconfig, NODE_OPTIONS: '' },
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-      const ended = once(running, 'close');
-      try {
-        const name = `greeting-${index}`;
-        await expect
-          .poll(() => c.admin.create(Greeting, { metadata: { namespace: c.namespace, name }, spec: {} }), {
-            timeout: 40_000,
-            interval: 250,
-          })
-          .toMatchObject({ metadata: { name } });
-        // The API server's admission learns of new kinds every 30 s only, and refuses their objects as owners until then.
-        const { data } = await c.until(ConfigMap, { name }, () => true, { timeoutMs: 120_000 });
-        expect(data).toEqual({ text: 'hello, world' });
-      } finally {
-        running.kill('SIGTERM');
-      }
-      expect(await ended).toEqual([0, null]);
-    }
+    const printing = [join(folder, 'out/ten-lines/main.js'), 'manifests'];
+    const printed = execFileSync(process.execPath, printing, { encoding: 'utf8' });
+    expect(await applies(c, printed)).toEqual(PRINTED.map(({ kind }) => kind));
+
+    await whileRunning(folder, 'copy', process.execPath, async () => {
+      await Promise.all([copies(c), whileRunning(folder, 'ten-lines', process.execPath, () => greets(c, 'first'))]);
+    });
+    await whileRunning(folder, 'ten-lines', secondNode().program, () => greets(c, 'second'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -13,6 +13,7 @@ import {
 } from '@bowline/runtime';
 import { copy } from './copy.ts';
 
+const { HEALTH_ADDRESS = '127.0.0.1:8081', METRICS_ADDRESS = '127.0.0.1:8080' } = process.env;
 const log = createLog({ format: 'text' });
 const metrics = createMetrics();
 const paths = defaultKubeconfigPaths({ env: process.env, home: homedir() });
@@ -21,8 +22,8 @@ const manager = new Manager({
   operators: [copy],
   clientFor: () => client,
   namespace: 'default',
-  healthAddress: '127.0.0.1:8081',
-  metricsAddress: '127.0.0.1:8080',
+  healthAddress: HEALTH_ADDRESS,
+  metricsAddress: METRICS_ADDRESS,
   log,
   metrics,
 });

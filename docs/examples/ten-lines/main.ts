@@ -7,5 +7,6 @@ import { manifests } from './manifests.ts';
 if (process.argv[2] === 'manifests') {
   process.stdout.write(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }, undefined, 2)}\n`);
 } else {
-  await runOperators({ operators: [greeter], env: process.env, install: true });
+  const { HEALTH_ADDRESS: healthAddress, METRICS_ADDRESS: metricsAddress } = process.env;
+  await runOperators({ operators: [greeter], env: process.env, install: true, healthAddress, metricsAddress });
 }

@@ -1,8 +1,12 @@
+import type { KubernetesObject } from '@bowline/kubernetes';
 import { customResourceDefinition, rbacManifests } from '@bowline/runtime';
 import { greeter } from './greeter.ts';
 
+const namespace = 'bowline-system';
+
 /** manifests is what an administrator applies: the CRD, and a ServiceAccount with exactly the rights that the greeter declares. */
-export const manifests = [
+export const manifests: readonly KubernetesObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
   ...greeter.resources.map(customResourceDefinition),
-  ...rbacManifests(greeter, { namespace: 'bowline-system' }),
+  ...rbacManifests(greeter, { namespace }),
 ];
