@@ -6,6 +6,7 @@ import { type Outcome, play } from './play.ts';
 import { type Right, rightsIn, without } from './rights.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios, unproved } from './scenarios.ts';
+import { spread } from './spread.ts';
 
 /** Cases at the same time: they wait more than they work. */
 const AT_ONCE = 8;
@@ -41,6 +42,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   });
   // All at once and before anything else: admission learns of new kinds every 30 s only.
   await install(controlPlane);
+  // Where there is time for a part of them only, every operator is in it.
   const all = spread(await Promise.all(scenarios.map(casesOf)));
   const violations = ['operators', 'docs/examples'].flatMap(unproved).map((operator) => ({
     seed: options.seed,
@@ -97,14 +99,6 @@ async function casesOf(scenario: Scenario): Promise<readonly Case[]> {
   // The names differ from place to place, the rights do not.
   const rights = rightsIn(rbacManifests(operator, { namespace: 'somewhere' }));
   return [{ scenario, taken: undefined }, ...rights.map((taken) => ({ scenario, taken }))];
-}
-
-/** spread puts cases in an order in which every part, as far as it goes, has its share of each operator's. */
-function spread(lists: readonly (readonly Case[])[]): readonly Case[] {
-  return lists
-    .flatMap((cases) => cases.map((each, index) => ({ each, at: index / cases.length })))
-    .sort((a, b) => a.at - b.at)
-    .map(({ each }) => each);
 }
 
 function playCase({ scenario, taken }: Case, controlPlane: ControlPlane): Promise<Outcome> {
