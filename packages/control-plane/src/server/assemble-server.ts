@@ -8,6 +8,7 @@ import { createAccessControl } from './authorization/access-control.ts';
 import { ensureBootstrapObjects } from './bootstrap-objects.ts';
 import { serveCustomResources } from './custom-resources/serve-custom-resources.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { expireEvents } from './expire-events.ts';
 import { trackFields } from './fields/track-fields.ts';
 import type { ApiRequest } from './http/api-request.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
@@ -60,9 +61,11 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
     onError,
   });
   await ensureBootstrapObjects(server);
+  const expiry = expireEvents(options);
   return {
     ...server,
     [Symbol.dispose]() {
+      expiry[Symbol.dispose]();
       customResources[Symbol.dispose]();
       admission[Symbol.dispose]();
       access[Symbol.dispose]();

@@ -1,0 +1,104 @@
+import type { Event } from '@bowline/kubernetes';
+import type { Clock, Timer } from '@bowline/machinery';
+import type { Storage } from './storage/storage.ts';
+import { objectOf, type Stored } from './storage/stored.ts';
+
+const COLLECTION = 'events';
+/** As long as the real server keeps them after their last write, unless it is told otherwise. */
+const LIFE_MS = 60 * 60_000;
+/** Many at once, rather than each by a timer of its own. */
+const LEAST_BETWEEN_MS = 10_000;
+/** When Events of an earlier run are looked at: not while the server starts. */
+const FIRST_LOOK_MS = 60_000;
+
+/** ExpireEventsOptions are what the expiry of Events needs. */
+export interface ExpireEventsOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** Told when Events cannot be removed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** expireEvents removes Events an hour after they were last written: nobody else ever deletes them. Disposing of it stops that. */
+export function expireEvents(options: ExpireEventsOptions): Disposable {
+  return new EventExpiry(options);
+}
+
+class EventExpiry implements Disposable {
+  readonly #options: ExpireEventsOptions;
+  readonly #watch: Disposable;
+  /** When each was written, by the monotonic clock, oldest first. */
+  #written = new Map<string, number>();
+  #timer: Timer | undefined;
+  #areOlderKnown: boolean;
+
+  constructor(options: ExpireEventsOptions) {
+    this.#options = options;
+    this.#areOlderKnown = options.storage.size(COLLECTION) === 0;
+    this.#watch = options.storage.watch(COLLECTION, ({ key, current }) => {
+      // A map keeps the order in which its keys came.
+      this.#written.delete(key);
+      if (current) this.#written.set(key, options.clock.monotonic());
+      this.#plan();
+    });
+    if (!this.#areOlderKnown) this.#after(FIRST_LOOK_MS);
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.cancel();
+    this.#watch[Symbol.dispose]();
+  }
+
+  #plan(): void {
+    const [oldest] = this.#written.values();
+    if (this.#timer || oldest === undefined) return;
+    this.#after(Math.max(LEAST_BETWEEN_MS, oldest + LIFE_MS - this.#options.clock.monotonic()));
+  }
+
+  #after(delayMs: number): void {
+    this.#timer = this.#options.clock.setTimer(delayMs, () => {
+      try {
+        if (!this.#areOlderKnown) this.#learnOlder();
+        this.#sweep();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+      this.#timer = undefined;
+      this.#plan();
+    });
+  }
+
+  #sweep(): void {
+    const { storage, clock } = this.#options;
+    const lastWritten = clock.monotonic() - LIFE_MS;
+    for (const [key, written] of this.#written) {
+      if (written > lastWritten) return;
+      const stored = storage.get(COLLECTION, key);
+      // The watch forgets it.
+      if (stored) storage.remove(COLLECTION, key, stored.revision, objectOf(stored));
+    }
+  }
+
+  /** What was stored before anybody looked says itself when it was written. */
+  #learnOlder(): void {
+    const { storage, clock } = this.#options;
+    const ahead = clock.monotonic() - clock.now();
+    const older: [string, number][] = [];
+    for (const stored of storage.select(COLLECTION))
+      if (!this.#written.has(stored.key)) older.push([stored.key, Math.min(writtenAt(stored), clock.now()) + ahead]);
+    older.sort(([, a], [, b]) => a - b);
+    this.#written = new Map([...older, ...this.#written]);
+    this.#areOlderKnown = true;
+  }
+}
+
+/** writtenAt is the wall time of the latest write that an Event tells of. */
+function writtenAt(stored: Stored): number {
+  const { metadata, lastTimestamp } = objectOf(stored) as Event;
+  const times = [
+    metadata?.creationTimestamp,
+    lastTimestamp,
+    ...(metadata?.managedFields ?? []).map(({ time }) => time),
+  ];
+  return Math.max(0, ...times.map((time) => (time ? Date.parse(time) : 0)));
+}
