@@ -11,17 +11,14 @@ export const tooManyKeys: Obstacle = {
 
 /** obstacleTo is why the sides cannot get what they should hold; undefined when nothing is in the way. */
 export function obstacleTo(
-  { source, destination, writeSource, writeDestination }: ThreeWayResult,
-  { isSourceImmutable, isCopyImmutable }: { readonly isSourceImmutable: boolean; readonly isCopyImmutable: boolean },
+  { source, destination, writeSource }: ThreeWayResult,
+  isSourceImmutable: boolean,
 ): Obstacle | undefined {
   if (writeSource && isSourceImmutable) {
     return failed(
       'SourceImmutable',
       'the source is immutable, but the copy was edited; undo that, or recreate the source',
     );
-  }
-  if (writeDestination && isCopyImmutable) {
-    return failed('DestinationImmutable', 'it is immutable, but the source was edited; delete it, and it is made anew');
   }
   const size = Math.max(contentSize(source), contentSize(destination));
   if (size <= MOST_CONTENT_BYTES) return undefined;

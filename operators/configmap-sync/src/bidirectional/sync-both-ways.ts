@@ -13,10 +13,11 @@ import { contentMembers, contentPatch } from '../copies/copy-bodies.ts';
 import { createCopy, patchCopy, untouched } from '../copies/copy-requests.ts';
 import { type CopyResult, failed, problemOf, stopped } from '../copies/copy-result.ts';
 import { type CopyView, viewOf } from '../copies/copy-view.ts';
-import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
+import { type Applied, type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
 import { losesSomething } from '../copies/merge-content.ts';
 import { ownerOf, ownerText } from '../copies/ownership.ts';
 import { type CopyPlan, planCopy } from '../copies/plan-copy.ts';
+import { recreate } from '../copies/write-copy.ts';
 import { copiedMetadata } from '../metadata/copied-metadata.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { baseOf, formatBase } from './base.ts';
@@ -124,7 +125,7 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
     resolve: resolutionOf(context),
   });
   const base = formatBase(merged.base);
-  const obstacle = obstacleTo(merged, { isSourceImmutable: source.isImmutable, isCopyImmutable: view.isImmutable });
+  const obstacle = obstacleTo(merged, source.isImmutable);
   if (obstacle || base === undefined) {
     return { source, results: [{ ...untouched(target, view), obstacle: obstacle ?? tooManyKeys }] };
   }
@@ -134,21 +135,35 @@ async function mergeSides(context: SyncContext, source: Source, target: Target, 
   const desired = desiredOf(context, current, merged.destination);
   const isThere =
     planFor(context, view, desired).step === 'keep' && base === copy.metadata?.annotations?.[ANNOTATIONS.base];
+  const applied = { content: merged.destination, hash: desired.hash, base };
   const result = isThere
     ? untouched(target, view)
-    : await patchCopy(
-        copyTools(context),
-        target,
-        view,
-        desired,
-        { content: merged.destination, hash: desired.hash, base },
-        {
+    : view.isImmutable && merged.writeDestination
+      ? await replaceCopy(context, { target, desired, applied, view, copy, merged })
+      : await patchCopy(copyTools(context), target, view, desired, applied, {
           withContent: merged.writeDestination,
           adopts: isAdopted,
           deed: isAdopted ? 'adopted' : merged.writeDestination ? 'updated' : 'marked',
-        },
-      );
+        });
   return { source: current, results: [{ ...result, obstacle: conflictOf(merged) }] };
+}
+
+interface Replacement {
+  readonly target: Target;
+  readonly desired: DesiredCopy;
+  readonly applied: Applied;
+  readonly view: CopyView;
+  readonly copy: ConfigMap;
+  readonly merged: ThreeWayResult;
+}
+
+/** replaceCopy makes a copy anew that cannot be changed; it is ours, because the plan stops at an adopted one. */
+async function replaceCopy(context: SyncContext, replacement: Replacement): Promise<CopyResult> {
+  const { target, desired, applied, view, copy, merged } = replacement;
+  const tools = copyTools(context);
+  // Its side of a conflict is nowhere else: were it stopped in between, the copy would come back with that of the source.
+  if (merged.conflicts.length > 0) await saveContent(tools, copy);
+  return recreate(tools, target, desired, applied, view, copy);
 }
 
 async function saveBoth(

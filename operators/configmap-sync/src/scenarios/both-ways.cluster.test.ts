@@ -134,6 +134,48 @@ it('scenario 16 ends a conflict when somebody makes both sides the same', async 
   expect(findCondition(sync, 'Conflict')).toMatchObject({ status: 'False' });
 });
 
+/** freeze makes a copy immutable, and gives it a label of somebody else. */
+const freeze = (name: string) =>
+  c.admin.patch(ConfigMap, c.to(name), {
+    type: 'merge',
+    body: { immutable: true, metadata: { labels: { keep: 'me' } } },
+  });
+
+it('scenario 16 recreates a copy of its own that was made immutable', async () => {
+  await start('frozen');
+  const frozen = await freeze('frozen');
+  await c.edit(c.from('frozen'), { color: 'blue', size: null });
+  const copy = await untilData(c.to('frozen'), { color: 'blue' });
+  expect(copy.metadata?.uid).not.toBe(frozen.metadata?.uid);
+  expect(copy.metadata?.labels).toEqual(frozen.metadata?.labels);
+  expect(copy.immutable).toBeUndefined();
+  await c.untilEvent('frozen', 'DestinationRecreated');
+  await c.untilReady('frozen');
+  await c.idle();
+  await c.edit(c.to('frozen'), { color: 'green' });
+  await untilData(c.from('frozen'), { color: 'green' });
+});
+
+it('scenario 16 keeps and saves what an immutable copy has of a conflict', async () => {
+  await start('icy', 'Manual');
+  await atOnce('icy', { color: 'left' }, { color: 'right' });
+  await c.untilReady('icy', 'KeyConflict');
+  const { metadata } = await freeze('icy');
+  await c.edit(c.from('icy'), { size: 'xl' });
+  const copy = await untilData(c.to('icy'), { color: 'right', size: 'xl' });
+  expect(copy.metadata?.uid).not.toBe(metadata?.uid);
+  expect(await dataOf(c.to('icy-before-sync'))).toEqual({ color: 'right', size: 'l' });
+  await c.untilReady('icy', 'KeyConflict');
+});
+
+it('scenario 16 leaves an immutable object that was there before alone, and says so', async () => {
+  await c.admin.create(ConfigMap, { metadata: c.to('stone'), data: { color: 'old' }, immutable: true });
+  await c.source('stone');
+  await c.sync('stone', { direction: 'Bidirectional' });
+  await c.untilReady('stone', 'DestinationImmutable');
+  expect(await dataOf(c.to('stone'))).toEqual({ color: 'old' });
+});
+
 it('scenario 16 creates either side again from the other', async () => {
   await start('again');
   await c.admin.delete(ConfigMap, c.to('again'));
