@@ -46,7 +46,7 @@ export const SECRET_ANNOTATIONS = {
   dataHash: `${PREFIX}/data-hash`,
   /** The hash of everything in the request that decides the content: another one means another content. */
   requestHash: `${PREFIX}/request-hash`,
-  /** The value of `force-sync` that was last obeyed. */
+  /** The values of `force-sync` that were obeyed last, and whose they were. */
   forced: `${PREFIX}/forced`,
   /** `Delete` when every asker said so. */
   deletionPolicy: `${PREFIX}/deletion-policy`,

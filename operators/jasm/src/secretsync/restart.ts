@@ -83,7 +83,7 @@ export function needsRestart(
 }
 
 /** RestartLimits say how often a workload is restarted for one Secret. */
-export interface RestartLimits {
+interface RestartLimits {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** No sooner than this after the last time. */
@@ -114,9 +114,9 @@ export async function restart(
     found?.spec?.template?.metadata?.annotations ?? {};
   // Gone, or marked before this process began.
   if (!found || valueIn(marked) === value || !asks(asked)) return 'unneeded';
-  // A time that lies ahead, whoever wrote it, is no reason to wait for longer.
-  const inMs = Math.min(timeIn(marked) + intervalMs - now, intervalMs);
-  if (inMs > 0) return { inMs };
+  // A time that lies ahead, or that nobody can read, is not ours: it would hold up restarts for as long as somebody likes.
+  const sinceMs = now - timeIn(marked);
+  if (sinceMs >= 0 && sinceMs < intervalMs) return { inMs: intervalMs - sinceMs };
   const { uid, resourceVersion } = found.metadata ?? {};
   const mark = `${value}${AT}${new Date(now).toISOString()}`;
   const body = {

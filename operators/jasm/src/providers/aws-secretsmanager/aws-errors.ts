@@ -130,14 +130,14 @@ export function isDenied(error: unknown): boolean {
 }
 
 /**
- * listRefusal is how long a list need not be asked for again after its call was refused as a whole: `now` when the list is the
- * reason, which may hold one id that AWS does not take, and `long` when the call is. Undefined: each secret would fail like this.
+ * listRefusal is what was refused when the call for a list failed as a whole: this `list`, which may hold an id that AWS does not
+ * take, or the `call` for any. Undefined: neither, and each of its secrets alone would fail in the same way.
  */
-export function listRefusal(error: unknown): 'now' | 'long' | undefined {
+export function listRefusal(error: unknown): 'list' | 'call' | undefined {
   if (error instanceof CredentialsError) return undefined;
   const { kind, code, isAnswer } = failureOf(error);
-  if (DENIALS.has(code) || UNKNOWN_CALLS.has(code)) return 'long';
-  return isAnswer && (kind === 'refused' || kind === 'not-found') ? 'now' : undefined;
+  if (DENIALS.has(code) || UNKNOWN_CALLS.has(code)) return 'call';
+  return isAnswer && (kind === 'refused' || kind === 'not-found') ? 'list' : undefined;
 }
 
 function messageFor({ kind, code, words, isAnswer }: Failure, { operation, secret }: AwsCall): string {

@@ -97,7 +97,7 @@ export class AwsSecretsManager implements SecretProvider {
     } catch (error) {
       const refusal = listRefusal(error);
       if (refusal === undefined) throw failure(error, call, signal);
-      if (refusal === 'long') this.#denied.add(source);
+      if (refusal === 'call') this.#denied.add(source);
       return await this.#fetchEach(refs, signal);
     }
   }
