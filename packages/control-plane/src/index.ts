@@ -39,6 +39,7 @@ export {
   type SteeringOptions,
   steering,
 } from './node-agent/steer.ts';
+export type { ServiceAddress, ServiceReference, ServiceResolver } from './server/admission/webhooks/service-address.ts';
 export type * from './server/audit/audit-event.ts';
 export type { RequestFault } from './server/faults/request-faults.ts';
 export { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigMap, Namespace, ServiceAccount } from '@bowline/kubernetes';
-import { VirtualClock } from '@bowline/machinery';
+import { json } from 'node:stream/consumers';
+import { ConfigMap, Namespace, Service, ServiceAccount, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { createCertificateAuthority, issueCertificate, VirtualClock } from '@bowline/machinery';
 import { type Client, createClient } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { attachControlPlane, attachmentOf } from '../access.ts';
@@ -42,6 +46,56 @@ describe('an embedded control plane in this process', () => {
     await expect(robot.create(ConfigMap, { metadata: key })).rejects.toThrow(
       /User "system:serviceaccount:default:robot" cannot create/,
     );
+  });
+
+  it('asks webhooks behind a Service where its embedder says that they are', async () => {
+    const authority = await createCertificateAuthority({ commonName: 'test' });
+    const issued = await issueCertificate({
+      authority,
+      commonName: 'judge',
+      dnsNames: ['judge.default.svc'],
+      usages: ['server'],
+    });
+    const judge = createServer({ cert: issued.certificatePem, key: issued.keyPem }, (request, response) => {
+      void json(request).then((review) => {
+        const { uid } = (review as { readonly request: { readonly uid: string } }).request;
+        const verdict = { uid, allowed: false, status: { message: 'not today' } };
+        response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: verdict }));
+      });
+    });
+    await once(judge.listen(0, '127.0.0.1'), 'listening');
+    const { port } = judge.address() as AddressInfo;
+    const asked: unknown[] = [];
+    try {
+      await using controlPlane = await startControlPlane({
+        ...alone,
+        listen: false,
+        resolveService: (service) => {
+          asked.push(service);
+          return { host: '127.0.0.1', port };
+        },
+      });
+      await using client = await clientOf(controlPlane);
+      const service = { namespace: 'default', name: 'judge' };
+      await client.create(Service, { metadata: service, spec: { ports: [{ port: 443 }] } });
+      await client.create(ValidatingWebhookConfiguration, {
+        metadata: { name: 'judge' },
+        webhooks: [
+          {
+            name: 'judge.example.com',
+            clientConfig: { service, caBundle: Buffer.from(authority.certificatePem).toString('base64') },
+            rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+          },
+        ],
+      });
+      await expect(client.create(ConfigMap, { metadata: key })).rejects.toThrow(/judge.example.com.*not today/);
+      expect(asked).toEqual([{ ...service, port: 443 }]);
+    } finally {
+      judge.close();
+      judge.closeAllConnections();
+    }
   });
 
   it('records who did what, without bodies', async () => {

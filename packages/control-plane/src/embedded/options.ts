@@ -1,4 +1,5 @@
 import type { Clock, Random } from '@bowline/machinery';
+import type { ServiceResolver } from '../server/admission/webhooks/service-address.ts';
 
 /** EmbeddedOptions describe a control plane that runs in this process. */
 export interface EmbeddedOptions {
@@ -26,6 +27,11 @@ export interface EmbeddedOptions {
   readonly workloads?: boolean | undefined;
   /** How many nodes the node agent plays. Defaults to 2; with 0 there is no agent. */
   readonly nodes?: number | undefined;
+  /**
+   * Finds where the webhooks behind a Service listen: cluster IPs lead nowhere. Defaults to none, so that only Services with an
+   * external name are reached.
+   */
+  readonly resolveService?: ServiceResolver | undefined;
   /** Defaults to the machine's. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */

@@ -45,6 +45,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         random,
         tokenKey: secrets.tokenKey,
         tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: [MASTERS] } }],
+        resolveService: options.resolveService,
         audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event), onError }),
         onError,
       },

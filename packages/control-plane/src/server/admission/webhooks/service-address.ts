@@ -10,14 +10,16 @@ export interface ServiceReference {
   readonly port: number;
 }
 
-/** Address is where a server listens. */
-export interface Address {
+/** ServiceAddress is where what stands behind a Service listens. */
+export interface ServiceAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** ServiceResolver finds what stands behind a Service, where cluster IPs lead nowhere; undefined when it does not know. */
-export type ServiceResolver = (service: ServiceReference) => Promise<Address | undefined> | Address | undefined;
+export type ServiceResolver = (
+  service: ServiceReference,
+) => Promise<ServiceAddress | undefined> | ServiceAddress | undefined;
 
 /**
  * serviceAddress is where a Service's port is reached. One with an external name is reached there, as a real API server does
@@ -27,7 +29,7 @@ export async function serviceAddress(
   storage: Storage,
   reference: ServiceReference,
   resolve: ServiceResolver | undefined,
-): Promise<Address> {
+): Promise<ServiceAddress> {
   const { namespace, name, port } = reference;
   const stored = storage.get('services', keyIn(namespace, name));
   if (!stored) throw new CallFailure(`service ${JSON.stringify(name)} not found`);

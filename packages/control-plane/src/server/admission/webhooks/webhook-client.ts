@@ -4,7 +4,7 @@ import type { WebhookClientConfig } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import type { Storage } from '../../storage/storage.ts';
 import { CallFailure, networkFailure, statusFailure } from './call-failure.ts';
-import { type Address, type ServiceResolver, serviceAddress } from './service-address.ts';
+import { type ServiceAddress, type ServiceResolver, serviceAddress } from './service-address.ts';
 import type { Webhook } from './webhook.ts';
 
 /** WebhookClientOptions says how webhooks are reached. */
@@ -84,7 +84,7 @@ export class WebhookClient implements Disposable {
     return send(https, options, review);
   }
 
-  async #addressOf({ url, service }: WebhookClientConfig, given: Address): Promise<Address> {
+  async #addressOf({ url, service }: WebhookClientConfig, given: ServiceAddress): Promise<ServiceAddress> {
     if (url || !service) return given;
     const { namespace = '', name = '', port = DEFAULT_SERVICE_PORT } = service;
     const { storage, resolveService } = this.#options;
