@@ -41,7 +41,8 @@ describe('decodeProtobuf', () => {
     expect(decode(Buffer.from(body, 'base64'))).toEqual(object);
   });
 
-  test.skipIf(EXAMPLES.length === 0)("reads Kubernetes' own examples of all kinds, with a value in every field", () => {
+  test("reads Kubernetes' own examples of all kinds, with a value in every field", ({ skip }) => {
+    skip(EXAMPLES.length === 0, `the modules of Kubernetes are not in ${MODULES}: build the real control plane once`);
     let count = 0;
     for (const folder of EXAMPLES) {
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.pb'))) {
