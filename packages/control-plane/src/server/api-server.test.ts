@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readYaml } from './handlers/read-yaml.ts';
 import { type Answer, startTestServer, type TestServer } from './in-process.test-support.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -281,3 +282,29 @@ async function next(events: AsyncGenerator<Record<string, unknown>>): Promise<un
   };
   return [value.type, value.object.metadata.name, value.object.metadata.resourceVersion];
 }
+
+describe('answers in YAML', () => {
+  const YAML = { accept: 'application/yaml' };
+
+  it('are there for objects, lists and refusals, and say the same', async () => {
+    const t = startTestServer();
+    const annotations = { n: '0777', word: 'yes', lines: 'a\nb\n' };
+    const made = await t.call('POST', MAPS, { metadata: { name: 'a', annotations } }, YAML);
+    expect([made.status, made.headers['content-type']]).toEqual([201, 'application/yaml']);
+    for (const path of [`${MAPS}/a`, MAPS, `${MAPS}/none`]) {
+      const { status, headers, body } = await t.call('GET', path, undefined, YAML);
+      const json = await t.call('GET', path);
+      expect([status, headers['content-type']]).toEqual([json.status, 'application/yaml']);
+      expect(readYaml(body.message ?? '').value).toEqual(json.body);
+    }
+  });
+
+  it('are not for watches, nor for those who want JSON more', async () => {
+    const t = startTestServer();
+    const refused = await t.call('GET', `${MAPS}?watch=true`, undefined, YAML);
+    expect(refused.status).toBe(406);
+    expect(refused.body.message).toContain('application/json;stream=watch');
+    const json = await t.call('GET', MAPS, undefined, { accept: 'application/yaml;q=0.5, application/json' });
+    expect(json.headers['content-type']).toBe('application/json');
+  });
+});

@@ -11,6 +11,7 @@ import type { RequestContext, ServerParts } from './handlers/context.ts';
 import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts';
 import { serveResource } from './handlers/serve-resource.ts';
 import type { ApiRequest, ApiResponse } from './http/api-request.ts';
+import { prefersYaml, YAML } from './http/negotiate.ts';
 import { type RequestInfo, readUrl, requestInfo } from './http/request-info.ts';
 import { warningHeaders } from './http/warning-headers.ts';
 import { Registry } from './registry/registry.ts';
@@ -115,10 +116,13 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const warnings: string[] = [];
       const audited: Audited = {};
       const recorded = audit?.begin(request, audited) ?? ((response: ApiResponse) => response);
+      const format = async (response: ApiResponse): Promise<ApiResponse> =>
+        prefersYaml(request.headers.accept) ? inYaml(request, response) : response;
       try {
-        return recorded(withWarnings(await answer(request, warnings, audited), warnings));
+        return recorded(withWarnings(await format(await answer(request, warnings, audited)), warnings));
       } catch (error) {
-        if (error instanceof StatusError) return recorded(withWarnings(statusResponse(error), warnings), error);
+        if (error instanceof StatusError)
+          return recorded(withWarnings(await format(statusResponse(error)), warnings), error);
         onError?.(error, request);
         const failure = internalError('the embedded control plane failed; its log says how');
         return recorded(statusResponse(failure), failure);
@@ -135,6 +139,16 @@ export function statusResponse(error: StatusError): ApiResponse {
     headers: { 'content-type': 'application/json', ...(retry === undefined ? {} : { 'retry-after': String(retry) }) },
     body: JSON.stringify(error.toStatus()),
   };
+}
+
+/** inYaml is an answer in JSON as YAML, where objects and kinds are told of; what is about the server itself stays JSON. */
+async function inYaml({ url }: ApiRequest, response: ApiResponse): Promise<ApiResponse> {
+  const { headers, body } = response;
+  if (!/^\/apis?(?:[/?]|$)/.test(url) || headers['content-type'] !== 'application/json' || typeof body !== 'string')
+    return response;
+  // Few ask for it, and its library is large.
+  const { yamlText } = await import('./printing/yaml-text.ts');
+  return { ...response, headers: { ...headers, 'content-type': YAML }, body: yamlText(body) };
 }
 
 /** withWarnings adds what the client should know, as headers that kubectl prints. */

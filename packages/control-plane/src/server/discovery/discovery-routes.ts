@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Route } from '../api-server.ts';
 import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
-import { parseAccept } from '../http/negotiate.ts';
+import { parseAccept, YAML } from '../http/negotiate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { noSuchResource, notAcceptable } from '../status/api-status.ts';
 import { type ApiGroup, aggregatedDocument, apiGroups, groupDocument, resourceListDocument } from './documents.ts';
@@ -19,8 +19,8 @@ export interface DiscoveryOptions {
 }
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-const PLAIN_TYPES = ['application/json', 'application/*', '*/*'];
-const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const PLAIN_TYPES = ['application/json', YAML, 'application/*', '*/*'];
+const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
 
 /** discoveryRoutes answer what is served, in which versions, by whom, and whether it is well. */
 export function discoveryRoutes(options: DiscoveryOptions): Route[] {

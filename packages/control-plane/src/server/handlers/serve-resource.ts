@@ -148,7 +148,7 @@ async function deleteCollection(
 
 function formOf(context: RequestContext): FormOptions {
   const forms: Representation[] = ['object', 'table', 'metadata'];
-  const form = representationOf(context.request.headers.accept, forms);
+  const form = representationOf(context.request.headers.accept, forms, context.info.verb === 'watch');
   const includeObject = context.query.get('includeObject');
   if (form === 'table' && !['None', 'Metadata', 'Object', ''].includes(includeObject ?? '')) {
     const problem = `includeObject: Invalid value: ${quoteText(includeObject ?? '')}: must be 'Metadata', 'Object', 'None', or empty`;

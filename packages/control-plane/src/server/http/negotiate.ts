@@ -9,23 +9,41 @@ export interface Accepted {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** JSON is the one format that answers are written in; clients of protobuf take it too. */
-const WRITTEN = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+/** YAML is the media type of answers in YAML. */
+export const YAML = 'application/yaml';
+/** What answers can be written in, and what clients of protobuf are told: they take JSON too. */
+const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
+/** The same for watches: nobody writes YAML in pieces. */
+const STREAMED = WRITTEN.filter((type) => type !== YAML).map((type) => `${type};stream=watch`);
+const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
 /**
  * representationOf finds the form that a client wants most among those we have. Tables and metadata come in version v1 of
  * their group alone; a client that takes nothing else is told what there is.
  */
-export function representationOf(accept: string | undefined, forms: readonly Representation[]): Representation {
+export function representationOf(
+  accept: string | undefined,
+  forms: readonly Representation[],
+  isStream = false,
+): Representation {
   if (accept === undefined || accept.trim() === '') return 'object';
-  let isJson = false;
+  let isKnown = false;
   for (const { type, parameters } of parseAccept(accept)) {
-    if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
-    isJson = true;
+    if (type !== YAML && !JSON_TYPES.includes(type)) continue;
+    isKnown = true;
+    if (type === YAML && isStream) continue;
     const form = formOf(parameters);
     if (form && forms.includes(form)) return form;
   }
-  throw isJson ? notAcceptable(WRITTEN) : nothingAcceptable(WRITTEN);
+  const written = isStream ? STREAMED : WRITTEN;
+  throw isKnown ? notAcceptable(written) : nothingAcceptable(WRITTEN);
+}
+
+/** prefersYaml says whether a client wants YAML more than JSON. */
+export function prefersYaml(accept: string | undefined): boolean {
+  // Nearly nobody does, and every request is asked.
+  if (!accept?.includes('yaml')) return false;
+  return parseAccept(accept).find(({ type }) => type === YAML || JSON_TYPES.includes(type))?.type === YAML;
 }
 
 function formOf(parameters: ReadonlyMap<string, string>): Representation | undefined {
