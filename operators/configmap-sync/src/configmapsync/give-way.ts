@@ -13,38 +13,53 @@ import type { SyncContext } from './watching.ts';
 /**
  * giveWay marks the targets from which what is written would come back to the source by way of other ConfigMapSyncs. Of a cycle, one
  * edge is enough to leave out: that of the youngest in it, because the others were there before. Its other copies go on, and so do
- * the others. They need not know; the youngest, which may see no event by which an older one closed the cycle, is told.
+ * the others.
  */
 export async function giveWay(context: SyncContext, targets: readonly Target[]): Promise<readonly Target[]> {
-  const { object, list, enqueue, deps, signal } = context;
-  const of = syncOf(object);
-  const written = [...targets, ...(of.spec.direction === 'Bidirectional' ? [sourceKey(context)] : [])].map(keyString);
-  const isReadByOthers = (node: string): boolean =>
-    list(ConfigMapSync, { by: { reads: node } }).some((sync) => keyString(keyOf(sync)) !== of.key);
+  const { object, list, deps, signal } = context;
   // Copies that nobody copies further, as almost all are, need no search.
-  if (!written.some(isReadByOthers)) return targets;
-  const all = list(ConfigMapSync);
-  const writing = writingSyncs(all);
-  const edges = syncEdges(of, writing, allNamespaces(context));
-  const { back, closing: own } = findLoops(edges, of.key);
+  if (!isCopiedFurther(context, targets)) return targets;
+  const { key } = syncOf(object);
+  const writing = writingSyncs(list(ConfigMapSync));
+  const { closing, back } = findLoops(syncEdges(syncOf(object), writing, allNamespaces(context)), key);
   if (back.length === 0) return targets;
   const judge = { reviews: deps.reviews, isReviewed: (name: string) => isObeyedIn(context, name), signal };
   const effective = await effectiveEdges(back, writing, judge);
-  const older = new Set(all.filter((sync) => isOlder(sync, object)).map((sync) => keyString(keyOf(sync))));
-  const isBefore = ({ by }: Edge): boolean => older.has(by);
-  const told = new Set(list(ConfigMapSync, { by: { cyclic: YES } }).map((sync) => keyString(keyOf(sync))));
-  const younger = findLoops([...own, ...effective], of.key).back.filter((edge) => !isBefore(edge));
-  for (const sync of all) {
-    const key = keyString(keyOf(sync));
-    if (!told.has(key) && younger.some(({ by }) => by === key)) enqueue(keyOf(sync));
-  }
-  const { closing } = findLoops([...own, ...effective.filter(isBefore)], of.key);
-  const looping = new Set(closing.flatMap(({ from, to }) => [from, to]));
+  const before = new Set(
+    list(ConfigMapSync)
+      .filter((sync) => isOlder(sync, object))
+      .map(keyTextOf),
+  );
+  const isBefore = ({ by }: Edge): boolean => before.has(by);
+  const younger = findLoops([...closing, ...effective], key).back.filter((edge) => !isBefore(edge));
+  tell(context, new Set(younger.map(({ by }) => by)));
+  const lost = findLoops([...closing, ...effective.filter(isBefore)], key).closing;
+  const looping = new Set(lost.flatMap(({ from, to }) => [from, to]));
   return targets.map((target) => (looping.has(keyString(target)) ? { ...target, problem: 'CycleDetected' } : target));
+}
+
+function isCopiedFurther(context: SyncContext, targets: readonly Target[]): boolean {
+  const { object, list } = context;
+  const own = keyTextOf(object);
+  const written = [...targets, ...(object.spec.direction === 'Bidirectional' ? [sourceKey(context)] : [])];
+  return written.some((each) =>
+    list(ConfigMapSync, { by: { reads: keyString(each) } }).some((sync) => keyTextOf(sync) !== own),
+  );
+}
+
+/** tell lets younger ConfigMapSyncs look again: they may see no event by which an older one has closed a cycle. */
+function tell({ list, enqueue }: SyncContext, younger: ReadonlySet<string>): void {
+  const know = new Set(list(ConfigMapSync, { by: { cyclic: YES } }));
+  const told = list(ConfigMapSync).filter((sync) => younger.has(keyTextOf(sync)) && !know.has(sync));
+  for (const sync of told) enqueue(keyOf(sync));
+}
+
+function keyTextOf(sync: ConfigMapSync): string {
+  return keyString(keyOf(sync));
 }
 
 /** Whether a ConfigMapSync was there before another; of two that came in the same second, the first by name. */
 function isOlder(one: ConfigMapSync, other: ConfigMapSync): boolean {
   const [mine = '', theirs = ''] = [one, other].map(({ metadata }) => metadata?.creationTimestamp);
-  return mine === theirs ? keyString(keyOf(one)) < keyString(keyOf(other)) : mine < theirs;
+  return mine === theirs ? keyTextOf(one) < keyTextOf(other) : mine < theirs;
 }
