@@ -114,18 +114,24 @@ function byPlace(causes: readonly Cause[], essential: (value: unknown) => unknow
 
 /** orderless puts the members of the objects that a message quotes into one order: in JSON they have none. */
 function orderless(message: string, essential: (value: unknown) => unknown): string {
-  const [before, after] = [message.slice(0, QUOTE.length), message.slice(QUOTE.length)];
-  if (before !== QUOTE) return message;
-  // As text within quotes, or as it is: then it ends where it can be read.
+  return withQuoted(message, (value) => sorted(essential(value)));
+}
+
+/** withQuoted is a message with another value in the place of the object that it quotes, as text within quotes or as it is. */
+export function withQuoted(message: string, change: (value: object) => unknown): string {
+  const start = message.indexOf(QUOTE) + QUOTE.length;
+  if (start < QUOTE.length) return message;
+  const after = message.slice(start);
   const [text] = /^"(?:[^"\\]|\\.)*"/.exec(after) ?? [];
+  // As it is, it ends where it can be read.
   const ends = text === undefined ? [...after.matchAll(/\}(?=: )/g)].map(({ index }) => index + 1) : [text.length];
   for (const end of ends) {
     try {
       const quoted = JSON.parse(after.slice(0, end)) as unknown;
       const value = text === undefined ? quoted : (JSON.parse(String(quoted)) as unknown);
-      if (typeof value !== 'object') return message;
-      const inOneOrder = JSON.stringify(sorted(essential(value)));
-      return `${QUOTE}${text === undefined ? inOneOrder : JSON.stringify(inOneOrder)}${after.slice(end)}`;
+      if (typeof value !== 'object' || value === null) return message;
+      const changed = JSON.stringify(change(value));
+      return `${message.slice(0, start)}${text === undefined ? changed : JSON.stringify(changed)}${after.slice(end)}`;
     } catch {
       // It goes on.
     }
@@ -160,6 +166,26 @@ function byTime(managers: readonly Managed[]): readonly Managed[] {
   const place = ({ operation, manager, apiVersion, subresource }: Managed): string =>
     [operation, manager, apiVersion, subresource].join(' ');
   return managers.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+}
+
+interface Managed {
+  readonly operation?: string;
+  readonly manager?: string;
+  readonly subresource?: string;
+}
+
+/**
+ * byManager forgets the order of those who did the same: it is that of their seconds first, and the same requests reach two servers
+ * in different ones.
+ */
+function byManager(managed: readonly Managed[]): readonly Managed[] {
+  const nameOf = ({ manager, subresource = '' }: Managed): string => `${manager}/${subresource}`;
+  const operations = new Set(managed.map(({ operation }) => operation));
+  return [...operations].flatMap((operation) =>
+    managed
+      .filter((each) => each.operation === operation)
+      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)),
+  );
 }
 
 /** Unknown fields are told in the order of a map. */
