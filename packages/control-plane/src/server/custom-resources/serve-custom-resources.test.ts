@@ -74,7 +74,8 @@ describe('a definition', () => {
       403,
       'boxes.example.test "late" is forbidden: create not allowed while custom resource definition is terminating',
     ]);
-    expect((await server.call('GET', NAMED)).status).toBe(200);
+    const labelled = await server.call('PATCH', NAMED, { metadata: { labels: { a: 'b' } } }, MERGE);
+    expect([labelled.status, labelled.body.message]).toEqual([200, undefined]);
     await server.call('PATCH', `${BOXES}/held`, { metadata: { finalizers: null } }, MERGE);
     expect((await server.call('GET', NAMED)).status).toBe(404);
     expect((await server.call('GET', BOXES)).status).toBe(404);

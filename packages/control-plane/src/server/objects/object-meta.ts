@@ -46,6 +46,14 @@ export function keepMeta(object: Draft, old: Draft): void {
 /** Finalizers that need no domain, on built-in kinds. */
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
+/** Built-in groups that take finalizers without a domain. One of them has such a finalizer itself: that of definitions. */
+const FREE_FINALIZERS: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+  'policy',
+]);
+
 /** The API server's limit for all keys and values of annotations together. */
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 
@@ -60,9 +68,8 @@ export function areTooLarge(annotations: Readonly<Record<string, string>>): bool
 export function metaProblems(
   object: Draft,
   old: Draft | undefined,
-  { nameRule: rule, schema }: Pick<ApiResource, 'nameRule' | 'schema'>,
+  { nameRule: rule, schema, group }: Pick<ApiResource, 'nameRule' | 'schema' | 'group'>,
 ): FieldProblem[] {
-  const isBuiltIn = schema !== undefined;
   const { name, generateName: prefix, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const problems: FieldProblem[] = [];
   const add = (field: string, value: unknown, detail: string): void => {
@@ -105,7 +112,7 @@ export function metaProblems(
   for (const finalizer of finalizers ?? []) {
     for (const detail of labelKeyProblems(finalizer)) add('metadata.finalizers', finalizer, detail);
   }
-  if (isBuiltIn) {
+  if (schema !== undefined && !FREE_FINALIZERS.has(group)) {
     (finalizers ?? []).forEach((finalizer, index) => {
       if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return;
       const detail = 'name is neither a standard finalizer name nor is it fully qualified';
