@@ -43,6 +43,13 @@ describe('listen', () => {
     ]);
   });
 
+  it('reads heads far beyond the limit of Node', async () => {
+    const handle = ({ url }: ApiRequest) => Promise.resolve({ status: 200, headers: json, body: String(url.length) });
+    await using listener = await listen({ handle });
+    const answer = await fetch(`http://127.0.0.1:${listener.port}/${'a'.repeat(100_000)}`);
+    expect([answer.status, await answer.text()]).toEqual([200, '100001']);
+  });
+
   it('refuses a body that is larger than the reader allows', async () => {
     await using listener = await listen({
       handle: async (request) => {

@@ -23,6 +23,9 @@ export interface Listener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** As the real server: Node's own limit is far lower. */
+const MOST_HEAD_BYTES = 1024 * 1024;
+
 /** Names that only HTTP/1.1 has, or that begin with a colon in HTTP/2. */
 const NOT_A_HEADER = /^:|^(connection|keep-alive|transfer-encoding)$/;
 
@@ -44,12 +47,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
           requestCert: true,
           rejectUnauthorized: false,
           // As the real server: a client that opens more waits.
-          settings: { maxConcurrentStreams: 250 },
+          settings: { maxConcurrentStreams: 250, maxHeaderListSize: MOST_HEAD_BYTES },
         },
         // Node gives requests of HTTP/2 the same methods; only its types keep the two apart.
         serve as never,
       )
     : createServer(serve);
+  // Node has no option for it where one server speaks both; its parser of HTTP/1.1 reads it here.
+  Object.assign(server, { maxHeaderSize: MOST_HEAD_BYTES });
   server.on('session', (session: { destroy(): void; on(event: 'close', done: () => void): void }) => {
     open.add(session);
     session.on('close', () => open.delete(session));
