@@ -1,29 +1,43 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type EmbeddedControlPlane, startControlPlane } from '@bowline/control-plane';
+import type { Random } from '@bowline/machinery';
 import type { Transport } from '@bowline/runtime';
 import type { HostileRequest } from './hostile-request.ts';
+import { chance } from './hostile-texts.ts';
 import { problemOf, type Told } from './judge.ts';
 import { WatchedStream } from './watched-stream.ts';
+import { goesOn, Wire, type WireAnswer } from './wire.ts';
 
 /** Nobody waits longer for an answer. Only the processor's time counts: other programs may run on this machine. */
 const MOST_CPU_MS = 1_500;
 const MOST_WAIT_MS = 20_000;
 const MOST_WATCHES = 8;
+/** How many requests go over HTTPS: each costs a handshake. */
+const SHARE_OF_WIRE = 0.05;
+/** How many watches nobody reads, of those over HTTPS. */
+const SHARE_OF_UNREAD = 0.5;
 
-/** FuzzedServer is an embedded control plane in this process that is asked anything. */
+/** Way is how a request reaches the server. */
+export type Way = 'in process' | 'HTTP/1.1' | 'HTTP/2';
+
+/** FuzzedServer is an embedded control plane in this process that is asked anything, mostly without a socket. */
 export class FuzzedServer implements AsyncDisposable {
   readonly #controlPlane: EmbeddedControlPlane;
   readonly #admin: Transport;
+  readonly #wire: Wire;
   readonly #bugs: unknown[];
-  readonly #watches: WatchedStream[] = [];
+  readonly #watches: Pick<WatchedStream, 'problems' | 'close'>[] = [];
   /** How long the slowest answer took the processor, in milliseconds, and what was asked. */
   slowest = { cpuMs: 0, family: '' };
   readonly statuses: Record<string, number> = {};
+  /** How many requests went over HTTPS, and how many of those, none of them sound, the server hung up on. */
+  readonly wire = { requests: 0, cutOff: 0 };
 
-  private constructor(controlPlane: EmbeddedControlPlane, admin: Transport, bugs: unknown[]) {
+  private constructor(controlPlane: EmbeddedControlPlane, admin: Transport, wire: Wire, bugs: unknown[]) {
     this.#controlPlane = controlPlane;
     this.#admin = admin;
+    this.#wire = wire;
     this.#bugs = bugs;
   }
 
@@ -31,13 +45,19 @@ export class FuzzedServer implements AsyncDisposable {
     const bugs: unknown[] = [];
     const controlPlane = await startControlPlane({
       kind: 'embedded',
-      listen: false,
       workloads: false,
       scheduler: false,
       nodes: 0,
       onError: (error) => bugs.push(error),
     });
-    return new FuzzedServer(controlPlane, await controlPlane.transport('admin'), bugs);
+    const { clusters, users } = await controlPlane.kubeconfig('admin');
+    const { user } = users[0];
+    const wire = new Wire({
+      url: controlPlane.url,
+      authority: Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString(),
+      token: 'token' in user ? user.token : '',
+    });
+    return new FuzzedServer(controlPlane, await controlPlane.transport('admin'), wire, bugs);
   }
 
   /** ask sends a request that must be answered, and answers what it says. */
@@ -52,33 +72,40 @@ export class FuzzedServer implements AsyncDisposable {
     };
   }
 
-  /** attack sends a request and answers everything that is wrong with the answer. */
-  async attack(request: HostileRequest): Promise<string[]> {
-    const { method, path, headers, body } = request;
+  /** askOver is `ask` over HTTPS. */
+  async askOver(
+    way: Way,
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = 'application/json',
+  ): Promise<Told> {
+    if (way === 'in process') return await this.ask(method, path, body, contentType);
+    const content = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { 'content-type': contentType, accept: 'application/json' };
+    const request = { family: 'limit', method, path, headers, body: content };
+    const signal = AbortSignal.timeout(MOST_WAIT_MS);
+    const answer = await (way === 'HTTP/2' ? this.#wire.http2(request, signal) : this.#wire.sound(request, signal));
+    return { status: answer.status, contentType: answer.headers['content-type'] ?? '', text: answer.text ?? '' };
+  }
+
+  /** attack sends a request, over HTTPS now and then, and answers everything that is wrong with the answer. */
+  async attack(random: Random, request: HostileRequest): Promise<string[]> {
     const problems: string[] = [];
     const gone = new AbortController();
     const began = process.cpuUsage();
     // The server's own timers do not keep the process alive.
     const timer = setTimeout(() => gone.abort(new Error(`nothing came within ${MOST_WAIT_MS} ms`)), MOST_WAIT_MS);
+    const isWire = chance(random, SHARE_OF_WIRE);
     try {
-      const response = await this.#admin.request({
-        method: method as 'GET',
-        path,
-        headers,
-        lane: 'call',
-        signal: gone.signal,
-        ...(body === undefined ? {} : { body }),
-      });
-      this.statuses[response.status] = (this.statuses[response.status] ?? 0) + 1;
-      const contentType = response.headers['content-type'] ?? '';
-      if (response.headers['cache-control'] === 'no-cache, private' && response.status === 200 && isWatch(path)) {
-        this.#watch(new WatchedStream(response.body, gone, path));
-      } else {
-        const problem = problemOf({ status: response.status, contentType, text: await response.text() });
-        if (problem !== undefined) problems.push(problem);
-      }
+      const answer = isWire
+        ? await this.#wire.send(random, request, gone.signal)
+        : await this.#inProcess(request, gone.signal);
+      if (isWire) this.wire.requests++;
+      if (answer === undefined) this.wire.cutOff++;
+      else this.#judge(answer, request, { gone, problems, isRead: !isWire || !chance(random, SHARE_OF_UNREAD) });
     } catch (error) {
-      problems.push(`no answer: ${String(error)}`);
+      problems.push(`no answer${isWire ? ' over HTTPS' : ''}: ${String(error)}`);
     } finally {
       clearTimeout(timer);
     }
@@ -90,8 +117,44 @@ export class FuzzedServer implements AsyncDisposable {
     return problems;
   }
 
+  async #inProcess({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const content = body === undefined ? {} : { body };
+    const response = await this.#admin.request({
+      method: method as 'GET',
+      path,
+      headers,
+      lane: 'call',
+      signal,
+      ...content,
+    });
+    return goesOn(response, path)
+      ? { ...response, text: undefined, stream: response.body }
+      : { ...response, text: await response.text() };
+  }
+
+  #judge(
+    { status, headers, text, stream }: WireAnswer,
+    { method, path }: HostileRequest,
+    {
+      gone,
+      problems,
+      isRead,
+    }: { readonly gone: AbortController; readonly problems: string[]; readonly isRead: boolean },
+  ): void {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+    if (text === undefined) {
+      const unread = { problems: [], close: () => gone.abort() };
+      this.#watch(stream && isRead ? new WatchedStream(stream, gone, path) : unread);
+      return;
+    }
+    // An answer to HEAD is its head.
+    if (method === 'HEAD' && text === '') return;
+    const problem = problemOf({ status, contentType: headers['content-type'] ?? '', text });
+    if (problem !== undefined) problems.push(problem);
+  }
+
   /** Old watches make place for new ones. */
-  #watch(stream: WatchedStream): void {
+  #watch(stream: Pick<WatchedStream, 'problems' | 'close'>): void {
     this.#watches.push(stream);
     if (this.#watches.length > MOST_WATCHES) this.#watches.shift()?.close();
   }
@@ -111,11 +174,8 @@ export class FuzzedServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const watch of this.#watches) watch.close();
+    this.#wire[Symbol.dispose]();
     await this.#admin.close();
     await this.#controlPlane.stop();
   }
-}
-
-function isWatch(path: string): boolean {
-  return /[?&]watch=|\/watch\//.test(path);
 }

@@ -1,5 +1,5 @@
 import { WIDGETS } from '../../support/sample-objects.ts';
-import type { FuzzedServer } from './fuzzed-server.ts';
+import type { FuzzedServer, Way } from './fuzzed-server.ts';
 
 const MIB = 1024 * 1024;
 const MAPS = '/api/v1/namespaces/fuzz-0/configmaps';
@@ -19,6 +19,8 @@ function bodyOf(bytes: number): string {
 const LIMITS: readonly (readonly [what: string, expected: number, ...ask: Parameters<FuzzedServer['ask']>])[] = [
   ['a body of 3 MiB', 201, 'POST', DRY, bodyOf(3 * MIB)],
   ['a body of 3 MiB and one byte', 413, 'POST', DRY, bodyOf(3 * MIB + 1)],
+  ['a body of 12 MiB', 413, 'POST', DRY, bodyOf(12 * MIB)],
+  ['a path of 40 kB', 200, 'GET', `/version?unknown=${'x'.repeat(40_000)}`],
   ['values of 1 MiB', 201, 'POST', DRY, map({ data: { a: 'x'.repeat(MIB) } })],
   ['values of more', 422, 'POST', DRY, map({ data: { a: 'x'.repeat(MIB + 1) } })],
   [
@@ -87,13 +89,21 @@ function deepDefinition(depth: number): unknown {
   };
 }
 
-/** limitProblems tries every limit. */
-export async function limitProblems(server: Pick<FuzzedServer, 'ask'>): Promise<string[]> {
+const WAYS: readonly Way[] = ['in process', 'HTTP/1.1', 'HTTP/2'];
+
+/** limitProblems tries every limit, in every way that a request can come. */
+export async function limitProblems(server: Pick<FuzzedServer, 'askOver'>): Promise<string[]> {
   const problems: string[] = [];
-  for (const [what, expected, ...ask] of LIMITS) {
-    const { status, text } = await server.ask(...ask);
-    if (status !== expected)
-      problems.push(`${what} is answered with ${status} instead of ${expected}: ${text.slice(0, 200)}`);
+  for (const way of WAYS) {
+    for (const [what, expected, ...ask] of LIMITS) {
+      try {
+        const { status, text } = await server.askOver(way, ...ask);
+        if (status !== expected)
+          problems.push(`${what}, ${way}, is answered with ${status} instead of ${expected}: ${text.slice(0, 200)}`);
+      } catch (error) {
+        problems.push(`${what}, ${way}, is not answered: ${String(error)}`);
+      }
+    }
   }
   return problems;
 }

@@ -1,0 +1,52 @@
+/** RawAnswer is an answer of HTTP/1.1. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const HEAD_END = '\r\n\r\n';
+
+/** rawAnswer reads what came over a connection; undefined where that is not a whole answer. */
+export function rawAnswer(bytes: Buffer, isHead: boolean): RawAnswer | undefined {
+  const head = rawHead(bytes);
+  if (!head) return undefined;
+  const { status, headers, rest } = head;
+  if (isHead) return { status, headers, text: '' };
+  if (headers['transfer-encoding'] === 'chunked') {
+    const body = withoutChunks(rest);
+    return body && { status, headers, text: body.toString() };
+  }
+  const length = Number(headers['content-length'] ?? rest.length);
+  return rest.length < length ? undefined : { status, headers, text: rest.subarray(0, length).toString() };
+}
+
+/** rawHead reads the head of an answer, and what is there after it; undefined while it is not all there. */
+export function rawHead(bytes: Buffer): (Omit<RawAnswer, 'text'> & { readonly rest: Buffer }) | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  if (end < 0) return undefined;
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const rest = bytes.subarray(end + HEAD_END.length);
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
+  // 100 Continue: the answer comes after it.
+  if (status < 200) return rawHead(rest);
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  return { status, headers, rest };
+}
+
+function withoutChunks(bytes: Buffer): Buffer | undefined {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const line = bytes.indexOf('\r\n', at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(bytes.subarray(at, line).toString(), 16);
+    if (size === 0) return Buffer.concat(parts);
+    parts.push(bytes.subarray(line + 2, line + 2 + size));
+    at = line + 2 + size + 2;
+    if (!(at <= bytes.length)) return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2';
+import { setImmediate as turn } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import type { Random } from '@bowline/machinery';
+import type { HostileRequest } from './hostile-request.ts';
+import { chance } from './hostile-texts.ts';
+import { isSendableOverHttp2, soundBytes, type WireBytes, wireBytes } from './hostile-wire.ts';
+import { rawAnswer, rawHead } from './raw-http.ts';
+
+/** WireAnswer is what came back. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined where the answer is a watch, which goes on. */
+  readonly text?: string | undefined;
+  /** The watch, where it can be read. */
+  readonly stream?: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** WireOptions says where the server is and who asks. */
+export interface WireOptions {
+  readonly url: string;
+  readonly authority: string;
+  readonly token: string;
+}
+
+/** How long a request that HTTP does not allow may wait for more before it is ended. */
+const PATIENCE_MS = 50;
+
+/** Wire sends requests over HTTPS: with HTTP/2 as a client does, and with HTTP/1.1 byte by byte. */
+export class Wire implements Disposable {
+  readonly #options: WireOptions;
+  #session: ClientHttp2Session | undefined;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /** send answers undefined where the server hung up on what was no sound request. */
+  send(random: Random, request: HostileRequest, signal: AbortSignal): Promise<WireAnswer | undefined> {
+    if (isSendableOverHttp2(request) && chance(random, 0.5)) return this.http2(request, signal);
+    return this.http1(wireBytes(random, request, this.#options.token), request, signal);
+  }
+
+  /** sound sends a request over HTTP/1.1 as a client does. */
+  async sound(request: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const answer = await this.http1(soundBytes(request, this.#options.token), request, signal);
+    if (!answer) throw new Error('the connection ended without an answer');
+    return answer;
+  }
+
+  /** http2 sends a request as a stream of a session that others share. */
+  async http2({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const stream = this.#open().request(
+      { authorization: `Bearer ${this.#options.token}`, ...headers, ':method': method, ':path': path },
+      { endStream: body === undefined, signal },
+    );
+    const answered = new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
+      stream.once('response', (got) => resolve(got as Readonly<Record<string, string>>));
+      stream.once('error', reject);
+      stream.once('close', () => reject(new Error(`the stream ended with ${stream.rstCode}, without an answer`)));
+    });
+    // What comes after an answer is nobody's concern: servers need not read a body to its end.
+    stream.on('error', () => {});
+    if (body !== undefined) stream.end(body);
+    const got = await answered;
+    const head = { status: Number(got[':status']), headers: got };
+    return goesOn(head, path) ? { ...head, stream } : { ...head, text: await textOf(stream) };
+  }
+
+  /** http1 sends bytes over a connection of their own, which the server ends, unless a watch begins. */
+  async http1(
+    bytes: WireBytes,
+    { method, path }: HostileRequest,
+    signal: AbortSignal,
+  ): Promise<WireAnswer | undefined> {
+    const socket = await this.#connect(signal);
+    let got = Buffer.alloc(0);
+    const watch = new Promise<WireAnswer>((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        got = Buffer.concat([got, chunk]);
+        const head = rawHead(got);
+        if (head && goesOn(head, path)) resolve({ status: head.status, headers: head.headers });
+      });
+    });
+    const end = new Promise<void>((resolve) => {
+      // A server that refuses a request need not read it to its end.
+      socket.on('error', () => {}).on('close', () => resolve());
+    });
+    for (const piece of bytes.pieces) {
+      socket.write(piece);
+      await turn();
+    }
+    const patience = bytes.isSound ? undefined : setTimeout(() => socket.end(), PATIENCE_MS);
+    const begun = await Promise.race([watch, end]);
+    clearTimeout(patience);
+    if (begun) {
+      // Nobody reads it: the server must bear that.
+      socket.pause();
+      return begun;
+    }
+    signal.throwIfAborted();
+    const answer = rawAnswer(got, method === 'HEAD');
+    if (answer === undefined && bytes.isSound)
+      throw new Error(`the connection ended after ${JSON.stringify(got.toString('latin1').slice(0, 300))}`);
+    return answer;
+  }
+
+  [Symbol.dispose](): void {
+    this.#session?.destroy();
+  }
+
+  /** Servers may end a session for what was sent over it. */
+  #open(): ClientHttp2Session {
+    if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session;
+    const session = connectHttp2(this.#options.url, { ca: this.#options.authority });
+    session.on('error', () => {});
+    this.#session = session;
+    return session;
+  }
+
+  #connect(signal: AbortSignal): Promise<TLSSocket> {
+    const { hostname, port } = new URL(this.#options.url);
+    return new Promise((resolve, reject) => {
+      const ca = this.#options.authority;
+      const socket = connect({ host: hostname, port: Number(port), ca, ALPNProtocols: ['http/1.1'] });
+      socket.once('secureConnect', () => resolve(socket)).once('error', reject);
+      signal.addEventListener('abort', () => socket.destroy(), { once: true });
+    });
+  }
+}
+
+/** goesOn is whether an answer is a watch, which does not end. */
+export function goesOn({ status, headers }: Pick<WireAnswer, 'status' | 'headers'>, path: string): boolean {
+  return status === 200 && headers['cache-control'] === 'no-cache, private' && /[?&]watch=|\/watch\//.test(path);
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
