@@ -11,8 +11,8 @@ export interface FieldShape {
   readonly format: 'byte' | 'date-time' | 'quantity' | undefined;
   /** Whether server-side apply is known to own the members of the map or list one by one. */
   readonly granular: boolean;
-  /** The type of the values; undefined where they may be of any. */
-  readonly type: SchemaType | undefined;
+  /** The type of the values: `scalar` where they may be any but objects and lists, undefined where they may be of any. */
+  readonly type: SchemaType | 'scalar' | undefined;
   /** Whether a value that is an object is owned as a whole. */
   readonly mapType: 'granular' | 'atomic';
   /** What tells the elements of a value that is a list apart: their keys, their value, or nothing. */
@@ -147,9 +147,9 @@ function structuralShape(schema: StructuralSchema): FieldShape {
   });
 }
 
-/** To server-side apply a time may be anything: what it is worth is judged later. */
-function typeOf(type: SchemaType | undefined, format: string | undefined): SchemaType | undefined {
-  return format === 'date-time' ? undefined : type;
+/** To server-side apply a time may be any number or text: what it is worth is judged later. */
+function typeOf(type: SchemaType | undefined, format: string | undefined): FieldShape['type'] {
+  return format === 'date-time' ? 'scalar' : type;
 }
 
 function cached(shapes: WeakMap<object, FieldShape>, schema: object, make: () => FieldShape): FieldShape {

@@ -174,6 +174,7 @@ describe('shapeProblems', () => {
     expect(shapeProblems({ since: 1, name: 1 }, times)).toEqual([
       '.name: expected string, got &value.valueUnstructured{Value:1}',
     ]);
+    expect(shapeProblems({ since: { a: 1 } }, times)).toEqual(['.since: expected any scalar, got &{map[a:1]}']);
   });
 
   it('stops where more would help nobody', () => {

@@ -42,6 +42,9 @@ function findProblems(value: unknown, shape: FieldShape, path: string, problems:
       if (typeof value !== 'number' && typeof value !== 'bigint')
         wrong(`expected numeric (int or float), got ${goType(value)}`);
       break;
+    case 'scalar':
+      if (typeof value === 'object') wrong(`expected any scalar, got &{${goText(value)}}`);
+      break;
     case undefined:
   }
 }
