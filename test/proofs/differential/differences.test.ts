@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { differences } from './differences.ts';
 import { KNOWN } from './known.ts';
-import { normalised } from './normalise.ts';
+import { normalised, type Said } from './normalise.ts';
+import { put, type Step } from './step.ts';
 
 it('tells what is missing once, at the top of it, and knows elements of lists by their names', () => {
   const real = {
@@ -33,4 +34,67 @@ it('knows at most 40 differences, each by a name of its own and with a reason', 
   expect(KNOWN.length).toBeLessThanOrEqual(40);
   expect(new Set(KNOWN.map(({ name }) => name)).size).toBe(KNOWN.length);
   expect(KNOWN.filter(({ reason }) => reason.length < 20)).toEqual([]);
+});
+
+const NAMES = { namespace: 'case-1', own: 'own-1' };
+
+function refusal(...causes: readonly (readonly [field: string, message: string])[]): Said {
+  const told = causes.map(([field, message]) => ({ field, message, reason: 'FieldValueInvalid' }));
+  const body = { kind: 'Status', code: 422, message: 'a is invalid: b', details: { causes: told } };
+  return normalised({ status: 422, headers: {}, body }, NAMES);
+}
+
+/** The names of the known differences between two answers; undefined for one that nobody knows. */
+function known(step: Step, real: Said, ours: Said): readonly (string | undefined)[] {
+  return differences(real, ours).map(
+    (each) => KNOWN.find(({ isOf }) => isOf({ ...each, case: 'a', step, answers: { real, ours } }))?.name,
+  );
+}
+
+it('does not mind the order of members, nor what is drawn, in an object that a message quotes', () => {
+  const quoted = (object: unknown): Said =>
+    refusal(['patch', `Invalid value: ${JSON.stringify(JSON.stringify(object))}: json: no`]);
+  const [real, ours] = [quoted({ a: 1, uid: 'x', b: { c: 2, d: 3 } }), quoted({ b: { d: 3, c: 2 }, uid: 'y', a: 1 })];
+  expect(differences(real, ours)).toEqual([]);
+  expect(differences(real, quoted({ a: 1, uid: 'x', b: { c: 2, d: 4 } }))).toHaveLength(2);
+  const plain = (labels: string): Said => refusal(['spec.selector', `Invalid value: {"matchLabels":${labels}}: no: {`]);
+  expect(differences(plain('{"a":"b","c":"}: "}'), plain('{"c":"}: ","a":"b"}'))).toEqual([]);
+});
+
+const FORBIDDEN =
+  'Forbidden: pod updates may not change fields other than `a` (allow it to be set to 1 if it was previously negative)';
+const POD = put('/api/v1/namespaces/NS/pods/a', {});
+const JOB = put('/apis/batch/v1/namespaces/NS/jobs/a', {});
+const immutable = (field: string, value: string, words = 'field is immutable'): readonly [string, string] => [
+  field,
+  `Invalid value: ${value}: ${words}`,
+];
+
+it.each([
+  ['the difference that the real server shows', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec', FORBIDDEN], true],
+  ['another field', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec.nodeName', FORBIDDEN], false],
+  ['other words', POD, ['spec', `${FORBIDDEN}\n@@ -1 +1 @@`], ['spec', FORBIDDEN.replace('may', 'must')], false],
+  [
+    'the template of a Job',
+    JOB,
+    immutable('spec.template', '{"Spec":{}}'),
+    immutable('spec.template', '{"spec":{}}'),
+    true,
+  ],
+  ['a selector of a Job', JOB, immutable('spec.selector', '{"a":1}'), immutable('spec.selector', '{"a":2}'), false],
+  [
+    'other words about a Job',
+    JOB,
+    immutable('spec.template', '{"Spec":{}}'),
+    immutable('spec.template', '{"spec":{}}', 'no'),
+    false,
+  ],
+] as const)('excuses %s, or not: no more than is known', (_what, step, real, ours, isKnown) => {
+  const names = known(step, refusal(real), refusal(ours));
+  expect(names).toHaveLength(2);
+  expect(names.every((name) => (name !== undefined) === isKnown)).toBe(true);
+});
+
+it('does not excuse a problem that one server alone tells of', () => {
+  expect(known(POD, refusal(['spec', `${FORBIDDEN}\n@@`], ['a', 'b']), refusal(['a', 'b']))).toEqual([undefined]);
 });

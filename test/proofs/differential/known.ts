@@ -1,10 +1,13 @@
 import type { Difference } from './differences.ts';
+import { type Said, withQuoted } from './normalise.ts';
 import type { Step } from './step.ts';
 
 /** Found is a difference and where it was found. */
 export interface Found extends Difference {
   readonly case: string;
   readonly step: Step;
+  /** The whole answers. */
+  readonly answers: { readonly real: Said; readonly ours: Said };
 }
 
 /** KnownDifference is where we answer otherwise on purpose, or do not mind. */
@@ -12,14 +15,65 @@ export interface KnownDifference {
   readonly name: string;
   readonly reason: string;
   isOf(found: Found): boolean;
+  /** Whether one server has changed something then and the other has not: what comes later cannot be compared. Defaults to false. */
+  readonly endsCase?: boolean;
 }
 
 /** said is the text of a value: what a difference is about can be anywhere in an answer. */
 const said = (value: unknown): string => JSON.stringify(value) ?? '';
 const isMessage = (path: string): boolean => path === 'body.message' || path.startsWith('body.details.causes');
 const isDiscovery = ({ case: name }: Found): boolean => name.includes('discovery');
+
+const CAUSES = 'body.details.causes.';
+
+/** causeOf is the problem that a difference is about: a field and what is said of it. */
+function causeOf({ path }: Difference): string | undefined {
+  return path.startsWith(CAUSES) ? path.slice(CAUSES.length) : undefined;
+}
+
+function causesOf({ body }: Said): Readonly<Record<string, unknown>> {
+  return (body as { details?: { causes?: Readonly<Record<string, unknown>> } }).details?.causes ?? {};
+}
+
+/**
+ * isSaidOtherwise: both servers tell of the problem, for the same reason, and what they say is the same once `essence` has taken
+ * out of it what is known to differ. Another field, or other words, are not.
+ */
+function isSaidOtherwise(found: Found, essence: (text: string) => string): boolean {
+  const { path, real, ours, answers } = found;
+  const text = causeOf(found);
+  if (text === undefined)
+    return path === 'body.message' && typeof real === 'string' && essence(real) === essence(String(ours));
+  const [own, other] = [answers.real, answers.ours].map(causesOf);
+  const [here = {}, there = {}] = ours === undefined ? [own, other] : [other, own];
+  return Object.entries(there).some(
+    ([each, reason]) => reason === here[text] && !(each in here) && essence(each) === essence(text),
+  );
+}
+
+/** withoutManagers leaves out of a message who manages the object that it quotes. */
+function withoutManagers(text: string): string {
+  return withQuoted(text, (object) => {
+    const { metadata, ...rest } = object as { readonly metadata?: object };
+    return { ...rest, metadata: { ...metadata, managedFields: undefined } };
+  });
+}
+
+const isApply = ({ headers }: Step): boolean => headers?.['content-type'] === 'application/apply-patch+yaml';
+
 /** isAbsent: the real server says something and we say nothing there. */
 const isAbsent = ({ ours }: Found): boolean => ours === undefined;
+
+const UNCHECKED =
+  '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+/** What the decoders of a strategic merge patch say, in the words of either server. */
+const OF_MAPS =
+  /^(patch: Invalid value: "map\[.*\]": )(?:error decoding from json: )?(?:illegal base64 data at input byte \d+|cannot convert \w+ to [\w.]+|cannot restore \w+ from \w+|unrecognized type: \w+)$/s;
+
+/** Warnings of the real server that are not given here. */
+const OF_NAMES =
+  /^299 - "(metadata\.name: this is used in (the Pod's hostname|Pod names and hostnames), which can result in surprising behavior; a DNS label is recommended: |spec\.(template\.spec\.)?containers\[\d+\]\.env\[\d+\]: hides previous definition of )/;
 
 /** KNOWN are all of them: at most 40, and each must still be found. */
 export const KNOWN: readonly KnownDifference[] = [
@@ -51,11 +105,11 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'differences of Pods',
-    reason: 'the real server shows how a forbidden change of a Pod differs in the words of its internal types',
-    isOf: ({ step, path, real, ours }) =>
-      /\/pods\//.test(step.path) &&
-      isMessage(path) &&
-      /pod updates may not|@@ -|null|Forbidden|Invalid|Required|Unsupported/.test(said([real, ours, path])),
+    reason: 'the real server shows how a forbidden change of a Pod differs, in the words of its internal types',
+    isOf: (found) =>
+      isSaidOtherwise(found, (text) =>
+        text.replace(/^(spec: Forbidden: pod updates may not change [^\n]+ previously negative\))\n.*$/s, '$1'),
+      ),
   },
   {
     name: 'protection of claims',
@@ -65,20 +119,19 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'template generation of DaemonSets',
     reason: 'an annotation of a version that is gone; the real server shows and owns it in some answers only',
-    isOf: ({ path, real, ours }) =>
+    isOf: ({ case: name, path, real, ours }) =>
       said([path, real, ours]).includes('deprecated.daemonset') ||
-      (/DaemonSet|daemonset/.test(path) && path.includes('annotations')),
+      (/DaemonSet|daemonset/.test(path) && path.includes('annotations')) ||
+      (/DaemonSet/.test(name) && /f:annotations\.\./.test(path)),
   },
   {
-    name: 'owner of the annotations of DaemonSets',
-    reason: 'it follows from the annotation above',
-    isOf: ({ case: name, path }) => /DaemonSet/.test(name) && /f:annotations\.\./.test(path),
-  },
-  {
-    name: 'values in messages about Jobs',
-    reason:
-      'the real server shows internal types, and demands a selector of an update before it says that it is immutable',
-    isOf: ({ step, path }) => /\/jobs/.test(step.path) && isMessage(path),
+    name: 'templates in messages about Jobs',
+    reason: 'the real server shows the template of a Job as its internal types write it',
+    isOf: (found) =>
+      /\/jobs\//.test(found.step.path) &&
+      isSaidOtherwise(found, (text) =>
+        text.replace(/^(spec\.template: Invalid value: )\{.*\}(: field is immutable)$/s, '$1TEMPLATE$2'),
+      ),
   },
   {
     name: 'Jobs orphan their Pods',
@@ -104,7 +157,10 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'rules that were not checked',
     reason: 'we say that rules were skipped where the content is invalid, not where the metadata is',
-    isOf: ({ path }) => isMessage(path) && /some validation rules were not checked|accessor error/.test(path),
+    isOf: (found) =>
+      isAbsent(found) &&
+      causeOf(found) === UNCHECKED &&
+      Object.keys(causesOf(found.answers.ours)).every((cause) => cause.startsWith('metadata.')),
   },
   {
     name: 'watch=x',
@@ -125,9 +181,10 @@ export const KNOWN: readonly KnownDifference[] = [
       name === 'a watch of what is there' && /object\.(kind|apiVersion|rows|columnDefinitions|metadata)/.test(path),
   },
   {
-    name: 'order of members in quoted JSON',
-    reason: 'messages quote what a patch made; the order of its members is that of our storage',
-    isOf: ({ path }) => isMessage(path) && /Invalid value: .{1,4}\{.*apiVersion/.test(path),
+    name: 'managers of quoted objects',
+    reason:
+      'messages of the real server quote an object with who manages its fields; ours leave that out in some places',
+    isOf: (found) => isSaidOtherwise(found, withoutManagers),
   },
   {
     name: 'patches that change the kind',
@@ -156,8 +213,9 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'empty maps in messages',
-    reason: 'an empty map and none are the same to us: messages show null',
-    isOf: ({ path }) => isMessage(path) && /Invalid value: (\{\}|null): /.test(path),
+    reason: 'an empty map and none are the same to us: messages show one for the other',
+    isOf: (found) =>
+      isSaidOtherwise(found, (text) => text.replace(/: Invalid value: (\{\}|null): /, ': Invalid value: NOTHING: ')),
   },
   {
     name: 'classes of claims',
@@ -167,36 +225,76 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'words about expressions',
     reason: 'another parser of CEL: the place and the problem are named, in its own words',
-    isOf: ({ path }) => isMessage(path) && /ERROR: /.test(path),
+    isOf: (found) => isSaidOtherwise(found, (text) => text.replace(/\bERROR: .*$/s, 'ERROR')),
   },
   {
     name: 'owner of no rules',
-    reason: 'the rules of a Role have an owner here even if there are none',
-    isOf: ({ path, ours }) => path.includes('managedFields') && said(ours).includes('f:rules'),
+    reason: 'the rules of a Role have an owner here even if there are none, and an apply of some is a conflict with it',
+    isOf: ({ path, ours, answers }) =>
+      (path.includes('managedFields') && said(ours).includes('f:rules')) ||
+      (path === 'code' &&
+        answers.real.code !== 409 &&
+        /^\.rules: conflict with "[\w-]+" using rbac\.authorization\.k8s\.io\/v1$/.test(
+          Object.keys(causesOf(answers.ours)).join(),
+        )),
+    endsCase: true,
   },
   {
     name: 'names of Go types',
-    reason: 'messages about values of the wrong type name the types of Go, where a few texts have names of their own',
-    isOf: ({ path, real, ours }) =>
-      path === 'body.message' && said(real).replace(/of type v\d\.\w+/, 'of type string') === said(ours),
+    reason:
+      'messages about values of the wrong type name the types of Go, where a few texts and maps have names of their own, and types within types',
+    isOf: (found) =>
+      isSaidOtherwise(found, (text) =>
+        text
+          .replace(/of type v\d\.ResourceList$/, 'of type map[string]string')
+          .replace(/of type v\d\.\w+(?=$|: )/, 'of type string')
+          .replace(/\.(VolumeSource|ProbeHandler|LocalObjectReference)(?=\.)/, ''),
+      ),
   },
   {
     name: 'words about strategic merge patches',
     reason: 'what of a patch cannot be read is named in the words of a reader of JSON, not of maps',
-    isOf: ({ path }) => path.startsWith('body.details.causes.patch: Invalid value: "map['),
+    isOf: (found) => isSaidOtherwise(found, (text) => text.replace(OF_MAPS, '$1WORDS')),
+  },
+  {
+    name: 'which problem comes first',
+    reason:
+      'of several values that cannot be read the real server names the first, as the patched object has them; we name types first',
+    isOf: (found) =>
+      isSaidOtherwise(found, (text) =>
+        text.replace(
+          /^(patch: Invalid value: "(?:[^"\\]|\\.)*": )(?:illegal base64 data|quantities must match|json: cannot unmarshal) .*$/s,
+          '$1PROBLEM',
+        ),
+      ) && !/: json: cannot/.test(Object.keys(causesOf(found.answers.real)).join('\n')),
   },
   {
     name: 'another kind as a scale',
-    reason: 'the real server does not know the kind of its own scale of custom resources here',
-    isOf: ({ step, path, real }) =>
+    reason:
+      'the real server does not know the kind of its own scale of custom resources, and reads other kinds before it refuses them',
+    isOf: ({ step, path, real, ours }) =>
       path === 'body.message' &&
       step.path.includes('/scale') &&
-      said(real).includes('no kind is registered for the type v1.Scale'),
+      (said(real).includes('no kind is registered for the type v1.Scale') ||
+        (/ cannot be handled as a Scale: json: cannot unmarshal /.test(said(real)) &&
+          / cannot be handled as a Scale: converting \([\w.]+\) to \(autoscaling\.Scale\): unknown conversion"$/.test(
+            said(ours),
+          ))),
+  },
+  {
+    name: 'the scale of a custom resource as a table',
+    reason: 'nobody looks at one: it is written as what it is',
+    isOf: ({ step, answers: { real, ours } }) =>
+      /\/widgets\/[^/]+\/scale$/.test(step.path) && kindOf(real) === 'Table' && kindOf(ours) === 'Scale',
   },
   {
     name: 'lists of bytes',
     reason: 'the real server reads a list of numbers as bytes where text in base64 is meant',
-    isOf: ({ step, path }) => path === 'code' && /\[\]/.test(said(step.body)) && /secrets|configmaps/.test(step.path),
+    isOf: (found) =>
+      (found.path === 'code' && /\[\]/.test(said(found.step.body)) && /secrets|configmaps/.test(found.step.path)) ||
+      isSaidOtherwise(found, (text) =>
+        text.replace(/cannot unmarshal \w+ (into Go struct field [\w.]+) of type (?:\[\])?uint8$/, '$1 BYTES'),
+      ),
   },
   {
     name: 'applied bytes that are no base64',
@@ -224,11 +322,52 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'field of data that is too long',
     reason: 'the real server calls the whole object [] here',
-    isOf: ({ path }) => isMessage(path) && path.includes('Too long: may not be more than 1048576 bytes'),
+    isOf: (found) =>
+      isSaidOtherwise(found, (text) => text.replace(/^(\[\])?(?=: Too long: may not be more than 1048576 bytes$)/, '')),
   },
   {
     name: 'creation at the path of a custom resource',
     reason: 'it is not allowed, which we say before we read the body',
     isOf: ({ step, path }) => path === 'code' && step.method === 'POST' && /widgets\/a$/.test(step.path),
   },
+  {
+    name: 'warnings about names and variables',
+    reason: 'the real server warns of names that hosts cannot have, and of variables that stand twice',
+    isOf: ({ path, real, ours }) => {
+      const warnings = (value: unknown): string[] => (typeof value === 'string' ? value.split(/, (?=299 - )/) : []);
+      const rest = warnings(real).filter((each) => !OF_NAMES.test(each));
+      return path === 'warning' && rest.join() === warnings(ours).join();
+    },
+  },
+  {
+    name: 'Services that their status makes',
+    reason:
+      'the real server makes a Service, without an address, of a status that is written before there is one; here it is not found',
+    isOf: ({ step, path, ours }) =>
+      path === 'code' &&
+      /^\/api\/v1\/namespaces\/[^/]+\/services\/[^/]+\/status/.test(step.path) &&
+      (step.method === 'PUT' || isApply(step)) &&
+      said(ours).includes('"reason":"NotFound"'),
+    endsCase: true,
+  },
+  {
+    name: 'nulls that are applied',
+    reason:
+      'null in what is applied to a custom resource is the same as nothing here; the real server judges it as a value',
+    isOf: (found) =>
+      /\/widgets\//.test(found.step.path) &&
+      isApply(found.step) &&
+      said(found.step.body).includes(':null') &&
+      (found.path === 'code'
+        ? found.answers.real.code === 422 && Object.keys(causesOf(found.answers.real)).some(isOfNull)
+        : isAbsent(found) && (causeOf(found) === UNCHECKED || isOfNull(causeOf(found) ?? ''))),
+    endsCase: true,
+  },
 ];
+
+const isOfNull = (cause: string): boolean =>
+  / in body must be of type [\w-]+: "null"$|: Unsupported value: null: supported values: /.test(cause);
+
+function kindOf({ body }: Said): unknown {
+  return (body as { readonly kind?: unknown } | undefined)?.kind;
+}

@@ -36,7 +36,7 @@ const VERSIONS =
  * What cannot be applied: the real server stops at the first undeclared field of an object, and which one that is, and what it has
  * found below others by then, is the order of a Go map.
  */
-const UNTYPED = /^failed to create typed patch object \(.* field not declared in schema$/s;
+const UNTYPED = /^failed to create typed patch object \(.* field not declared in schema(?:$|\n)/s;
 
 /** Times of samples are of other days. */
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -75,7 +75,6 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
     }
     if (name === 'managedFields' && Array.isArray(value))
       return byTime(value as readonly Managed[]).map((each) => below(each, '', undefined));
-    if (name === 'managedFields' && Array.isArray(value)) return below(byManager(value), '', undefined);
     if (Array.isArray(value)) return value.map((each) => below(each, '', undefined));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
@@ -166,26 +165,6 @@ function byTime(managers: readonly Managed[]): readonly Managed[] {
   const place = ({ operation, manager, apiVersion, subresource }: Managed): string =>
     [operation, manager, apiVersion, subresource].join(' ');
   return managers.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
-}
-
-interface Managed {
-  readonly operation?: string;
-  readonly manager?: string;
-  readonly subresource?: string;
-}
-
-/**
- * byManager forgets the order of those who did the same: it is that of their seconds first, and the same requests reach two servers
- * in different ones.
- */
-function byManager(managed: readonly Managed[]): readonly Managed[] {
-  const nameOf = ({ manager, subresource = '' }: Managed): string => `${manager}/${subresource}`;
-  const operations = new Set(managed.map(({ operation }) => operation));
-  return [...operations].flatMap((operation) =>
-    managed
-      .filter((each) => each.operation === operation)
-      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)),
-  );
 }
 
 /** Unknown fields are told in the order of a map. */

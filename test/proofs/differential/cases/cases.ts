@@ -4,6 +4,7 @@ import { badInput } from './bad-input.ts';
 import { definitions } from './definitions.ts';
 import { deletion } from './deletion.ts';
 import { discovery } from './discovery.ts';
+import { found } from './found.ts';
 import { lifeOfKinds } from './life-of-kinds.ts';
 import { lists } from './lists.ts';
 import { patches } from './patches.ts';
@@ -24,4 +25,5 @@ export const cases: readonly Case[] = [
   ...definitions,
   ...access,
   ...badInput,
+  ...found,
 ];
