@@ -141,14 +141,6 @@ export const KNOWN: readonly KnownDifference[] = [
       name === 'the life of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
   },
   {
-    name: 'finalizers without a domain',
-    reason: 'some groups of the real server do not look for it; here all built-in kinds do',
-    isOf: ({ case: name, path }) =>
-      /what a (Lease|PodDisruptionBudget|ValidatingWebhook)/.test(name) &&
-      isMessage(path) &&
-      path.includes('standard finalizer'),
-  },
-  {
     name: 'names of PodDisruptionBudgets',
     reason: 'the real server takes any name for them; a name that no other kind could have is refused here',
     isOf: ({ case: name, path, ours }) =>
@@ -170,8 +162,7 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'formats and older forms',
-    reason:
-      'answers are JSON, tables and metadata in version v1: YAML, v1beta1 and lists of one are refused or written as JSON',
+    reason: 'tables and metadata are of version v1: v1beta1 and lists of one are refused or written as they are',
     isOf: ({ case: name, path }) => name === 'forms' && /^(code|body\.(message|details))/.test(path),
   },
   {

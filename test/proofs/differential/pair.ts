@@ -1,5 +1,6 @@
 import type { ControlPlaneAccess } from '@bowline/control-plane';
 import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime';
+import { parse as parseYaml } from 'yaml';
 import { normalised, type Said } from './normalise.ts';
 import type { Case, Step } from './step.ts';
 
@@ -106,7 +107,8 @@ async function ask(transport: Transport, step: Step, names: Names): Promise<Answ
     lines === undefined || response.status !== 200
       ? await response.text()
       : await beginning(response.body, lines, gone);
-  const parsed = parse(text);
+  const isYaml = response.headers['content-type'] === 'application/yaml';
+  const parsed = isYaml ? (parseYaml(text) as unknown) : parse(text);
   return {
     said: normalised({ status: response.status, headers: response.headers, body: parsed }, names),
     body: parsed,
