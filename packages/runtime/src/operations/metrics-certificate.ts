@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Clock, createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
+import { mountedVersion } from './mounted-version.ts';
 
 /** ServerKey is what a TLS server shows. */
 export interface ServerKey {
@@ -85,9 +86,12 @@ async function readFolder(folder: string): Promise<ServerKey> {
       { cause },
     );
   };
+  const from = await mountedVersion(folder);
   const read = (name: string): Promise<string> =>
-    readFile(join(folder, name), 'utf8').catch((cause: unknown) => refuse(`${name} is not readable`, cause));
-  const [cert, key] = await Promise.all([read('tls.crt'), read('tls.key')]);
+    readFile(join(from, name), 'utf8').catch((cause: unknown) => refuse(`${name} is not readable`, cause));
+  // One after the other: where both are missing the same is always named.
+  const cert = await read('tls.crt');
+  const key = await read('tls.key');
   let fits = false;
   try {
     fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));

@@ -1,19 +1,17 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObjectKey, Secret } from '@bowline/kubernetes';
 import type { Cache } from '../../cache/cache.ts';
 import { project } from '../../cache/view.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
+import { mountedVersion } from '../../operations/mounted-version.ts';
 import { viewSecret } from './certificate-state.ts';
 import type { GivenPlace } from './given-certificates.ts';
 
 /** A missed notification (another file system, no watches left) is made up for after this. */
 const LOOK_AT_FILES_EVERY_MS = 30_000;
 const LOOK_AT_SECRET_EVERY_MS = 3_600_000;
-
-/** The link that the kubelet turns. */
-const MOUNTED_DATA = '..data';
 
 /**
  * folderPlace is a folder with tls.crt, tls.key and perhaps ca.crt, as a mounted Secret is. The folder is watched, not the
@@ -37,8 +35,7 @@ export function folderPlace(folder: string): GivenPlace {
     lookEveryMs: LOOK_AT_FILES_EVERY_MS,
     ready: () => Promise.resolve(),
     async read() {
-      // All of one version: between two files the link may turn, and a key of the next one may fit.
-      const from = await realpath(join(folder, MOUNTED_DATA)).catch(() => folder);
+      const from = await mountedVersion(folder);
       // One after the other: of several that are missing the same is always named.
       return {
         certificatePem: await read(from, 'tls.crt'),
