@@ -23,6 +23,7 @@ const webhooks = await startWebhooks({
   client: opened.client,
   cache: opened.cache,
   address: '127.0.0.1:0',
+  reachedAt: 'loopback',
   certificates: { kind: 'files', folder: String(input.options.folder) },
   // The limit spreads callers over replicas; a new handshake every 1,000 reviews is not what is asked here.
   maxRequestsPerConnection: 1_000_000,
