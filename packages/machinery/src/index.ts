@@ -59,7 +59,7 @@ export {
   parseJson,
 } from './json/parse-json.ts';
 export { memoByText } from './memo/memo-by-text.ts';
-export { isObject, isSameJson, type JsonObject } from './patch/json.ts';
+export { isObject, isSameJson, type JsonObject, setMember } from './patch/json.ts';
 export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
 export { diffJsonPatch } from './patch/json-patch-diff.ts';
 export { formatPointer, parsePointer } from './patch/json-pointer.ts';

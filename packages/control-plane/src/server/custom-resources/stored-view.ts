@@ -1,4 +1,4 @@
-import { applyDefaults, prune, type StructuralSchema } from '@bowline/machinery/schema';
+import { prune, readObject, type StructuralSchema } from '@bowline/machinery/schema';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 
@@ -23,7 +23,7 @@ export function storedView({ stored: own, shown, shapedSince }: ViewOptions): (s
     let view = views.get(stored);
     if (!view) {
       const object = objectOf(stored);
-      const filled = applyDefaults(prune(object, own, { isResource: true }), own);
+      const filled = readObject(object, own);
       const shaped = shown === own ? filled : prune(filled, shown, { isResource: true });
       view = shaped === object ? stored : { ...stored, json: canonicalJson(shaped) };
       views.set(stored, view);

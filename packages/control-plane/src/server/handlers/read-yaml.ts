@@ -1,4 +1,4 @@
-import { MOST_JSON_DEPTH, quoteText, yamlNestsDeeper } from '@bowline/machinery';
+import { MOST_JSON_DEPTH, quoteText, setMember, yamlNestsDeeper } from '@bowline/machinery';
 import {
   type Alias,
   Composer,
@@ -106,8 +106,7 @@ class Reader {
       const shown = typeof name === 'string' ? quoteText(name) : String(name);
       this.duplicates.push(`line ${this.#lines.linePos(at).line}: key ${shown} already set in map`);
     }
-    // An assignment to `__proto__` would change what the object inherits.
-    Object.defineProperty(object, String(name), { value: read, writable: true, enumerable: true, configurable: true });
+    setMember(object, String(name), read);
   }
 
   #isMerge({ key }: Pair): boolean {
