@@ -7,7 +7,7 @@ import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '--build', 'tsconfig.build.json'], {
+execFileSync(process.execPath, ['node_modules/typescript-native/bin/tsc', '--build', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });

@@ -8,6 +8,8 @@ import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
 
 const bin = (name: string): string => `node_modules/.bin/${name}`;
+/** TypeScript 7, which has no programming interface yet; `typescript` is the version that has one. */
+const nativeCompiler = 'node_modules/typescript-native/bin/tsc';
 
 /** findings is a step whose problems are a list. */
 function findings(name: string, find: () => readonly string[]): Step {
@@ -22,24 +24,31 @@ function findings(name: string, find: () => readonly string[]): Step {
 
 const update = process.argv.includes('--update');
 
-const failed = await runSteps([
-  command('format and lint', bin('biome'), ['ci', '--colors=off', '--error-on-warnings', '.']),
-  command('types', bin('tsc'), ['-p', 'tsconfig.json']),
-  command('promises and exhaustiveness', bin('eslint'), ['--max-warnings', '0', '.']),
-  findings('dependency directions', dependencyDirections),
-  command('unused code and dependencies', bin('knip'), ['--no-progress']),
-  command('generated files', process.execPath, [
-    '--conditions=@bowline/source',
-    '--import',
-    'tsx',
-    'scripts/generate.ts',
-    '--check',
-  ]),
-  command('build', process.execPath, ['scripts/build.mjs']),
-  findings('API reports', () => apiReports({ update })),
-  findings('files quoted in the documentation', () => staleQuotes({ update })),
-  findings('examples in the documentation', () => brokenExamples()),
-  findings('error codes are documented', undocumentedErrorCodes),
-  findings('no machine paths or download addresses', repositoryText),
-]);
-process.exit(failed === 0 ? 0 : 1);
+// Two lanes, because the gate's machine has two cores. What needs the built packages comes after the build in its lane.
+const lanes: readonly (readonly Step[])[] = [
+  [
+    command('types', process.execPath, [nativeCompiler, '-p', 'tsconfig.json']),
+    command('promises and exhaustiveness', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']),
+    command('generated files', process.execPath, [
+      '--conditions=@bowline/source',
+      '--import',
+      'tsx',
+      'scripts/generate.ts',
+      '--check',
+    ]),
+    command('unused code and dependencies', bin('knip'), ['--no-progress']),
+  ],
+  [
+    command('format and lint', bin('biome'), ['ci', '--colors=off', '--error-on-warnings', '.']),
+    command('build', process.execPath, ['scripts/build.mjs']),
+    findings('API reports', () => apiReports({ update })),
+    findings('files quoted in the documentation', () => staleQuotes({ update })),
+    findings('examples in the documentation', () => brokenExamples()),
+    findings('dependency directions', dependencyDirections),
+    findings('error codes are documented', undocumentedErrorCodes),
+    findings('no machine paths or download addresses', repositoryText),
+  ],
+];
+
+const failed = await Promise.all(lanes.map(runSteps));
+process.exit(failed.every((count) => count === 0) ? 0 : 1);

@@ -21,8 +21,10 @@ function placeOfCommit(): string {
 
 let passed = 0;
 let failed = 0;
-/** What failed or was unsteady, said again at the end: what stands far above in a long output is not found. */
+/** Failures and unsteady tests, repeated at the end so that nobody has to search a long output for them. */
 const named: string[] = [];
+/** How long each step took: the gates, and the steps of `check`. */
+const durations: { readonly name: string; readonly seconds: number }[] = [];
 
 /** gate runs a command, shows its output as it comes, and adds what it counted; one that counts nothing is one check. */
 async function gate(name: string, program: string, args: readonly string[]): Promise<void> {
@@ -30,8 +32,11 @@ async function gate(name: string, program: string, args: readonly string[]): Pro
   const start = performance.now();
   const { code, tail } = await run(program, args, (line) => {
     if (/^(failed: |unsteady: |violated: |FAIL )/.test(line)) named.push(`${name}: ${line}`);
+    const step = /^(?:ok {2}|FAIL) (.+) \(([\d.]+) s\)$/.exec(line);
+    if (step) durations.push({ name: `${name}: ${step[1]}`, seconds: Number(step[2]) });
   });
   const seconds = Math.round((performance.now() - start) / 1000);
+  durations.push({ name, seconds });
   const counted = /^(\d+) passed, (\d+) failed/m.exec(tail);
   passed += counted ? Number(counted[1]) : code === 0 ? 1 : 0;
   failed += counted ? Math.max(Number(counted[2]), code === 0 ? 0 : 1) : code === 0 ? 0 : 1;
@@ -76,5 +81,7 @@ for (const proof of proofNames()) {
   await gate(['prove', proof, ...seed].join(' '), ...script('prove.ts', proof, '--seconds', String(seconds), ...seed));
 }
 
+const slowest = durations.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
+console.log(`\nslowest steps\n${slowest.map(({ name, seconds }) => `${Math.round(seconds)} s  ${name}`).join('\n')}`);
 console.log(['', ...named, `${passed} passed, ${failed} failed`].join('\n'));
 process.exit(failed === 0 ? 0 : 1);

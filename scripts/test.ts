@@ -5,18 +5,28 @@
 // component that we did not write may take longer than any limit. A file that fails twice fails.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { repositoryRoot, sourceFiles } from './repository.ts';
 
-/** The projects of vitest.config.ts that a suite runs. */
-const suites: Readonly<Record<string, readonly string[]>> = {
-  unit: ['node'],
-  node: ['node', 'embedded'],
-  kubernetes: ['kubernetes'],
+interface Suite {
+  /** The projects of vitest.config.ts that it runs. */
+  readonly projects: readonly string[];
+  /** How many test files run side by side. On one control plane each works in namespaces of its own. */
+  readonly workers: number;
+}
+
+const cores = availableParallelism();
+const suites: Readonly<Record<string, Suite>> = {
+  unit: { projects: ['node'], workers: cores },
+  node: { projects: ['node', 'embedded'], workers: cores },
+  // Most of its time a test waits for the components of the control plane, which are processes of their own.
+  kubernetes: { projects: ['kubernetes'], workers: 2 * cores },
 };
 /** More files than this do not fail by chance; running them again would only take time. */
-const rerunAtMost = 6;
+const MAX_RERUN_FILES = 6;
+/** How many of the slowest test files are printed. */
+const SLOWEST = 10;
 
 interface Failure {
   readonly file: string;
@@ -24,26 +34,32 @@ interface Failure {
   readonly message: string;
 }
 
+interface TestFile {
+  readonly file: string;
+  readonly seconds: number;
+}
+
 interface Outcome {
   readonly passed: number;
   readonly skipped: number;
   readonly failures: readonly Failure[];
+  readonly slowest: readonly TestFile[];
 }
 
 const [suite = '', ...given] = process.argv.slice(2);
 const mayRerun = given.includes('--rerun');
 const more = given.filter((arg) => arg !== '--rerun');
-const projects = Object.hasOwn(suites, suite) ? suites[suite] : undefined;
-if (!projects) {
+const chosen = Object.hasOwn(suites, suite) ? suites[suite] : undefined;
+if (!chosen) {
   console.error(`usage: scripts/test.ts ${Object.keys(suites).join('|')} [--rerun] [vitest arguments]`);
   process.exit(2);
 }
 
-let outcome = runVitest(projects, more);
+let outcome = runVitest(chosen, more);
 const files = [...new Set(outcome.failures.map((failure) => failure.file))];
-if (mayRerun && files.length > 0 && files.length <= rerunAtMost && !files.includes('')) {
+if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.includes('')) {
   console.log(`\nfailed, running once more: ${files.join(', ')}`);
-  const again = runVitest(projects, files);
+  const again = runVitest({ ...chosen, workers: 1 }, files);
   const failedAgain = (first: Failure): boolean => again.failures.some(({ file }) => file === first.file);
   const unsteady = outcome.failures.filter((failure) => !failedAgain(failure));
   for (const failure of unsteady) console.log(line('unsteady', failure));
@@ -59,6 +75,8 @@ if (suite === 'node' && more.length === 0) {
       'npm run test:kubernetes runs them, and all others on a real control plane again',
   );
 }
+if (more.length === 0)
+  for (const { file, seconds } of outcome.slowest) console.log(`slow: ${file} (${seconds.toFixed(1)} s)`);
 for (const failure of outcome.failures) console.log(line('failed', failure));
 // Where there is no control plane every test is skipped with the reason; that proves nothing and must not look green.
 const failed = Math.max(outcome.failures.length, suite === 'kubernetes' && outcome.passed === 0 ? 1 : 0);
@@ -69,7 +87,7 @@ function line(word: string, { file, test, message }: Failure): string {
   return `${word}: ${[file, test].filter(Boolean).join(' > ')}: ${message.trimStart().split('\n', 1)[0]?.slice(0, 300) ?? ''}`;
 }
 
-function runVitest(projects: readonly string[], args: readonly string[]): Outcome {
+function runVitest({ projects, workers }: Suite, args: readonly string[]): Outcome {
   const scratch = mkdtempSync(join(tmpdir(), 'bowline-test-'));
   const json = join(scratch, 'result.json');
   const { status } = spawnSync(
@@ -78,6 +96,7 @@ function runVitest(projects: readonly string[], args: readonly string[]): Outcom
       'node_modules/vitest/vitest.mjs',
       'run',
       ...projects.flatMap((project) => ['--project', project]),
+      `--maxWorkers=${workers}`,
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${json}`,
@@ -101,6 +120,8 @@ function readOutcome(json: string): Outcome {
       readonly name: string;
       readonly status: string;
       readonly message: string;
+      readonly startTime: number;
+      readonly endTime: number;
       readonly assertionResults: readonly {
         readonly status: string;
         readonly fullName: string;
@@ -112,7 +133,12 @@ function readOutcome(json: string): Outcome {
   try {
     result = JSON.parse(readFileSync(json, 'utf8')) as Result;
   } catch {
-    return { passed: 0, skipped: 0, failures: [{ file: '', test: '', message: 'vitest wrote no result' }] };
+    return {
+      passed: 0,
+      skipped: 0,
+      slowest: [],
+      failures: [{ file: '', test: '', message: 'vitest wrote no result' }],
+    };
   }
   const failures = result.testResults.flatMap(({ name, status, message, assertionResults }): Failure[] => {
     const file = relative(repositoryRoot, name);
@@ -122,5 +148,12 @@ function readOutcome(json: string): Outcome {
     // A file that cannot be loaded, or whose hook failed, has no failed test; it still counts.
     return status === 'failed' && tests.length === 0 ? [{ file, test: '', message }] : tests;
   });
-  return { passed: result.numPassedTests, skipped: result.numPendingTests, failures };
+  const slowest = result.testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(repositoryRoot, name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST);
+  return { passed: result.numPassedTests, skipped: result.numPendingTests, failures, slowest };
 }

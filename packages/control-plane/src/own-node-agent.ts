@@ -48,9 +48,22 @@ export async function startOwnNodeAgent(
   try {
     await untilAllowed(client, within);
     const agent = await startNodeAgent({ client, nodes, logs, clock });
-    const stopped = agent.stopped.finally(() => client.close());
+    const untilStopped = async (): Promise<void> => {
+      try {
+        await agent.stopped;
+      } finally {
+        await client.close();
+      }
+    };
+    const stopped = untilStopped();
     stopped.catch(() => undefined);
-    const stop = (): Promise<void> => agent.stop().finally(() => stopped);
+    const stop = async (): Promise<void> => {
+      try {
+        await agent.stop();
+      } finally {
+        await stopped;
+      }
+    };
     return { ...agent, stopped, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await client.close();

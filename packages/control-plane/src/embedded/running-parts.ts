@@ -84,7 +84,8 @@ export class RunningParts {
     const { clock, random } = server;
     // Watches and retries go on while a test stops the clock.
     this.#workloads = startWorkloads({ ...controllers, transport, clock, random });
-    this.#workloads.stopped.catch(server.onError).finally(() => transport.close());
+    const close = (): Promise<void> => transport.close();
+    this.#workloads.stopped.catch(server.onError).then(close, close);
   }
 
   async #startServer(): Promise<void> {

@@ -97,11 +97,15 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     });
     running = manager.run(end);
   });
-  const stopped = running
-    .finally(() => logServer?.[Symbol.asyncDispose]())
-    .then(async () => {
-      if (options.deleteNodes) await unregister(client, name);
-    });
+  const untilStopped = async (): Promise<void> => {
+    try {
+      await running;
+    } finally {
+      await logServer?.[Symbol.asyncDispose]();
+    }
+    if (options.deleteNodes) await unregister(client, name);
+  };
+  const stopped = untilStopped();
   // Whoever stops the agent learns of it; without anybody it must not end the process.
   stopped.catch(() => undefined);
   const stopAgent = (): Promise<void> => {
