@@ -35,6 +35,8 @@ export default defineConfig({
           exclude: ['**/*.cluster.test.ts', '**/*.kubernetes.test.ts', ...leftOut],
           pool: 'threads',
           isolate: false,
+          // A limit for tests that hang; on a busy machine a test may take much longer than on an idle one.
+          testTimeout: 30_000,
         },
       },
       { extends: true, test: { ...onControlPlane, name: 'embedded', include: files('.cluster.test.ts') } },
