@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { prepareTools } from '../test/support/prepare-tools.ts';
 import { repositoryRoot, sourceFiles } from './repository.ts';
 
 interface Suite {
@@ -55,6 +56,7 @@ if (!chosen) {
   process.exit(2);
 }
 
+if (suite === 'kubernetes' && more.length === 0) await prepareTools();
 let outcome = runVitest(chosen, more);
 const files = [...new Set(outcome.failures.map((failure) => failure.file))];
 if (mayRerun && files.length > 0 && files.length <= MAX_RERUN_FILES && !files.includes('')) {

@@ -1,0 +1,13 @@
+import { installTools, toolSets } from '../kubectl/tools.ts';
+import { ensureMoto } from './moto/ensure-moto.ts';
+import { ensureVault } from './vault/ensure-vault.ts';
+
+/**
+ * prepareTools installs the programs that tests on a real control plane use, once, into the cache outside the work tree. It runs
+ * before the suite: within a test, a build would compete with other tests for the processor and exceed the test's time limit.
+ */
+export async function prepareTools(): Promise<void> {
+  await ensureVault();
+  await ensureMoto();
+  for (const set of toolSets) await installTools(set);
+}
