@@ -1,6 +1,7 @@
 import type { ValidationRule } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import {
+  type CostProblem,
   compileRules,
   costProblems,
   type RuleFault,
@@ -38,11 +39,10 @@ export function ruleFormProblems(rule: ValidationRule, schema: SchemaProps, path
  * expensive by itself stays allowed in a schema that does not change.
  */
 export function ruleProblems(schema: SchemaProps, path: string, isUnchanged: boolean): FieldProblem[] {
-  const costs = costProblems(schema as StructuralSchema, { isUnchanged });
-  return [
-    ...rulesBelow(schema, path, true, undefined),
-    ...costs.map((cost) => forbidden(cost.path === '' ? path : `${path}.${cost.path}`, cost.text)),
-  ];
+  const { single, together } = costProblems(schema as StructuralSchema, { isUnchanged });
+  const placed = (cost: CostProblem): FieldProblem =>
+    forbidden(cost.path === '' ? path : `${path}.${cost.path}`, cost.text);
+  return [...single.map(placed), ...rulesBelow(schema, path, true, undefined), ...together.map(placed)];
 }
 
 /** `list` is the innermost list around the level whose items have no identity, if any. */

@@ -8,6 +8,12 @@ export interface CostProblem {
   readonly text: string;
 }
 
+/** CostProblems are the problems of single rules, and those of all rules together. */
+export interface CostProblems {
+  readonly single: readonly CostProblem[];
+  readonly together: readonly CostProblem[];
+}
+
 /** CostOptions are how rules came into a schema. */
 export interface CostOptions {
   /** Whether the schema was accepted before: then only the cost of all rules together counts. */
@@ -15,20 +21,17 @@ export interface CostOptions {
 }
 
 /** costProblems finds the rules of a resource's schema that the API server refuses because their estimated cost is too high. */
-export function costProblems(schema: StructuralSchema, { isUnchanged }: CostOptions): CostProblem[] {
+export function costProblems(schema: StructuralSchema, { isUnchanged }: CostOptions): CostProblems {
   const { rules, total } = ruleCosts(schema, { isResource: true });
   const expensive = isUnchanged ? [] : rules.filter(({ cost }) => cost > MAX_RULE_COST);
-  const problems = expensive.map(({ path, part, cost }) => {
+  const single = expensive.map(({ path, part, cost }) => {
     return { path, text: overBudget(`estimated ${part} cost`, cost, MAX_RULE_COST) };
   });
-  if (total <= MAX_SCHEMA_COST) return problems;
+  if (total <= MAX_SCHEMA_COST) return { single, together: [] };
   const contributed = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
   const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
-  return [
-    ...problems,
-    ...mostExpensive(rules).map(({ path }) => ({ path, text: contributed })),
-    { path: '', text: overBudget(what, total, MAX_SCHEMA_COST) },
-  ];
+  const contributors = mostExpensive(rules).map(({ path }) => ({ path, text: contributed }));
+  return { single, together: [...contributors, { path: '', text: overBudget(what, total, MAX_SCHEMA_COST) }] };
 }
 
 function overBudget(what: string, cost: number, limit: number): string {

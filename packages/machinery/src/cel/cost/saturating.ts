@@ -4,6 +4,8 @@
  */
 export const MAX_COST = 2 ** 64;
 
+const LARGEST_BELOW = MAX_COST - 2048;
+
 /** add adds costs or sizes. */
 export function add(a: number, b: number): number {
   return Math.min(a + b, MAX_COST);
@@ -22,6 +24,6 @@ export function scale(value: number, factor: number): number {
 /** wrap is a computation of the API server on 64-bit integers that overflows: it continues at zero. */
 export function wrap(value: number, compute: (exact: bigint) => bigint): number {
   const exact = value >= MAX_COST ? 2n ** 64n - 1n : BigInt(value);
-  const wrapped = BigInt.asUintN(64, compute(exact));
-  return Number(wrapped);
+  // What does not stop at the maximum must not be taken for it, or the next computation would overflow where the server's does not.
+  return Math.min(Number(BigInt.asUintN(64, compute(exact))), LARGEST_BELOW);
 }
