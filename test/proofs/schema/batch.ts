@@ -1,5 +1,11 @@
 import type { Random } from '@bowline/machinery';
-import { checkSchema, readObject, type StructuralSchema, validateObject } from '@bowline/machinery/schema';
+import {
+  checkSchema,
+  costProblems,
+  readObject,
+  type StructuralSchema,
+  validateObject,
+} from '@bowline/machinery/schema';
 import type { Client } from '@bowline/runtime';
 import { brokenSchema } from './broken-schema.ts';
 import {
@@ -43,8 +49,6 @@ export interface Tally {
 
 /** knownDifferences are where we answer otherwise on purpose, and why. They are counted, not forgotten. */
 export const knownDifferences: Readonly<Record<string, string>> = {
-  'rule cost':
-    'the API server refuses rules that it estimates as too expensive; we do not estimate costs, so it is found when the CRD is applied',
   'undecodable embedded object':
     'an embedded object whose apiVersion, kind or metadata has the wrong JSON type is refused with 400 while the request is read; we refuse it with the same words as a validation problem',
 };
@@ -117,11 +121,11 @@ async function acceptedFields(
     tally.schemas++;
     const verdict = await createKind(client, dry, rootOf(new Map([[field, schema]])), true);
     const problems = checkSchema(rootOf(new Map([[field, schema]])), { isResource: true });
-    if (verdict.status === 200 && problems.length === 0) fields.set(field, schema);
+    const cost = costDifference(verdict, rootOf(new Map([[field, schema]])));
+    if (cost !== undefined) tally.violations.push({ seed, message: `schema ${JSON.stringify(schema)}: ${cost}` });
+    else if (verdict.status === 200 && problems.length === 0) fields.set(field, schema);
     else if (verdict.status === 422 && problems.length > 0) tally.refusedSchemas++;
-    else if (verdict.status !== 200 && verdict.causes.every(({ message }) => /cost (exceeds|total)/.test(message))) {
-      tally.known['rule cost'] = (tally.known['rule cost'] ?? 0) + 1;
-    } else {
+    else {
       const [ours] = problems;
       const message = `schema ${JSON.stringify(schema)}: server says ${verdict.message.slice(0, 400) || 'accepted'}, we say ${ours === undefined ? 'accepted' : `${ours.path}: ${ours.problem}`}`;
       tally.violations.push({ seed, message });
@@ -129,6 +133,23 @@ async function acceptedFields(
   });
   // In the order of their making, whatever the order of the answers: a seed is a seed.
   return new Map(sound.flatMap(([field, schema]) => (fields.has(field) ? [[field, schema] as const] : [])));
+}
+
+/** What the server says of the costs of rules, and we do not say in the same words. */
+function costDifference({ causes }: Verdict, root: StructuralSchema): string | undefined {
+  const theirs = causes.filter(({ message }) => /cost (exceeds|total)|cost limit/.test(message));
+  if (theirs.length === 0) return undefined;
+  const { single, together } = costProblems(root, { isUnchanged: false });
+  const at = 'spec.validation.openAPIV3Schema';
+  const ours = new Set(
+    [...single, ...together].map(({ path, text }) =>
+      [at, path].filter(Boolean).join('.').concat(`: Forbidden: ${text}`),
+    ),
+  );
+  const missing = theirs.map(({ field, message }) => `${field}: ${message}`).filter((each) => !ours.has(each));
+  return missing.length === 0
+    ? undefined
+    : `server says ${missing[0]}, we say ${[...ours].join('; ') || 'nothing of costs'}`;
 }
 
 function rootOf(fields: ReadonlyMap<string, StructuralSchema>): StructuralSchema {

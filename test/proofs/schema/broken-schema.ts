@@ -87,6 +87,25 @@ const DEFECTS: readonly object[] = [
   { type: 'object', properties: { 'a.b': text }, 'x-kubernetes-validations': [{ rule: 'true', fieldPath: "['a.b']" }] },
   { type: 'array', maxItems: 3, items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] } },
   { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-validations': [{ rule: 'true' }] },
+  // Rules that cost too much, or that would without their bounds.
+  ...[
+    'self.all(x, self.exists(y, x == y))',
+    "self.all(x, x.matches('^a+$'))",
+    "self.map(x, x + 'a').join(',') == self.join()",
+    'self.sort() == self.distinct()',
+    'self.filter(x, x.size() > 2).all(x, x in self)',
+    "self.all(x, x != 'a' && x != 'b' && x != 'c' && x != 'd')",
+    'self.size() > 3',
+  ].flatMap((rule) => {
+    const rules = { 'x-kubernetes-validations': [{ rule, messageExpression: "self.join(', ')" }] };
+    return [
+      { type: 'array', items: { type: 'string' }, ...rules },
+      { type: 'array', maxItems: 400, items: { type: 'string' }, ...rules },
+      { type: 'array', maxItems: 100, items: text, ...rules },
+      { type: 'array', items: { type: 'array', items: text, ...rules } },
+      { type: 'object', additionalProperties: { type: 'array', maxItems: 20, items: text, ...rules } },
+    ];
+  }),
 ];
 
 /** brokenSchema is a schema with a defect, alone or inside of something sound. */

@@ -79,6 +79,7 @@ function call(
       `found no matching overload for '${name}' applied to '${receiver}(${types.join(', ')})'`,
     );
   }
+  context.shared.checked.calls.set(ast, { name, isMethod: receiver !== '', overloads: resolved.overloads });
   return {
     type: resolved.type,
     run(frame) {

@@ -1,6 +1,8 @@
 import type { RuleFault, SchemaProblem } from '../schema/schema-problem.ts';
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts';
-import { compile, type Program } from './compile.ts';
+import { type Checked, compileChecked, type Declarations, type Program } from './compile.ts';
+import { type CostEstimate, estimateCost } from './cost/estimate-cost.ts';
+import { type SizedType, sizedType } from './cost/sized-type.ts';
 import { resolveFieldPath } from './field-path.ts';
 import { typeOfSchema } from './schema-types.ts';
 import { CelSyntaxError } from './syntax-error.ts';
@@ -12,6 +14,12 @@ export interface CompiledRule {
   readonly program: Program;
   readonly message: Program | undefined;
   readonly usesOldSelf: boolean;
+  /** Its place among the rules of its level. */
+  readonly index: number;
+  /** cost estimates what evaluating the rule once costs. */
+  readonly cost: () => CostEstimate;
+  /** messageCost estimates what making the message costs; undefined if there is no expression for it. */
+  readonly messageCost: (() => CostEstimate) | undefined;
   /** The path that the rule's problems are reported at, below the value; empty for the value itself. */
   readonly path: string;
 }
@@ -33,7 +41,7 @@ export function compileRules(schema: StructuralSchema, options: { readonly isRes
   const cache = options.isResource ? compiledResources : compiledValues;
   const known = cache.get(schema);
   if (known !== undefined) return known;
-  const compiled = compileAll(rules, schema, typeOfSchema(schema, options));
+  const compiled = compileAll(rules, schema, options);
   cache.set(schema, compiled);
   return compiled;
 }
@@ -41,25 +49,29 @@ export function compileRules(schema: StructuralSchema, options: { readonly isRes
 function compileAll(
   rules: readonly ValidationRule[],
   schema: StructuralSchema,
-  self: CelType | undefined,
+  options: { readonly isResource: boolean },
 ): CompiledRules {
+  const self = typeOfSchema(schema, options);
+  const size = sizedType(schema, options);
   const compiled: CompiledRule[] = [];
   const problems: SchemaProblem[] = [];
   for (const [index, rule] of rules.entries()) {
-    try {
-      if (self === undefined)
-        throw new Error('rules cannot read values without a schema; put the rule on the object around it');
-      compiled.push(compileOne(rule, schema, self));
-    } catch (cause) {
+    const refuse = (fault: RuleFault, cause: unknown): void => {
       const problem = cause instanceof Error ? cause.message : String(cause);
-      const path = `x-kubernetes-validations[${index}]`;
       problems.push({
         code: 'BOWLINE_SCHEMA_RULE',
-        path,
+        path: `x-kubernetes-validations[${index}]`,
         problem: `the rule ${JSON.stringify(rule.rule)}: ${problem}; correct the rule, or the schema that it reads`,
         cause,
-        fault: cause instanceof RuleError ? cause.fault : faultOf('rule', cause),
+        fault,
       });
+    };
+    try {
+      if (self === undefined || size === undefined)
+        throw new Error('rules cannot read values without a schema; put the rule on the object around it');
+      compiled.push(compileOne(rule, index, { schema, self, size, refuse }));
+    } catch (cause) {
+      refuse(cause instanceof RuleError ? cause.fault : faultOf('rule', cause), cause);
     }
   }
   return { rules: compiled, problems };
@@ -81,48 +93,75 @@ class RuleError extends Error {
   }
 }
 
-function compileOne(rule: ValidationRule, schema: StructuralSchema, self: CelType): CompiledRule {
-  const variables = [
+/** Level is the level of a schema that has rules. */
+interface Level {
+  readonly schema: StructuralSchema;
+  readonly self: CelType;
+  readonly size: SizedType;
+  /** refuse reports what is wrong with a rule that can be compiled. */
+  readonly refuse: (fault: RuleFault, cause: unknown) => void;
+}
+
+function compileOne(rule: ValidationRule, index: number, { schema, self, size, refuse }: Level): CompiledRule {
+  const variables: Declarations = [
     ['self', self],
     ['oldSelf', rule.optionalOldSelf === true ? optionalOf(self) : self],
-  ] as const;
-  const program = compile(rule.rule, variables, { hasBind: false });
+  ];
+  const { program, checked } = compileChecked(rule.rule, variables, { hasBind: false });
   if (program.type.kind !== 'bool') {
     const detail = `is of type ${formatType(program.type)}; it must be true or false`;
     throw new RuleError(detail, { part: 'rule', isType: true, detail });
   }
   const usesOldSelf = program.used.has('oldSelf');
-  if (rule.optionalOldSelf !== undefined && !usesOldSelf)
-    throw new RuleError('sets optionalOldSelf but does not use oldSelf; leave it out', {
-      part: 'optionalOldSelf',
-      isType: false,
-      detail: 'does not use oldSelf',
-    });
+  if (rule.optionalOldSelf !== undefined && !usesOldSelf) {
+    const fault = { part: 'optionalOldSelf', isType: false, detail: 'does not use oldSelf' } as const;
+    refuse(fault, new RuleError('sets optionalOldSelf but does not use oldSelf; leave it out', fault));
+  }
   const path = rule.fieldPath === undefined ? undefined : resolveFieldPath(rule.fieldPath, schema);
+  const message = compileMessage(rule.messageExpression, variables, refuse);
   return {
     rule,
+    index,
     program,
-    message: rule.messageExpression === undefined ? undefined : compileMessage(rule.messageExpression, variables),
+    message: message?.program,
     usesOldSelf,
+    cost: estimated(checked, size),
+    messageCost: message === undefined ? undefined : estimated(message.checked, size),
     path: path !== undefined && 'path' in path ? path.path : '',
   };
 }
 
-function compileMessage(source: string, variables: readonly (readonly [string, CelType])[]): Program {
-  const wrong = (detail: string, fault: RuleFault, cause?: unknown): RuleError =>
-    new RuleError(`its messageExpression ${JSON.stringify(source)}: ${detail}`, fault, { cause });
-  let program: Program;
+const NO_COST: CostEstimate = { cost: 0, unbounded: new Map() };
+
+/** Nobody asks for the cost of most rules: schemas are built step by step, and each step compiles the rules again. */
+function estimated(checked: Checked, size: SizedType): () => CostEstimate {
+  let pending: Checked | undefined = checked;
+  let known: CostEstimate = NO_COST;
+  return () => {
+    if (pending !== undefined) known = estimateCost(pending, size);
+    pending = undefined;
+    return known;
+  };
+}
+
+function compileMessage(
+  source: string | undefined,
+  variables: Declarations,
+  refuse: Level['refuse'],
+): ReturnType<typeof compileChecked> | undefined {
+  if (source === undefined || source === '') return undefined;
+  const wrong = (detail: string, fault: RuleFault, cause?: unknown): undefined => {
+    refuse(fault, new RuleError(`its messageExpression ${JSON.stringify(source)}: ${detail}`, fault, { cause }));
+  };
   try {
-    program = compile(source, variables, { hasBind: false });
+    const compiled = compileChecked(source, variables, { hasBind: false });
+    if (compiled.program.type.kind === 'string') return compiled;
+    const detail = `is of type ${formatType(compiled.program.type)}; it must be text`;
+    return wrong(detail, { part: 'messageExpression', isType: true, detail });
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw wrong(detail, faultOf('messageExpression', cause), cause);
+    return wrong(detail, faultOf('messageExpression', cause), cause);
   }
-  if (program.type.kind !== 'string') {
-    const detail = `is of type ${formatType(program.type)}; it must be text`;
-    throw wrong(detail, { part: 'messageExpression', isType: true, detail });
-  }
-  return program;
 }
 
 const schemasWithRules = new WeakMap<StructuralSchema, boolean>();

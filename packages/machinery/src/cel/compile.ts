@@ -1,6 +1,7 @@
 import { compileAccess, compileHas } from './compile-access.ts';
 import { compileCall, compileMethod, compileOperator } from './compile-call.ts';
 import { Failed, type Frame } from './frame.ts';
+import type { Overload } from './overloads.ts';
 import { type Ast, parseExpression } from './parse.ts';
 import { CelSyntaxError } from './syntax-error.ts';
 import {
@@ -31,6 +32,22 @@ export interface Code {
   readonly items?: readonly CelType[];
 }
 
+/** ResolvedCall is a call of a function or method, and the overloads that fit its operands. */
+export interface ResolvedCall {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly overloads: readonly Overload[];
+}
+
+/** Checked holds what type-checking found out about the parts of an expression. */
+export interface Checked {
+  readonly source: string;
+  readonly ast: Ast;
+  readonly types: Map<Ast, CelType>;
+  /** Without macros, which are no calls. */
+  readonly calls: Map<Ast, ResolvedCall>;
+}
+
 /** Variable is a name that an expression may use. */
 export interface Variable {
   readonly name: string;
@@ -49,7 +66,12 @@ export interface Context {
   /** How many instructions literal patterns may have, all together. */
   readonly mostPatternSize: number;
   /** Shared by all parts of one expression. */
-  readonly shared: { slots: number; patternSize: number; readonly used: Set<string> };
+  readonly shared: {
+    slots: number;
+    patternSize: number;
+    readonly used: Set<string>;
+    readonly checked: Pick<Checked, 'types' | 'calls'>;
+  };
 }
 
 /** Program is an expression that can be evaluated. Give the values of the variables in the order of their declaration. */
@@ -61,19 +83,36 @@ export interface Program extends Code {
   readonly patternSize: number;
 }
 
+/** CompileOptions bound what an expression may use. */
+export interface CompileOptions {
+  readonly hasBind: boolean;
+  readonly mostPatternSize?: number | undefined;
+}
+
+/** Declarations are the types of variables by name. */
+export type Declarations = readonly (readonly [name: string, type: CelType])[];
+
 /** compile parses and type-checks an expression, or throws a CelSyntaxError. */
-export function compile(
+export function compile(source: string, variables: Declarations, options: CompileOptions): Program {
+  return compileChecked(source, variables, options).program;
+}
+
+/** compileChecked is `compile` for callers that also need what type-checking found out. */
+export function compileChecked(
   source: string,
-  variables: readonly (readonly [name: string, type: CelType])[],
-  options: { readonly hasBind: boolean; readonly mostPatternSize?: number | undefined },
-): Program {
+  variables: Declarations,
+  options: CompileOptions,
+): { readonly program: Program; readonly checked: Checked } {
   const { hasBind, mostPatternSize = Number.POSITIVE_INFINITY } = options;
-  const shared = { slots: variables.length, patternSize: 0, used: new Set<string>() };
+  const found = { types: new Map<Ast, CelType>(), calls: new Map<Ast, ResolvedCall>() };
+  const shared = { slots: variables.length, patternSize: 0, used: new Set<string>(), checked: found };
   const declared = variables.map(([name, type], slot) => ({ name, type, slot }));
   const context = { source, variables: declared, hasBind, mostPatternSize, allowsMixed: false, shared };
   try {
-    const code = compileAst(parseExpression(source), context);
-    return { ...code, slots: shared.slots, used: shared.used, patternSize: shared.patternSize };
+    const ast = parseExpression(source);
+    const code = compileAst(ast, context);
+    const program = { ...code, slots: shared.slots, used: shared.used, patternSize: shared.patternSize };
+    return { program, checked: { source, ast, ...found } };
   } catch (cause) {
     // The parser does not count every operator as a level.
     if (cause instanceof RangeError) throw new CelSyntaxError('max recursion depth exceeded', source, 0);
@@ -97,6 +136,12 @@ const MOST_INT = 2n ** 63n - 1n;
 
 /** compileAst compiles a part of an expression. */
 export function compileAst(ast: Ast, context: Context): Code {
+  const code = compilePart(ast, context);
+  context.shared.checked.types.set(ast, code.type);
+  return code;
+}
+
+function compilePart(ast: Ast, context: Context): Code {
   switch (ast.op) {
     case 'value':
       return literal(ast.args, ast, context);

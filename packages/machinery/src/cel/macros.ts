@@ -76,6 +76,8 @@ function loopOver(ast: Call, context: Context, variables: number): Loop {
   const firstType = variables === 2 ? key : isList || isUnknown(range.type) ? value : key;
   const first = withVariable(context, names[0] ?? '', firstType);
   const second = variables === 2 ? withVariable(first.context, names[1] ?? '', value) : undefined;
+  const { types } = context.shared.checked;
+  for (const [index, type] of [firstType, value].slice(0, variables).entries()) types.set(operands[index] ?? ast, type);
   return {
     body: second?.context ?? first.context,
     keyType: key,

@@ -55,6 +55,8 @@ function splitParameters(text: string): string[] {
 /** Resolved is a call whose overloads are known. */
 export interface Resolved {
   readonly type: CelType;
+  /** All that fit; several only where an operand is dynamic. */
+  readonly overloads: readonly Overload[];
   readonly run: (values: readonly CelValue[], meter: Meter) => CelValue;
 }
 
@@ -73,10 +75,12 @@ export function resolveCall(candidates: readonly Overload[], given: readonly Cel
   const [first] = fitting;
   if (first === undefined) return undefined;
   const isStatic = fitting.length === 1 && given.every((type) => !hasUnknown(type));
-  const chosen = dispatch(fitting.map((each) => each.overload));
+  const overloads = fitting.map((each) => each.overload);
+  const chosen = dispatch(overloads);
   const isOneType = fitting.every((each) => formatType(each.result) === formatType(first.result));
   return {
     type: isOneType ? first.result : DYN,
+    overloads,
     run(values, meter) {
       // Null fits the types of times, addresses and the like, but nothing can be done with it.
       const run = isStatic && !values.includes(null) ? first.overload.run : chosen;

@@ -92,9 +92,21 @@ export function asResource(schema: StructuralSchema): StructuralSchema {
   const known = resources.get(schema);
   if (known !== undefined) return known;
   const properties = { ...schema.properties, kind: TEXT, apiVersion: TEXT, metadata: METADATA };
-  const resource = { ...schema, properties };
+  const resource = describesResource(schema) ? schema : { ...schema, properties };
   resources.set(schema, resource);
   return resource;
+}
+
+/** A schema that describes all of these itself may bound them, and is taken as it is. */
+function describesResource({ properties = {} }: StructuralSchema): boolean {
+  const { metadata } = properties;
+  const texts = [
+    properties.kind,
+    properties.apiVersion,
+    metadata?.properties?.name,
+    metadata?.properties?.generateName,
+  ];
+  return metadata?.type === 'object' && texts.every((schema) => schema?.type === 'string');
 }
 
 /** toValue makes the CEL value of JSON that fits a schema; where it does not fit, reading it fails. */

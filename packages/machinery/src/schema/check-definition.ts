@@ -1,6 +1,7 @@
 import { compileRules } from '../cel/compile-rules.ts';
 import { resolveFieldPath } from '../cel/field-path.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { checkCost } from './check-cost.ts';
 import {
   pluralOf,
   type ResourceDefinition,
@@ -71,6 +72,11 @@ function checkVersion(version: VersionDefinition): string[] {
       problems.push(`the ${what} is of type ${schema.json.type ?? 'unknown'}; it must be an object`);
   }
   problems.push(...compileRules(root, { isResource: true }).problems.map(({ problem }) => problem));
+  problems.push(
+    ...checkCost(root, { isResource: true }).map(({ path, problem }) =>
+      path === '' ? problem : `${path}: ${problem}`,
+    ),
+  );
   problems.push(...(version.columns ?? []).flatMap((column) => checkColumn(column, root)));
   problems.push(...checkSelectable(version.selectableFields ?? [], root), ...checkScale(version, root));
   if (

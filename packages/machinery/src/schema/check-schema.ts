@@ -1,5 +1,6 @@
 import { compileRules } from '../cel/compile-rules.ts';
 import { checkDefault } from './admit-schema.ts';
+import { checkCost } from './check-cost.ts';
 import { checkCompleteness } from './check-nested.ts';
 import { checkOldSelf } from './check-old-self.ts';
 import { checkStructure, forEachSchema } from './check-structure.ts';
@@ -12,10 +13,7 @@ export interface CheckSchemaOptions {
   readonly isResource?: boolean | undefined;
 }
 
-/**
- * checkSchema is everything for which the API server would refuse a schema that was not built with `s`, except rules that
- * it finds too expensive.
- */
+/** checkSchema is everything for which the API server would refuse a schema that was not built with `s`. */
 export function checkSchema(schema: StructuralSchema, options: CheckSchemaOptions = {}): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   const structural: SchemaProblem[] = [];
@@ -33,7 +31,7 @@ export function checkSchema(schema: StructuralSchema, options: CheckSchemaOption
     const found = [...compileRules(each, { isResource }).problems, ...checkOldSelf(each), ...defaults];
     problems.push(...found.map((problem) => placed(problem, path)));
   });
-  return problems;
+  return [...problems, ...checkCost(schema, { isResource: options.isResource === true })];
 }
 
 function placed(problem: SchemaProblem, path: string): SchemaProblem {

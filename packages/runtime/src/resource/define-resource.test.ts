@@ -171,6 +171,27 @@ describe('bad definitions', () => {
       /x/,
     ],
     [
+      'a rule that the API server finds too expensive',
+      () =>
+        defineResource({
+          ...names,
+          spec: s.object({
+            names: s.array(s.string()).rule("self.all(n, n != 'a' && n != 'b' && n != 'c' && n != 'd')"),
+          }),
+        }),
+      'BOWLINE_CRD_INVALID',
+      /cannot define the kind Site of example.com: version v1: properties\[spec\]\.properties\[names\]\.x-kubernetes-validations\[0\]\.rule: the rule "self\.all\(.*\)": estimated rule cost exceeds budget by factor of 1.153433x, so the API server refuses it; add maxLength to self\[\*\], maxItems to self, or simplify it/,
+    ],
+    [
+      'rules that the API server finds too expensive together',
+      () => {
+        const rules = Array.from({ length: 20 }, () => ({ rule: `self.spec.a.matches('${'a'.repeat(80)}')` }));
+        return defineResource({ ...names, spec: s.object({ a: s.string() }), rules });
+      },
+      'BOWLINE_CRD_INVALID',
+      /estimated rule cost total exceeds budget by factor of 1.258293x, .*; add maxLength to self.spec.a/,
+    ],
+    [
       'a rule that does not compile',
       () => defineResource({ ...names, spec: s.object({ a: s.integer() }).rule('self.a >') }),
       'BOWLINE_SCHEMA_RULE',

@@ -16,22 +16,22 @@ const APPROVAL = 'api-approved.kubernetes.io';
 const APPROVAL_FIELD = `metadata.annotations[${APPROVAL}]`;
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** definitionProblems is what is wrong with a CustomResourceDefinition, whatever it was before. */
+/** definitionProblems is what is wrong with a CustomResourceDefinition; `old` is the one that it replaces. */
 export function definitionProblems(
   definition: CustomResourceDefinition,
-  { isNew }: { readonly isNew: boolean },
+  old: CustomResourceDefinition | undefined,
 ): FieldProblem[] {
   const { metadata, spec, status } = definition;
   const problems: FieldProblem[] = [];
-  if (isNew && metadata?.name !== `${spec.names.plural}.${spec.group}`)
+  if (!old && metadata?.name !== `${spec.names.plural}.${spec.group}`)
     problems.push(invalid('metadata.name', metadata?.name ?? '', 'must be spec.names.plural+"."+spec.group'));
-  problems.push(...specProblems(definition));
+  problems.push(...specProblems(definition, old));
   problems.push(...storedVersionProblems(spec.versions, status?.storedVersions));
   problems.push(...approvalProblems(spec.group, metadata?.annotations?.[APPROVAL]));
   return problems;
 }
 
-function specProblems({ spec }: CustomResourceDefinition): FieldProblem[] {
+function specProblems({ spec }: CustomResourceDefinition, old: CustomResourceDefinition | undefined): FieldProblem[] {
   const { versions } = spec;
   const problems = groupProblems(spec.group);
   problems.push(...oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']));
@@ -42,7 +42,7 @@ function specProblems({ spec }: CustomResourceDefinition): FieldProblem[] {
   }
   problems.push(...versionListProblems(versions));
   problems.push(...nameProblems(spec.names));
-  problems.push(...versionPartProblems(versions));
+  problems.push(...versionPartProblems(versions, old?.spec.versions ?? []));
   problems.push(...conversionProblems(spec));
   return problems;
 }
@@ -87,7 +87,10 @@ function versionListProblems(versions: readonly CustomResourceDefinitionVersion[
 }
 
 /** What all versions say alike stands in the definition itself, for the API server: its messages name that place. */
-function versionPartProblems(versions: readonly CustomResourceDefinitionVersion[]): FieldProblem[] {
+function versionPartProblems(
+  versions: readonly CustomResourceDefinitionVersion[],
+  old: readonly CustomResourceDefinitionVersion[],
+): FieldProblem[] {
   const shared = (part: (version: CustomResourceDefinitionVersion) => unknown): boolean =>
     new Set(versions.map((version) => canonicalJson(part(version) ?? null))).size === 1;
   const isShared = {
@@ -107,12 +110,21 @@ function versionPartProblems(versions: readonly CustomResourceDefinitionVersion[
       selectable: isShared.selectable ? 'spec.selectableFields' : `${own}.selectableFields`,
     };
     const isFirst = index === 0;
-    if (isFirst || !isShared.schema || !hasSchema) problems.push(...versionSchemaProblems(version, parts));
+    if (isFirst || !isShared.schema || !hasSchema)
+      problems.push(...versionSchemaProblems(version, parts, isSchemaUnchanged(version, old)));
     if (isFirst || !isShared.subresources) problems.push(...subresourceProblems(version, parts));
     if (isFirst || !isShared.columns) problems.push(...columnProblems(version, parts));
     if (isFirst || !isShared.selectable) problems.push(...selectableProblems(version, parts));
   }
   return problems;
+}
+
+function isSchemaUnchanged(
+  { name, schema }: CustomResourceDefinitionVersion,
+  old: readonly CustomResourceDefinitionVersion[],
+): boolean {
+  const before = old.find((version) => version.name === name);
+  return before !== undefined && canonicalJson(before.schema ?? null) === canonicalJson(schema ?? null);
 }
 
 function conversionProblems({ conversion }: CustomResourceDefinition['spec']): FieldProblem[] {

@@ -76,11 +76,11 @@ function prepareForUpdate(object: Draft): void {
 function validate(object: Draft, old: Draft | undefined): FieldProblem[] {
   const definition = definitionOf(object);
   const { definitionProblems } = schemaEngine();
-  if (!old) return definitionProblems(definition, { isNew: true });
+  if (!old) return definitionProblems(definition, undefined);
   const [before, now] = [definitionOf(old).spec, definition.spec];
   const changed = (field: string, was: unknown, is: unknown): FieldProblem[] =>
     was === is ? [] : [invalid(field, is, IMMUTABLE)];
-  const problems = [...definitionProblems(definition, { isNew: false })];
+  const problems = [...definitionProblems(definition, definitionOf(old))];
   if (isEstablished(definitionOf(old))) {
     problems.push(...changed('spec.scope', before.scope, now.scope));
     problems.push(...changed('spec.names.kind', before.names.kind, now.names.kind));

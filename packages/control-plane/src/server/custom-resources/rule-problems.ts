@@ -1,7 +1,14 @@
 import type { ValidationRule } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
-import { compileRules, type RuleFault, resolveFieldPath, type StructuralSchema } from '@bowline/machinery/schema';
-import { invalid, notSupported, required } from '../registry/kinds/problems.ts';
+import {
+  type CostProblem,
+  compileRules,
+  costProblems,
+  type RuleFault,
+  resolveFieldPath,
+  type StructuralSchema,
+} from '@bowline/machinery/schema';
+import { forbidden, invalid, notSupported, required } from '../registry/kinds/problems.ts';
 import { asSchema, below, type SchemaProps } from './schema-props.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -27,9 +34,15 @@ export function ruleFormProblems(rule: ValidationRule, schema: SchemaProps, path
   return problems;
 }
 
-/** ruleProblems is what is wrong with the rules of a schema that is sound otherwise: they are compiled, and kept. */
-export function ruleProblems(schema: SchemaProps, path: string): FieldProblem[] {
-  return rulesBelow(schema, path, true, undefined);
+/**
+ * ruleProblems is what is wrong with the rules of a schema that is sound otherwise: they are compiled, and kept. A rule that is too
+ * expensive by itself stays allowed in a schema that does not change.
+ */
+export function ruleProblems(schema: SchemaProps, path: string, isUnchanged: boolean): FieldProblem[] {
+  const { single, together } = costProblems(schema as StructuralSchema, { isUnchanged });
+  const placed = (cost: CostProblem): FieldProblem =>
+    forbidden(cost.path === '' ? path : `${path}.${cost.path}`, cost.text);
+  return [...single.map(placed), ...rulesBelow(schema, path, true, undefined), ...together.map(placed)];
 }
 
 /** `list` is the innermost list around the level whose items have no identity, if any. */
@@ -44,9 +57,8 @@ function rulesBelow(schema: SchemaProps, path: string, isRoot: boolean, list: st
       `${path}.x-kubernetes-validations[${index}]`,
     );
   });
-  for (const { rule, usesOldSelf } of rules) {
+  for (const { rule, index, usesOldSelf } of rules) {
     if (list === undefined || !usesOldSelf) continue;
-    const index = schema['x-kubernetes-validations']?.findIndex((each) => each.rule === rule.rule) ?? 0;
     const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${list}`;
     found.push(invalid(`${path}.x-kubernetes-validations[${index}].rule`, rule.rule, why));
   }

@@ -22,7 +22,7 @@ export interface Parts {
 type Version = Omit<CustomResourceDefinitionVersion, 'name' | 'served' | 'storage'>;
 
 /** versionSchemaProblems is what is wrong with the schema of a version. Rules are compiled if nothing else is wrong. */
-export function versionSchemaProblems(version: Version, { schema: path }: Parts): FieldProblem[] {
+export function versionSchemaProblems(version: Version, { schema: path }: Parts, isUnchanged: boolean): FieldProblem[] {
   const schema = version.schema?.openAPIV3Schema;
   if (!schema) return [required(path)];
   const problems: FieldProblem[] = [];
@@ -32,7 +32,7 @@ export function versionSchemaProblems(version: Version, { schema: path }: Parts)
   problems.push(...structural);
   if (problems.length > 0) return problems;
   problems.push(...defaultProblems(schema, path));
-  return problems.length > 0 ? problems : ruleProblems(schema, path);
+  return problems.length > 0 ? problems : ruleProblems(schema, path, isUnchanged);
 }
 
 /** columnProblems is what is wrong with the columns of a version. */

@@ -1,4 +1,5 @@
-import type { Account, Expression, ExpressionAuthorizer } from '@bowline/machinery/cel';
+import { BowlineError } from '@bowline/machinery';
+import type { Account, Expression, ExpressionAuthorizer, StepBudget } from '@bowline/machinery/cel';
 import { serviceAccountGroups, serviceAccountName } from '../../authentication/service-account-name.ts';
 import { ALL_AUTHENTICATED, type UserInfo } from '../../authentication/user-info.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
@@ -13,6 +14,10 @@ const engine = (): Promise<typeof import('@bowline/machinery/cel')> => import('@
 type Compiled = Expression | Error;
 
 const compiled = new WeakMap<MatchCondition, Compiled>();
+
+/** MAX_STEPS is how many steps the conditions of one webhook may take for a request, all together. */
+const MAX_STEPS = 2_500_000;
+const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** Conditions are what came of a webhook's conditions. */
 export type Conditions = { readonly matches: boolean } | { readonly problem: string };
@@ -33,10 +38,12 @@ export async function meetsConditions(
   const { object, oldObject } = described;
   const values = { request: described, object, oldObject, authorizer: authorizerFor(authorizer, request) };
   const problems: string[] = [];
+  const budget = { left: MAX_STEPS };
   for (const condition of webhook.matchConditions) {
     try {
-      if (evaluate(compileExpression, condition, values) !== true) return { matches: false };
+      if (evaluate(compileExpression, condition, values, budget) !== true) return { matches: false };
     } catch (error) {
+      if (budget.left <= 0) return webhook.failsOpen ? { matches: false } : { problem: OUT_OF_BUDGET };
       problems.push(`expression '${condition.expression}' resulted in error: ${reasonOf(error)}`);
     }
   }
@@ -63,6 +70,7 @@ function evaluate(
   compile: typeof import('@bowline/machinery/cel')['compileExpression'],
   condition: MatchCondition,
   values: Readonly<Record<string, unknown>>,
+  budget: StepBudget,
 ): unknown {
   let expression = compiled.get(condition);
   if (!expression) {
@@ -76,11 +84,13 @@ function evaluate(
     compiled.set(condition, expression);
   }
   if (expression instanceof Error) throw expression;
-  return expression.evaluate(values);
+  return expression.evaluate(values, budget);
 }
 
 /** What went wrong, without the sentence about the expression that ours put before it. */
 function reasonOf(error: unknown): string {
+  if (error instanceof BowlineError && error.code === 'BOWLINE_CEL_BUDGET')
+    return 'operation cancelled: actual cost limit exceeded';
   const { cause, message } = error as Error;
   return cause instanceof Error ? cause.message : message;
 }

@@ -175,6 +175,29 @@ describe('webhooks', () => {
     expect(server.asked('/a')).toHaveLength(times);
   });
 
+  it.each([
+    [
+      'one takes too long',
+      1_000,
+      1,
+      "expression '.*' resulted in error: operation cancelled: actual cost limit exceeded",
+    ],
+    [
+      'all together take too long',
+      300,
+      9,
+      'validation failed due to running out of cost budget, no further validation rules will be run',
+    ],
+  ])('are not asked, and fail, when of their conditions %s', async (_, rounds, count, why) => {
+    const expression = `lists.range(${rounds}).all(x, lists.range(300).all(y, y >= x - x))`;
+    const matchConditions = Array.from({ length: count }, (__, index) => ({ name: `c${index}`, expression }));
+    using t = await start([{ more: { matchConditions } }]);
+    const { code, body } = await t.ask(ADMIN, 'POST', MAPS, { metadata: { name: 'x' } });
+    expect(code).toBe(403);
+    expect(body.message).toMatch(new RegExp(why));
+    expect(server.asked('/a')).toHaveLength(0);
+  });
+
   it('are never asked about their own configurations', async () => {
     using t = await start([{ type: 'validating' }, { type: 'mutating' }]);
     answers = { '/a': () => ({ response: { allowed: false } }) };

@@ -1,0 +1,132 @@
+import { additionalSchema, type StructuralSchema } from '../../schema/structural-schema.ts';
+import { escapeFieldName } from '../field-names.ts';
+import { asResource } from '../schema-values.ts';
+
+/** Bound is the keyword of a schema that bounds the size of its values. */
+export type Bound = 'maxItems' | 'maxProperties' | 'maxLength';
+
+/** SizedType holds how large the values of a schema can be. Lists, maps, text and bytes have a size; that of others is zero. */
+export interface SizedType {
+  /** The number of items, entries or bytes at most. */
+  readonly maxElements: number;
+  /** The number of bytes of the shortest JSON of a value. */
+  readonly minBytes: number;
+  /** The keyword that is missing, where only the size of a request bounds the value. */
+  readonly missing?: Bound | undefined;
+  /** The values of a list or map. */
+  readonly element?: SizedType | undefined;
+  /** The keys of a map. */
+  readonly key?: SizedType | undefined;
+  /** The fields of an object by their escaped names. */
+  readonly fields?: ReadonlyMap<string, SizedType> | undefined;
+}
+
+/** MAX_REQUEST_BYTES is the size of the largest request that the API server accepts. */
+export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
+
+const LONGEST_TEXT = MAX_REQUEST_BYTES - 2;
+const BYTES_PER_CHARACTER = 4;
+const BOOLEAN: SizedType = { maxElements: 0, minBytes: 4 };
+const NUMBER: SizedType = { maxElements: 0, minBytes: 1 };
+// The API server gives keys no size at all.
+const KEY: SizedType = { maxElements: 0, minBytes: 2 };
+const DURATION: SizedType = { maxElements: 32, minBytes: 3 };
+const DATE: SizedType = { maxElements: 12, minBytes: 12 };
+const DATE_TIME: SizedType = { maxElements: 32, minBytes: 21 };
+
+const sizedValues = new WeakMap<StructuralSchema, SizedType | undefined>();
+const sizedResources = new WeakMap<StructuralSchema, SizedType | undefined>();
+
+/** sizedType is how large the values of a schema can be, or undefined if rules cannot read them. It is kept as long as the schema. */
+export function sizedType(schema: StructuralSchema, options: { readonly isResource: boolean }): SizedType | undefined {
+  const cache = options.isResource ? sizedResources : sizedValues;
+  if (!cache.has(schema)) cache.set(schema, measure(schema, options.isResource));
+  return cache.get(schema);
+}
+
+function measure(schema: StructuralSchema, isResource: boolean): SizedType | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) return text(schema, 1);
+  switch (schema.type) {
+    case 'array':
+      return list(schema);
+    case 'object':
+      return additionalSchema(schema) === undefined ? object(isResource ? asResource(schema) : schema) : map(schema);
+    case 'string':
+      return formatted(schema);
+    case 'boolean':
+      return BOOLEAN;
+    case 'number':
+    case 'integer':
+      return NUMBER;
+    default:
+      return undefined;
+  }
+}
+
+function inner(schema: StructuralSchema | undefined): SizedType | undefined {
+  if (schema === undefined) return undefined;
+  return sizedType(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true });
+}
+
+function list({ items, maxItems }: StructuralSchema): SizedType | undefined {
+  const element = inner(items);
+  if (element === undefined) return undefined;
+  if (maxItems !== undefined) return { element, minBytes: 2, maxElements: Math.max(0, maxItems) };
+  // Every item is followed by a comma, and brackets are around all.
+  const maxElements = Math.floor((MAX_REQUEST_BYTES - 2) / (element.minBytes + 1));
+  return { element, minBytes: 2, maxElements, missing: 'maxItems' };
+}
+
+function map(schema: StructuralSchema): SizedType | undefined {
+  const element = inner(additionalSchema(schema));
+  if (element === undefined) return undefined;
+  const { maxProperties } = schema;
+  const entries = { key: KEY, element, minBytes: 2 };
+  if (maxProperties !== undefined) return { ...entries, maxElements: Math.max(0, maxProperties) };
+  // A key of two characters in quotation marks, a colon and a comma.
+  const maxElements = Math.floor((MAX_REQUEST_BYTES - 2) / (element.minBytes + 6));
+  return { ...entries, maxElements, missing: 'maxProperties' };
+}
+
+function object({ properties = {}, required = [] }: StructuralSchema): SizedType {
+  const fields = new Map<string, SizedType>();
+  let minBytes = 2;
+  for (const [name, schema] of Object.entries(properties)) {
+    const field = inner(schema);
+    if (field === undefined) continue;
+    const escaped = escapeFieldName(name);
+    if (escaped !== undefined) fields.set(escaped, field);
+    // Two quotation marks, a colon and a comma. The server fills in defaults, so a request may lack those.
+    const isSent = required.includes(name) && (schema.default === undefined || schema.default === null);
+    if (isSent) minBytes += Buffer.byteLength(name) + field.minBytes + 4;
+  }
+  return { fields, minBytes, maxElements: 0 };
+}
+
+function formatted(schema: StructuralSchema): SizedType {
+  switch (schema.format) {
+    case 'duration':
+      return DURATION;
+    case 'date':
+      return DATE;
+    case 'date-time':
+      return DATE_TIME;
+    case 'byte':
+      return schema.maxLength === undefined
+        ? text(schema, 2)
+        : { maxElements: Math.max(0, schema.maxLength), minBytes: 2 };
+    default:
+      return schema.maxLength === undefined && (schema.enum ?? []).length > 0
+        ? { maxElements: longestOf(schema.enum ?? []), minBytes: 2 }
+        : text(schema, 2);
+  }
+}
+
+function text({ maxLength }: StructuralSchema, minBytes: number): SizedType {
+  if (maxLength === undefined) return { maxElements: LONGEST_TEXT, minBytes, missing: 'maxLength' };
+  return { maxElements: Math.max(0, maxLength) * BYTES_PER_CHARACTER, minBytes };
+}
+
+function longestOf(values: readonly unknown[]): number {
+  return Math.max(0, ...values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
+}
