@@ -81,6 +81,12 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     options?: O,
   ): ControllerStep<Obj, S, Deps, Ensuring<W, Id, O>>;
 
+  /** reports lets `ctx.eventAbout` send events about objects of a kind. `ctx.event` is about the primary object. */
+  reports<Id extends string>(
+    kind: Resource<KubernetesObject, Id>,
+    options?: Pick<WriteKindOptions, 'namespaces'>,
+  ): ControllerStep<Obj, S, Deps, Reporting<W, Id>>;
+
   /** when narrows the events of the primary kind that cause work: all predicates must pass. Comes last before `reconcile`. */
   when(...predicates: readonly Predicate<Obj>[]): ReconcileStep<Obj, S, Deps, W>;
 }

@@ -27,6 +27,7 @@ export class ControllerMetrics implements Disposable {
   readonly #timeouts;
   readonly #time;
   readonly #mapErrors;
+  readonly #statusLoops;
   readonly #collector: Disposable;
 
   constructor(metrics: Metrics, controller: string, concurrency: number, state: ControllerState) {
@@ -47,6 +48,11 @@ export class ControllerMetrics implements Disposable {
     this.#mapErrors = metrics.counter({
       name: 'bowline_map_errors_total',
       help: 'Events whose map function threw (they are lost) or whose predicate threw (they count)',
+      labels,
+    });
+    this.#statusLoops = metrics.counter({
+      name: 'bowline_status_loops_total',
+      help: 'Objects whose status changed in every run, which is slowed down',
       labels,
     });
     const most = metrics.gauge(of('max_concurrent_reconciles', 'Reconciles that may run at the same time'));
@@ -70,7 +76,14 @@ export class ControllerMetrics implements Disposable {
       requeue_after: outcomeLabels('requeue_after'),
     };
     for (const labels of Object.values(this.#outcomes)) this.#total.add(labels, 0);
-    for (const counter of [this.#errors, this.#terminal, this.#panics, this.#timeouts, this.#mapErrors]) {
+    for (const counter of [
+      this.#errors,
+      this.#terminal,
+      this.#panics,
+      this.#timeouts,
+      this.#mapErrors,
+      this.#statusLoops,
+    ]) {
       counter.add(this.#labels, 0);
     }
     this.#time.zero?.(this.#labels);
@@ -101,6 +114,10 @@ export class ControllerMetrics implements Disposable {
 
   timedOut(): void {
     this.#timeouts.add(this.#labels);
+  }
+
+  statusLooped(): void {
+    this.#statusLoops.add(this.#labels);
   }
 
   mapFailed(): void {

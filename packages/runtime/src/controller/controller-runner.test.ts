@@ -1,20 +1,15 @@
 import { ConfigMap, type KubernetesObject, keyOf, Namespace, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { VirtualClock } from '@bowline/machinery';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Cache } from '../cache/cache.ts';
+import { describe, expect, it } from 'vitest';
 import { project, trigger } from '../cache/view.ts';
-import { createClient } from '../client/create-client.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
-import { createMetrics } from '../observability/create-metrics.ts';
-import { type Fields, type Log, silentLog } from '../observability/log.ts';
+import type { Fields, Log } from '../observability/log.ts';
 import { describeCause } from '../queue/cause.ts';
 import { controller, keyed } from './builder.ts';
-import type { Controller } from './controller.ts';
-import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
 import { generationChanged, labelsChanged, matching } from './predicates.ts';
 import { slow } from './reconcile-error.ts';
+import { runController } from './run-controller.test-support.ts';
 
 const map = (
   name: string,
@@ -29,55 +24,12 @@ const ownedBy = (owner: KubernetesObject | undefined, uid = owner?.metadata?.uid
   ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: owner?.metadata?.name ?? '', uid, controller: true }],
 });
 
-/** Runs a controller against a small server; time stands still unless a test moves it. */
-async function setUp(
-  declared: Controller<never>,
-  options: { server?: SmallApiServer; deps?: unknown; log?: Log } = {},
-) {
-  const server = options.server ?? new SmallApiServer();
-  const clock = new VirtualClock();
-  const metrics = createMetrics({ process: false });
-  const client = createClient({ transport: server.transport() });
-  const cache = new Cache({ client });
-  const runner = new ControllerRunner(declared, {
-    operator: 'test',
-    instance: 'here',
-    cache: cache as unknown as ControllerCache,
-    clock,
-    random: { next: () => 0.5 },
-    log: options.log ?? silentLog,
-    metrics,
-  });
-  const stop = new AbortController();
-  const over = new AbortController();
-  const caching = cache.run(over.signal);
-  const running = runner.run(stop.signal, { client, deps: options.deps, drainMs: 30_000 });
-  onTestFinished(async () => {
-    stop.abort();
-    await clock.advance(30_000);
-    await running;
-    over.abort();
-    await caching;
-  });
-  const until = async (condition: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2_000 && !condition(); turn++) await clock.advance(0);
-    expect(condition()).toBe(true);
-  };
-  /** Waits until every key that events have brought was worked on. */
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn++) await clock.advance(0);
-    await until(() => runner.state === 'running' && runner.entries().every((entry) => entry.state === 'delayed'));
-  };
-  await settled();
-  return { server, clock, runner, client, metrics, stop, running, settled, until };
-}
-
 describe('a controller of a kind', () => {
   it('reconciles what exists at low priority, then every change at normal priority, each with its cause', async () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap).reconcile(({ object, key, causes, attempt }) => {
         seen.push(`${key.namespace}/${object.metadata?.name} ${attempt}: ${causes.map(describeCause).join(', ')}`);
       }),
@@ -98,7 +50,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
-    const { runner, settled } = await setUp(
+    const { runner, settled } = await runController(
       controller(ConfigMap).reconcile(() => {
         runs++;
         return { requeueAfterMs: 3_600_000 };
@@ -116,7 +68,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a', { labels: { v: '1' } }));
     let runs = 0;
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .when(labelsChanged('v'))
         .reconcile(() => {
@@ -136,7 +88,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
-    const { metrics } = await setUp(
+    const { metrics } = await runController(
       controller(ConfigMap)
         .when(() => {
           throw new Error('broken predicate');
@@ -154,7 +106,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
-    const { clock } = await setUp(
+    const { clock } = await runController(
       controller(ConfigMap)
         .when(matching((object) => object.metadata?.name !== 'b'))
         .reconcile(({ key, causes }) => {
@@ -175,7 +127,7 @@ describe('a controller of a kind', () => {
     server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
     const seen: string[] = [];
     const declared = controller(ConfigMap, { view }).reconcile(({ key }) => void seen.push(key.name));
-    const { settled } = await setUp(declared, { server });
+    const { settled } = await runController(declared, { server });
     server.put(ConfigMap, map('b'));
     await settled();
     expect(seen).toEqual(['b']);
@@ -189,7 +141,7 @@ describe('a controller of a kind', () => {
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };
     server.put(ConfigMap, map('a', paused));
     let runs = 0;
-    const { runner, settled, metrics } = await setUp(
+    const { runner, settled, metrics } = await runController(
       controller(ConfigMap)
         .when(generationChanged)
         .reconcile(() => {
@@ -214,7 +166,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     const found: (string | undefined)[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .owns(Secret)
         .reconcile(async ({ key, object, get, live }) => {
@@ -238,7 +190,7 @@ describe('a controller of a kind', () => {
 
   it('ties the requests of a reconcile to its signal', async () => {
     const errors: unknown[] = [];
-    const { server, clock, runner, until } = await setUp(
+    const { server, clock, runner, until } = await runController(
       controller(ConfigMap, { timeoutMs: 1_000 }).reconcile(async ({ live, clock, key }) => {
         await clock.sleep(5_000);
         await live.find(ConfigMap, key).catch((error: unknown) => errors.push(error));
@@ -261,7 +213,7 @@ describe('a controller of a kind', () => {
     };
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
-    await setUp(
+    await runController(
       controller(ConfigMap, { name: 'maps' }).reconcile(({ log }) => {
         log.info('hello', { extra: 1 });
         throw new Error('broken');
@@ -285,7 +237,7 @@ describe('owned objects', () => {
     const a = server.put(ConfigMap, map('a'));
     const b = server.put(ConfigMap, map('b'));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .owns(Secret, { view: 'metadata' })
         .reconcile(({ key, causes }) => {
@@ -329,7 +281,7 @@ describe('watched objects', () => {
     const server = new SmallApiServer();
     for (const name of ['a', 'b', 'c']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .watches(Secret, {
           map: (secret) => (secret.type ? [{ namespace: 'default', name: secret.type }] : []),
@@ -356,7 +308,7 @@ describe('watched objects', () => {
     server.put(ConfigMap, map('b', { labels: { team: 'blue' } }));
     server.put(Namespace, { metadata: { name: 'red' } });
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { indexes: { team: (object) => [object.metadata?.labels?.team ?? ''] } })
         .watches(Namespace, {
           view: 'metadata',
@@ -382,7 +334,7 @@ describe('watched objects', () => {
       metadata: object.metadata ?? {},
       size: Object.keys(object.data ?? {}).length,
     }));
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { labelSelector: 'role=source' })
         .watches(ConfigMap, {
           as: 'copies',
@@ -418,7 +370,7 @@ describe('watched objects', () => {
     server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
     const seen: string[] = [];
     const wanted = trigger(({ name }, _, cache) => cache.list(ConfigMap, { by: { wants: name } }).length > 0);
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { indexes: { wants: ({ data }) => [data?.wants ?? ''] } })
         .watches(Secret, { view: wanted, map: () => [{ namespace: 'default', name: 'a' }] })
         .reconcile(({ causes }) => {
@@ -439,7 +391,7 @@ describe('watched objects', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     let mapped = 0;
-    const { settled, metrics } = await setUp(
+    const { settled, metrics } = await runController(
       controller(ConfigMap)
         .watches(Secret, {
           map: ({ metadata }) => {
@@ -465,7 +417,7 @@ describe('a keyed controller', () => {
     const server = new SmallApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
     const seen: string[] = [];
-    const { clock, settled } = await setUp(
+    const { clock, settled } = await runController(
       keyed('bundle')
         .using<{ greeting: string }>()
         .watches(Secret, { view: 'metadata', map: ({ metadata }) => [`bundle of ${metadata.name}`] })
@@ -494,7 +446,7 @@ describe('a keyed controller', () => {
     const server = new SmallApiServer();
     server.serve(Event);
     const ends: (Error | undefined)[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       keyed('asking')
         .watches(Secret, { view: 'metadata', map: () => ['all'] })
         .reports(Secret)

@@ -21,7 +21,7 @@ import { ControllerMetrics } from './controller-metrics.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
 import { ObjectRuns } from './object-runs.ts';
-import { Reconciler } from './reconciler.ts';
+import { type Deferral, Reconciler } from './reconciler.ts';
 import type { Run } from './run.ts';
 import type { RunShared } from './run-context.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
@@ -225,7 +225,9 @@ export class ControllerRunner implements Disposable {
     const { clock, log } = this.#options;
     const shared = this.#shared(options);
     const { controller } = this;
-    const objects = this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events });
+    const metrics = this.#metrics;
+    const objects =
+      this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events, metrics });
     const keys = new KeyedRuns({ controller, shared, events });
     const reconciler = new Reconciler({
       queue: this.#queue,
@@ -233,7 +235,7 @@ export class ControllerRunner implements Disposable {
       timeoutMs: work.timeoutMs,
       clock,
       log,
-      metrics: this.#metrics,
+      metrics,
       idPrefix: this.#idPrefix,
       begin: objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run),
       describe: (key) => this.#describe(key),
@@ -264,7 +266,7 @@ export class ControllerRunner implements Disposable {
     };
   }
 
-  #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | undefined {
+  #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | Deferral | undefined {
     if (this.#paused.has(run.item.key)) {
       this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
       return undefined;

@@ -27,7 +27,7 @@ export interface WriteDeclaration {
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** ReportDeclaration is a kind that a keyed controller sends events about. */
+/** ReportDeclaration is a kind that a controller sends events about. */
 export interface ReportDeclaration {
   readonly resource: Resource;
   /** Undefined: everywhere. */
@@ -43,7 +43,7 @@ export interface Controller<in Deps = never> {
   /** The primary kind first, unless the controller is keyed. */
   readonly sources: readonly Source[];
   readonly writes: readonly WriteDeclaration[];
-  /** Of a keyed controller only: that of a kind reports about it. */
+  /** Besides the primary kind, which every controller of a kind reports about. */
   readonly reports: readonly ReportDeclaration[];
   /** Whether the runtime keeps `Ready`, `Reconciling` and `Stalled`. */
   readonly summarize: boolean;

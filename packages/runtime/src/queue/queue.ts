@@ -224,6 +224,17 @@ export class Queue {
     return dueAt - now;
   }
 
+  /** defer adds a key that was handed out again for later, with its causes. Its failures, and when it is retried, stay as they are. */
+  defer({ key, priority, causes }: QueueItem, afterMs: number): void {
+    if (this.#closed) return;
+    const now = this.#clock.monotonic();
+    const schedule = this.#schedules.get(key);
+    if (schedule && schedule.dueAt > now) {
+      this.#addAt(key, priority, schedule.dueAt, { by: 'retry', attempt: schedule.failures + 1 }, now);
+    }
+    this.#addAt(key, priority, now + afterMs, causes[0], now);
+  }
+
   #scheduleAfter(before: RetrySchedule | undefined, range: BackoffRange | undefined, now: number): RetrySchedule {
     if (before !== undefined && before.dueAt > now) {
       if (range?.minMs === before.range?.minMs && range?.maxMs === before.range?.maxMs) return before;
