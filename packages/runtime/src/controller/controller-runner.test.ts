@@ -9,7 +9,7 @@ import { describeCause } from '../queue/cause.ts';
 import { controller, keyed } from './builder.ts';
 import { generationChanged, labelsChanged, matching } from './predicates.ts';
 import { slow } from './reconcile-error.ts';
-import { runController } from './run-controller.test-support.ts';
+import { collectingLog, runController } from './run-controller.test-support.ts';
 
 const map = (
   name: string,
@@ -387,28 +387,69 @@ describe('watched objects', () => {
     expect(seen).toEqual(['delete of watched Secret default/wanted']);
   });
 
-  it('lose only the event whose map function throws', async () => {
+  it('are mapped again when their map function threw, after a backoff, and that is said once', async () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
-    let mapped = 0;
-    const { settled, metrics } = await runController(
+    let isBroken = true;
+    const mapped: string[] = [];
+    const lines: string[] = [];
+    const { settled, metrics, clock } = await runController(
       controller(ConfigMap)
         .watches(Secret, {
-          map: ({ metadata }) => {
-            if (metadata?.name === 'bad') throw new Error('broken map');
-            return [{ namespace: 'default', name: 'a' }];
+          map: ({ metadata, type }) => {
+            if (isBroken && metadata?.name?.startsWith('bad')) throw new Error('broken map');
+            return [{ namespace: 'default', name: type ?? 'a' }];
           },
         })
         .reconcile(({ causes }) => {
-          mapped += causes.filter((cause) => cause.by === 'map').length;
+          mapped.push(...causes.filter(({ by }) => by === 'map').map(describeCause));
         }),
+      { server, log: collectingLog(lines, 'error', 'info') },
+    );
+    for (const name of ['bad', 'bad-too', 'good']) server.put(Secret, { metadata: { namespace: 'default', name } });
+    await settled();
+    expect(mapped.splice(0)).toEqual(['add of watched Secret default/good']);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 2');
+    // It fails on, and a later change fails too; what it concerned before is not forgotten when it is deleted.
+    await clock.advance(4_000);
+    server.put(Secret, { metadata: { namespace: 'default', name: 'bad' }, type: 'a' });
+    server.remove(Secret, { namespace: 'default', name: 'bad' });
+    await settled();
+    expect(mapped).toEqual([]);
+    isBroken = false;
+    await clock.advance(10_000);
+    await settled();
+    expect(new Set(mapped)).toEqual(
+      new Set(['delete of watched Secret default/bad', 'add of watched Secret default/bad-too']),
+    );
+    expect(lines).toEqual(['controller started', 'a map function threw, trying again', 'a map function works again']);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 0');
+    expect(await metrics.render()).toMatch(/bowline_map_errors_total\{controller="configmap"\} \d+/);
+  });
+
+  it('are gone through as a whole when more of them than are kept could not be mapped', async () => {
+    const server = new SmallApiServer();
+    let isBroken = true;
+    for (let n = 0; n < 1_500; n++) server.put(Secret, { metadata: { namespace: 'default', name: `s${n}` } });
+    const seen = new Set<string>();
+    const { metrics, clock, settled } = await runController(
+      keyed('all')
+        .watches(Secret, {
+          view: 'metadata',
+          map: ({ metadata }) => {
+            if (isBroken) throw new Error('broken map');
+            return [metadata.name ?? ''];
+          },
+        })
+        .reconcile(({ key }) => void seen.add(key)),
       { server },
     );
-    server.put(Secret, { metadata: { namespace: 'default', name: 'bad' } });
-    server.put(Secret, { metadata: { namespace: 'default', name: 'good' } });
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="all"} 1001');
+    isBroken = false;
+    await clock.advance(1_000);
     await settled();
-    expect(mapped).toBe(1);
-    expect(await metrics.render()).toContain('bowline_map_errors_total{controller="configmap"} 1');
+    expect(seen.size).toBe(1_500);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="all"} 0');
   });
 });
 
@@ -440,6 +481,35 @@ describe('a keyed controller', () => {
       'hello bundle of t: add of watched Secret default/t',
       'hello bundle of t: resync',
     ]);
+  });
+
+  it('is not needed to tell people of other objects: a controller of a kind does it with the kinds that it reports', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    server.put(ConfigMap, map('a'));
+    server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
+    const { settled } = await runController(
+      controller(ConfigMap)
+        .watches(Secret, { view: 'metadata', map: () => [{ namespace: 'default', name: 'a' }] })
+        .reports(Secret)
+        .reconcile(({ list, event, eventAbout }) => {
+          event('Normal', 'Seen', 'it was seen');
+          for (const { metadata } of list(Secret)) {
+            const { namespace, name = '', uid = '' } = metadata;
+            const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name, uid } };
+            eventAbout(subject, 'Warning', 'Unused', 'nothing uses it');
+          }
+        }),
+      { server },
+    );
+    server.put(Secret, { metadata: { namespace: 'default', name: 's', labels: { again: 'yes' } } });
+    await settled();
+    expect(
+      server.list(Event).map(({ regarding, reason }) => `${regarding?.kind} ${regarding?.name} ${reason}`),
+    ).toEqual(
+      // Warnings go first.
+      ['Secret s Unused', 'ConfigMap a Seen'],
+    );
   });
 
   it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {

@@ -25,6 +25,7 @@ import { type Deferral, Reconciler } from './reconciler.ts';
 import type { Run } from './run.ts';
 import type { RunShared } from './run-context.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
+import { TriggerStream } from './trigger-stream.ts';
 import { Triggers } from './triggers.ts';
 
 /** ControllerCache is what a controller needs of a Cache. */
@@ -105,12 +106,15 @@ export class ControllerRunner implements Disposable {
       activeWorkers: () => this.#reconciler?.active ?? 0,
       overdue: () => this.#reconciler?.overdue ?? 0,
       paused: () => this.#paused.size,
+      unmapped: () => this.#triggers.unmapped,
     });
     this.#triggers = new Triggers({
       queue: this.#queue,
       reads: this.#reads,
       log: this.#options.log,
       metrics: this.#metrics,
+      clock,
+      random,
       paused: this.#paused,
       terminating: this.#terminating,
     });
@@ -173,6 +177,7 @@ export class ControllerRunner implements Disposable {
     using resync = this.#resyncRegularly();
     // After the first events, so that the most urgent of them comes first.
     const workers = reconciler.run();
+    const streams = this.#followTriggers(over, options.deps);
     this.#state = 'running';
     log.info('controller started', { objects: this.#queue.size });
     const startedAt = clock.monotonic();
@@ -185,7 +190,7 @@ export class ControllerRunner implements Disposable {
     lost?.addEventListener('abort', onLost, { once: true });
     const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
     lost?.removeEventListener('abort', onLost);
-    await workers;
+    await Promise.all([workers, streams, this.#triggers.stop()]);
     recorded.abort(over.reason);
     await recording;
     this.#state = 'stopped';
@@ -281,13 +286,19 @@ export class ControllerRunner implements Disposable {
   #subscribe(): Disposable {
     const subscriptions = this.controller.sources.flatMap((source) => {
       const informer = this.#informers.get(source.name);
-      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, this.#primary))] : [];
+      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, informer, this.#primary))] : [];
     });
     return {
       [Symbol.dispose]: () => {
         for (const subscription of subscriptions.splice(0)) subscription[Symbol.dispose]();
       },
     };
+  }
+
+  async #followTriggers(signal: AbortSignal, deps: unknown): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const to = { deps, reads: this.#reads, queue: this.#queue, clock, random, log, metrics: this.#metrics };
+    await Promise.all(this.controller.triggers.map((trigger) => new TriggerStream({ trigger, ...to }).run(signal)));
   }
 
   #resyncRegularly(): Disposable {

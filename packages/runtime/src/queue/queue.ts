@@ -65,6 +65,7 @@ export class Queue {
     [0, 0],
     [LOW_PRIORITY, 0],
   ]);
+  readonly #roomWaiters = new Set<() => void>();
   readonly #waiters = new Set<(item: QueueItem | undefined) => void>();
   #order = 0;
   #timer: Timer | undefined;
@@ -204,7 +205,27 @@ export class Queue {
     if (entry.pending) this.#enter(entry, now);
     else this.#entries.delete(key);
     this.#handOver();
+    if (this.#roomWaiters.size > 0) this.#callRoomWaiters();
     this.#settleDrain();
+  }
+
+  /** whenBelow resolves once there are fewer keys than `limit`, the signal is aborted or the queue is shut down. */
+  async whenBelow(limit: number, signal: AbortSignal): Promise<void> {
+    while (this.size >= limit && !signal.aborted && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          this.#roomWaiters.delete(wake);
+          resolve();
+        };
+        signal.addEventListener('abort', wake, { once: true });
+        this.#roomWaiters.add(wake);
+      });
+    }
+  }
+
+  #callRoomWaiters(): void {
+    for (const wake of this.#roomWaiters) wake();
   }
 
   /**
@@ -289,6 +310,7 @@ export class Queue {
         this.#entries.delete(entry.key);
       }
     }
+    this.#callRoomWaiters();
     const now = this.#clock.monotonic();
     for (const entry of this.#running) {
       if (options.discard || entry.readyAt > now) entry.pending = false;
