@@ -547,4 +547,28 @@ describe('a keyed controller', () => {
     const conflict = new ApiError({ request: { verb: 'patch', path: '/' }, status: 409 });
     expect(await put('a', 'Collided', conflict)).toEqual([]);
   });
+
+  it('lets every tenant see its warning while two thousand objects fail in one namespace', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    const namespaces = ['storm', ...Array.from({ length: 30 }, (_, index) => `tenant-${index}`)];
+    for (let n = 0; n < 2_000; n++) server.put(Secret, { metadata: { namespace: 'storm', name: `s${n}` } });
+    for (const namespace of namespaces) server.put(Secret, { metadata: { namespace, name: 'last' } });
+    const { until } = await runController(
+      keyed('asking')
+        .watches(Secret, { view: 'metadata', map: ({ metadata }) => [metadata.namespace ?? ''] })
+        .reports(Secret)
+        .reconcile(({ key, list, eventAbout }) => {
+          for (const { metadata } of list(Secret, { namespace: key })) {
+            const { namespace, name = '', uid = '' } = metadata;
+            const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name, uid } };
+            eventAbout(subject, 'Warning', 'Broken', 'it is broken');
+          }
+        }),
+      { server },
+    );
+    await until(() => server.list(Event).length === 2_031);
+    const seen = server.list(Event).slice(0, 500);
+    expect(new Set(seen.map(({ metadata }) => metadata?.namespace))).toEqual(new Set(namespaces));
+  });
 });
