@@ -38,6 +38,7 @@ export type {
   SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
+export type { TriggerDeclaration, TriggerKeys } from './controller/trigger-stream.ts';
 export type {
   ContextWrites,
   EventAboutFor,

@@ -11,6 +11,7 @@ import type {
   SourceOf,
   SourceOptions,
 } from './sources.ts';
+import type { TriggerKeys } from './trigger-stream.ts';
 import type { Applying, Ensuring, Reporting, WriteKindOptions, WriteTypes } from './write-types.ts';
 
 /** ControllerOptions configures a controller of a kind. */
@@ -69,6 +70,13 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     options: MapOptions<T, V, I, N, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, ObjectKey>,
   ): ControllerStep<Obj, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
 
+  /**
+   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. It is open
+   * while the controller works, on the leader alone, and is opened again with a backoff when it fails or ends. A key is a
+   * hint to look: one that has no object is left out, and what was sent while nobody listened is lost.
+   */
+  triggeredBy(name: string, keys: TriggerKeys<ObjectKey, Deps, S>): ControllerStep<Obj, S, Deps, W>;
+
   /** applies lets `ctx.apply` write a kind: children whose names we make. With `remove`, `ctx.remove` may delete them. */
   applies<Id extends string, const O extends WriteKindOptions = { remove: false }>(
     kind: Resource<KubernetesObject, Id>,
@@ -80,6 +88,12 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     kind: Resource<KubernetesObject, Id>,
     options?: O,
   ): ControllerStep<Obj, S, Deps, Ensuring<W, Id, O>>;
+
+  /** reports lets `ctx.eventAbout` send events about objects of a kind. `ctx.event` is about the primary object. */
+  reports<Id extends string>(
+    kind: Resource<KubernetesObject, Id>,
+    options?: Pick<WriteKindOptions, 'namespaces'>,
+  ): ControllerStep<Obj, S, Deps, Reporting<W, Id>>;
 
   /** when narrows the events of the primary kind that cause work: all predicates must pass. Comes last before `reconcile`. */
   when(...predicates: readonly Predicate<Obj>[]): ReconcileStep<Obj, S, Deps, W>;
@@ -104,6 +118,13 @@ export interface KeyedStep<S, Deps, W extends WriteTypes> {
     kind: Resource<T, Id> & NotYetDeclared<S, N>,
     options: MapOptions<T, V, I, N, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, string>,
   ): KeyedReconcileStep<S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
+
+  /**
+   * triggeredBy runs the keys of a stream outside Kubernetes: messages of a queue, calls of a webhook, a device. It is open
+   * while the controller works, on the leader alone, and is opened again with a backoff when it fails or ends. What was sent
+   * while nobody listened is lost: a stream that is opened should begin with every key that may need work.
+   */
+  triggeredBy(name: string, keys: TriggerKeys<string, Deps, S>): KeyedReconcileStep<S, Deps, W>;
 }
 
 /** KeyedReconcileStep may end the sentence: without any source no key would ever come. */

@@ -198,6 +198,38 @@ describe('keyed', () => {
   });
 });
 
+describe('triggers', () => {
+  const none = async function* (): AsyncGenerator<never> {};
+
+  it('give the keys of the controller, know its deps, and read what is declared', () => {
+    const declared = controller(ConfigMap, { indexes: { team: () => [] } })
+      .using<{ readonly bus: { teams(signal: AbortSignal): AsyncIterable<string> } }>()
+      .triggeredBy('bus', async function* (signal, { bus }, cache) {
+        for await (const team of bus.teams(signal)) yield* cache.list(ConfigMap, { by: { team } }).map(keyOf);
+      });
+    expect(declared.reconcile(() => {}).triggers.map(({ name }) => name)).toEqual(['bus']);
+    controller(ConfigMap)
+      // @ts-expect-error the keys of a kind's controller are those of objects
+      .triggeredBy('bus', async function* () {
+        yield 'a string';
+      });
+    controller(ConfigMap).triggeredBy('bus', async function* (_, __, cache) {
+      // @ts-expect-error Secrets are not declared
+      yield* cache.list(Secret).map(keyOf);
+    });
+    expect(
+      keyed('k')
+        .triggeredBy('bus', none)
+        .reconcile(() => {}).sources,
+    ).toEqual([]);
+  });
+
+  it('have names of their own', () => {
+    expect(() => keyed('k').triggeredBy('a', none).triggeredBy('a', none)).toThrow(/trigger a is declared twice/);
+    expect(() => keyed('k').triggeredBy('A b', none)).toThrow(/must be a DNS label/);
+  });
+});
+
 const Site = defineResource({
   group: 'example.dev',
   version: 'v1',

@@ -8,6 +8,7 @@ import type { Reconcile } from './context.ts';
 import type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from './controller.ts';
 import { allOf, type Predicate } from './predicates.ts';
 import type { Source, SourceOf } from './sources.ts';
+import type { TriggerDeclaration } from './trigger-stream.ts';
 import type { NoWrites, WriteKindOptions } from './write-types.ts';
 
 /**
@@ -38,7 +39,16 @@ export function controller<
   const { finalizer, summarize = true } = options;
   const sources = [source('primary', kind, options as unknown as AnyOptions)];
   // Which types belong together was checked where the caller named them; inside the builder they are erased.
-  return builder({ name, work: options, finalizer, summarize, sources, writes: [], reports: [] }) as never;
+  return builder({
+    name,
+    work: options,
+    finalizer,
+    summarize,
+    sources,
+    triggers: [],
+    writes: [],
+    reports: [],
+  }) as never;
 }
 
 /**
@@ -51,8 +61,8 @@ export function controller<
  *   .reconcile(async ({ list, live }) => { … });
  */
 export function keyed(name: string, options: WorkOptions = {}): KeyedStart<NoWrites<never>> {
-  const draft = { name, work: options, finalizer: undefined, summarize: false, sources: [], writes: [], reports: [] };
-  return builder(draft) as never;
+  const none = { sources: [], triggers: [], writes: [], reports: [] };
+  return builder({ name, work: options, finalizer: undefined, summarize: false, ...none }) as never;
 }
 
 /** Draft is a declaration that is not finished. */
@@ -62,6 +72,7 @@ interface Draft {
   readonly finalizer: string | undefined;
   readonly summarize: boolean;
   readonly sources: readonly Source[];
+  readonly triggers: readonly TriggerDeclaration[];
   readonly writes: readonly WriteDeclaration[];
   readonly reports: readonly ReportDeclaration[];
 }
@@ -69,7 +80,7 @@ interface Draft {
 /** The builder itself is untyped: the steps are its types, and nothing else can be reached. */
 function builder(draft: Draft) {
   check(draft);
-  const { sources, writes, reports } = draft;
+  const { sources, triggers, writes, reports } = draft;
   const isKeyed = sources[0]?.role !== 'primary';
   const reads = (next: Source) => builder({ ...draft, sources: [...sources, next] });
   const alsoWrites =
@@ -82,6 +93,8 @@ function builder(draft: Draft) {
     using: () => builder(draft),
     owns: (kind: Resource, options: AnyOptions = {}) => reads(source('owns', kind, options)),
     watches: (kind: Resource, options: AnyOptions) => reads(source('watches', kind, options, isKeyed)),
+    triggeredBy: (name: string, keys: TriggerDeclaration['keys']) =>
+      builder({ ...draft, triggers: [...triggers, { name, keys }] }),
     applies: alsoWrites('apply'),
     ensures: alsoWrites('ensure'),
     reports: (resource: Resource, { namespaces }: Pick<WriteKindOptions, 'namespaces'> = {}) =>
@@ -106,10 +119,11 @@ function builder(draft: Draft) {
 }
 
 function finish(draft: Draft, reconcile: Reconcile<never>): Controller {
-  const { name, work, sources, writes, reports, summarize } = draft;
+  const { name, work, sources, triggers, writes, reports, summarize } = draft;
   return {
     name,
     sources,
+    triggers,
     writes,
     reports,
     reconcile,
@@ -176,8 +190,10 @@ function refuse(name: string, problem: string): never {
   throw new BowlineError('BOWLINE_CONTROLLER_INVALID', `cannot declare the controller "${name}": ${problem}`);
 }
 
-function check({ name, work, sources, writes }: Draft): void {
-  if (!/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
+const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+function check({ name, work, sources, triggers, writes }: Draft): void {
+  if (!DNS_LABEL.test(name)) {
     refuse(name, 'the name must be a DNS label (lower-case letters, digits and dashes, at most 63)');
   }
   const { concurrency = 1, timeoutMs = 1, resyncMs = 1 } = work;
@@ -192,6 +208,14 @@ function check({ name, work, sources, writes }: Draft): void {
       refuse(name, `${each.name} is declared twice; give one of them a name of its own with "as"`);
     }
     names.add(each.name);
+  }
+  const triggerNames = new Set<string>();
+  for (const trigger of triggers) {
+    if (!DNS_LABEL.test(trigger.name)) {
+      refuse(name, `the name of the trigger ${JSON.stringify(trigger.name)} must be a DNS label`);
+    }
+    if (triggerNames.has(trigger.name)) refuse(name, `the trigger ${trigger.name} is declared twice`);
+    triggerNames.add(trigger.name);
   }
   const written = new Set<string>();
   for (const { verb, resource } of writes) {

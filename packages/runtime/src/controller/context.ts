@@ -22,7 +22,7 @@ export interface BaseContext<S, Deps, Key, W extends WriteTypes> extends CacheRe
   readonly key: Key;
   /** Why this run: for logs and people, never for decisions. At most 16. */
   readonly causes: readonly Cause[];
-  /** 1 for the first try, one more for each failure in a row before it. */
+  /** 1 for the first try, one more for each failure in a row before it. Runs that events brought before a retry was due do not count. */
   readonly attempt: number;
   /** Aborted when the reconcile's time is over, or the controller must stop at once. Requests of `live` follow it by themselves. */
   readonly signal: AbortSignal;
@@ -35,6 +35,11 @@ export interface BaseContext<S, Deps, Key, W extends WriteTypes> extends CacheRe
   readonly live: LiveClient;
   /** enqueue asks for a run of a key of this controller. */
   enqueue(key: Key, options?: EnqueueOptions): void;
+  /**
+   * eventAbout tells people what happened to an object of a kind that is declared with `reports`. Said in every run of the
+   * key in which it holds, it is sent when it begins to, and never fails the run.
+   */
+  readonly eventAbout: EventAboutFor<W['reports']>;
 }
 
 /** ReconcileContext is what the reconcile function of a kind gets: its object exists, in the cache, at this moment. */
@@ -57,13 +62,7 @@ export interface CleanupContext<Obj, S, Deps, W extends WriteTypes> extends Reco
 }
 
 /** KeyedContext is what the reconcile function of a keyed controller gets. */
-export interface KeyedContext<S, Deps, W extends WriteTypes> extends BaseContext<S, Deps, string, W> {
-  /**
-   * eventAbout tells people what happened to an object of a kind that is declared with `reports`. As `event` of other
-   * controllers: said in every run of the key in which it holds, it is sent when it begins to, and never fails the run.
-   */
-  readonly eventAbout: EventAboutFor<W['reports']>;
-}
+export type KeyedContext<S, Deps, W extends WriteTypes> = BaseContext<S, Deps, string, W>;
 
 /** ReconcileResult is what a reconcile function may return: nothing, or when to look again even if nothing happens. */
 export type ReconcileResult = { readonly requeueAfterMs?: number | undefined } | undefined;

@@ -14,6 +14,7 @@ export interface ControllerState {
   activeWorkers(): number;
   overdue(): number;
   paused(): number;
+  unmapped(): number;
 }
 
 /** ControllerMetrics measures one controller under the names that controller-runtime uses, all present from the start. */
@@ -27,6 +28,9 @@ export class ControllerMetrics implements Disposable {
   readonly #timeouts;
   readonly #time;
   readonly #mapErrors;
+  readonly #statusLoops;
+  readonly #triggerKeys;
+  readonly #triggerErrors;
   readonly #collector: Disposable;
 
   constructor(metrics: Metrics, controller: string, concurrency: number, state: ControllerState) {
@@ -46,7 +50,27 @@ export class ControllerMetrics implements Disposable {
     });
     this.#mapErrors = metrics.counter({
       name: 'bowline_map_errors_total',
-      help: 'Events whose map function threw (they are lost) or whose predicate threw (they count)',
+      help: 'Map functions that threw (they are tried again) and predicates that threw (the event counts)',
+      labels,
+    });
+    this.#statusLoops = metrics.counter({
+      name: 'bowline_status_loops_total',
+      help: 'Objects whose status changed in every run, which is slowed down',
+      labels,
+    });
+    this.#triggerKeys = metrics.counter({
+      name: 'bowline_trigger_keys_total',
+      help: 'Keys from streams outside Kubernetes',
+      labels: [...labels, 'trigger'],
+    });
+    this.#triggerErrors = metrics.counter({
+      name: 'bowline_trigger_errors_total',
+      help: 'Streams outside Kubernetes that failed or ended, and values of theirs that are no key',
+      labels: [...labels, 'trigger'],
+    });
+    const unmapped = metrics.gauge({
+      name: 'bowline_unmapped_objects',
+      help: 'Objects whose map function threw and is tried again',
       labels,
     });
     const most = metrics.gauge(of('max_concurrent_reconciles', 'Reconciles that may run at the same time'));
@@ -70,7 +94,14 @@ export class ControllerMetrics implements Disposable {
       requeue_after: outcomeLabels('requeue_after'),
     };
     for (const labels of Object.values(this.#outcomes)) this.#total.add(labels, 0);
-    for (const counter of [this.#errors, this.#terminal, this.#panics, this.#timeouts, this.#mapErrors]) {
+    for (const counter of [
+      this.#errors,
+      this.#terminal,
+      this.#panics,
+      this.#timeouts,
+      this.#mapErrors,
+      this.#statusLoops,
+    ]) {
       counter.add(this.#labels, 0);
     }
     this.#time.zero?.(this.#labels);
@@ -79,6 +110,7 @@ export class ControllerMetrics implements Disposable {
       active.set(state.activeWorkers(), this.#labels);
       overdue.set(state.overdue(), this.#labels);
       paused.set(state.paused(), this.#labels);
+      unmapped.set(state.unmapped(), this.#labels);
     });
   }
 
@@ -101,6 +133,24 @@ export class ControllerMetrics implements Disposable {
 
   timedOut(): void {
     this.#timeouts.add(this.#labels);
+  }
+
+  statusLooped(): void {
+    this.#statusLoops.add(this.#labels);
+  }
+
+  /** triggerExists creates the series of a trigger at zero. */
+  triggerExists(trigger: string): void {
+    this.#triggerKeys.add({ ...this.#labels, trigger }, 0);
+    this.#triggerErrors.add({ ...this.#labels, trigger }, 0);
+  }
+
+  triggered(trigger: string): void {
+    this.#triggerKeys.add({ ...this.#labels, trigger });
+  }
+
+  triggerFailed(trigger: string): void {
+    this.#triggerErrors.add({ ...this.#labels, trigger });
   }
 
   mapFailed(): void {

@@ -1,20 +1,15 @@
 import { ConfigMap, type KubernetesObject, keyOf, Namespace, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { VirtualClock } from '@bowline/machinery';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Cache } from '../cache/cache.ts';
+import { describe, expect, it } from 'vitest';
 import { project, trigger } from '../cache/view.ts';
-import { createClient } from '../client/create-client.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
-import { createMetrics } from '../observability/create-metrics.ts';
-import { type Fields, type Log, silentLog } from '../observability/log.ts';
+import type { Fields, Log } from '../observability/log.ts';
 import { describeCause } from '../queue/cause.ts';
 import { controller, keyed } from './builder.ts';
-import type { Controller } from './controller.ts';
-import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
 import { generationChanged, labelsChanged, matching } from './predicates.ts';
 import { slow } from './reconcile-error.ts';
+import { collectingLog, runController } from './run-controller.test-support.ts';
 
 const map = (
   name: string,
@@ -29,55 +24,12 @@ const ownedBy = (owner: KubernetesObject | undefined, uid = owner?.metadata?.uid
   ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: owner?.metadata?.name ?? '', uid, controller: true }],
 });
 
-/** Runs a controller against a small server; time stands still unless a test moves it. */
-async function setUp(
-  declared: Controller<never>,
-  options: { server?: SmallApiServer; deps?: unknown; log?: Log } = {},
-) {
-  const server = options.server ?? new SmallApiServer();
-  const clock = new VirtualClock();
-  const metrics = createMetrics({ process: false });
-  const client = createClient({ transport: server.transport() });
-  const cache = new Cache({ client });
-  const runner = new ControllerRunner(declared, {
-    operator: 'test',
-    instance: 'here',
-    cache: cache as unknown as ControllerCache,
-    clock,
-    random: { next: () => 0.5 },
-    log: options.log ?? silentLog,
-    metrics,
-  });
-  const stop = new AbortController();
-  const over = new AbortController();
-  const caching = cache.run(over.signal);
-  const running = runner.run(stop.signal, { client, deps: options.deps, drainMs: 30_000 });
-  onTestFinished(async () => {
-    stop.abort();
-    await clock.advance(30_000);
-    await running;
-    over.abort();
-    await caching;
-  });
-  const until = async (condition: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2_000 && !condition(); turn++) await clock.advance(0);
-    expect(condition()).toBe(true);
-  };
-  /** Waits until every key that events have brought was worked on. */
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn++) await clock.advance(0);
-    await until(() => runner.state === 'running' && runner.entries().every((entry) => entry.state === 'delayed'));
-  };
-  await settled();
-  return { server, clock, runner, client, metrics, stop, running, settled, until };
-}
-
 describe('a controller of a kind', () => {
   it('reconciles what exists at low priority, then every change at normal priority, each with its cause', async () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap).reconcile(({ object, key, causes, attempt }) => {
         seen.push(`${key.namespace}/${object.metadata?.name} ${attempt}: ${causes.map(describeCause).join(', ')}`);
       }),
@@ -98,7 +50,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
-    const { runner, settled } = await setUp(
+    const { runner, settled } = await runController(
       controller(ConfigMap).reconcile(() => {
         runs++;
         return { requeueAfterMs: 3_600_000 };
@@ -116,7 +68,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a', { labels: { v: '1' } }));
     let runs = 0;
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .when(labelsChanged('v'))
         .reconcile(() => {
@@ -136,7 +88,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
-    const { metrics } = await setUp(
+    const { metrics } = await runController(
       controller(ConfigMap)
         .when(() => {
           throw new Error('broken predicate');
@@ -154,7 +106,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
-    const { clock } = await setUp(
+    const { clock } = await runController(
       controller(ConfigMap)
         .when(matching((object) => object.metadata?.name !== 'b'))
         .reconcile(({ key, causes }) => {
@@ -175,7 +127,7 @@ describe('a controller of a kind', () => {
     server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
     const seen: string[] = [];
     const declared = controller(ConfigMap, { view }).reconcile(({ key }) => void seen.push(key.name));
-    const { settled } = await setUp(declared, { server });
+    const { settled } = await runController(declared, { server });
     server.put(ConfigMap, map('b'));
     await settled();
     expect(seen).toEqual(['b']);
@@ -189,7 +141,7 @@ describe('a controller of a kind', () => {
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };
     server.put(ConfigMap, map('a', paused));
     let runs = 0;
-    const { runner, settled, metrics } = await setUp(
+    const { runner, settled, metrics } = await runController(
       controller(ConfigMap)
         .when(generationChanged)
         .reconcile(() => {
@@ -214,7 +166,7 @@ describe('a controller of a kind', () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
     const found: (string | undefined)[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .owns(Secret)
         .reconcile(async ({ key, object, get, live }) => {
@@ -238,7 +190,7 @@ describe('a controller of a kind', () => {
 
   it('ties the requests of a reconcile to its signal', async () => {
     const errors: unknown[] = [];
-    const { server, clock, runner, until } = await setUp(
+    const { server, clock, runner, until } = await runController(
       controller(ConfigMap, { timeoutMs: 1_000 }).reconcile(async ({ live, clock, key }) => {
         await clock.sleep(5_000);
         await live.find(ConfigMap, key).catch((error: unknown) => errors.push(error));
@@ -261,7 +213,7 @@ describe('a controller of a kind', () => {
     };
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
-    await setUp(
+    await runController(
       controller(ConfigMap, { name: 'maps' }).reconcile(({ log }) => {
         log.info('hello', { extra: 1 });
         throw new Error('broken');
@@ -285,7 +237,7 @@ describe('owned objects', () => {
     const a = server.put(ConfigMap, map('a'));
     const b = server.put(ConfigMap, map('b'));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .owns(Secret, { view: 'metadata' })
         .reconcile(({ key, causes }) => {
@@ -329,7 +281,7 @@ describe('watched objects', () => {
     const server = new SmallApiServer();
     for (const name of ['a', 'b', 'c']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap)
         .watches(Secret, {
           map: (secret) => (secret.type ? [{ namespace: 'default', name: secret.type }] : []),
@@ -356,7 +308,7 @@ describe('watched objects', () => {
     server.put(ConfigMap, map('b', { labels: { team: 'blue' } }));
     server.put(Namespace, { metadata: { name: 'red' } });
     const seen: string[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { indexes: { team: (object) => [object.metadata?.labels?.team ?? ''] } })
         .watches(Namespace, {
           view: 'metadata',
@@ -382,7 +334,7 @@ describe('watched objects', () => {
       metadata: object.metadata ?? {},
       size: Object.keys(object.data ?? {}).length,
     }));
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { labelSelector: 'role=source' })
         .watches(ConfigMap, {
           as: 'copies',
@@ -418,7 +370,7 @@ describe('watched objects', () => {
     server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
     const seen: string[] = [];
     const wanted = trigger(({ name }, _, cache) => cache.list(ConfigMap, { by: { wants: name } }).length > 0);
-    const { settled } = await setUp(
+    const { settled } = await runController(
       controller(ConfigMap, { indexes: { wants: ({ data }) => [data?.wants ?? ''] } })
         .watches(Secret, { view: wanted, map: () => [{ namespace: 'default', name: 'a' }] })
         .reconcile(({ causes }) => {
@@ -435,28 +387,69 @@ describe('watched objects', () => {
     expect(seen).toEqual(['delete of watched Secret default/wanted']);
   });
 
-  it('lose only the event whose map function throws', async () => {
+  it('are mapped again when their map function threw, after a backoff, and that is said once', async () => {
     const server = new SmallApiServer();
     server.put(ConfigMap, map('a'));
-    let mapped = 0;
-    const { settled, metrics } = await setUp(
+    let isBroken = true;
+    const mapped: string[] = [];
+    const lines: string[] = [];
+    const { settled, metrics, clock } = await runController(
       controller(ConfigMap)
         .watches(Secret, {
-          map: ({ metadata }) => {
-            if (metadata?.name === 'bad') throw new Error('broken map');
-            return [{ namespace: 'default', name: 'a' }];
+          map: ({ metadata, type }) => {
+            if (isBroken && metadata?.name?.startsWith('bad')) throw new Error('broken map');
+            return [{ namespace: 'default', name: type ?? 'a' }];
           },
         })
         .reconcile(({ causes }) => {
-          mapped += causes.filter((cause) => cause.by === 'map').length;
+          mapped.push(...causes.filter(({ by }) => by === 'map').map(describeCause));
         }),
+      { server, log: collectingLog(lines, 'error', 'info') },
+    );
+    for (const name of ['bad', 'bad-too', 'good']) server.put(Secret, { metadata: { namespace: 'default', name } });
+    await settled();
+    expect(mapped.splice(0)).toEqual(['add of watched Secret default/good']);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 2');
+    // It fails on, and a later change fails too; what it concerned before is not forgotten when it is deleted.
+    await clock.advance(4_000);
+    server.put(Secret, { metadata: { namespace: 'default', name: 'bad' }, type: 'a' });
+    server.remove(Secret, { namespace: 'default', name: 'bad' });
+    await settled();
+    expect(mapped).toEqual([]);
+    isBroken = false;
+    await clock.advance(10_000);
+    await settled();
+    expect(new Set(mapped)).toEqual(
+      new Set(['delete of watched Secret default/bad', 'add of watched Secret default/bad-too']),
+    );
+    expect(lines).toEqual(['controller started', 'a map function threw, trying again', 'a map function works again']);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="configmap"} 0');
+    expect(await metrics.render()).toMatch(/bowline_map_errors_total\{controller="configmap"\} \d+/);
+  });
+
+  it('are gone through as a whole when more of them than are kept could not be mapped', async () => {
+    const server = new SmallApiServer();
+    let isBroken = true;
+    for (let n = 0; n < 1_500; n++) server.put(Secret, { metadata: { namespace: 'default', name: `s${n}` } });
+    const seen = new Set<string>();
+    const { metrics, clock, settled } = await runController(
+      keyed('all')
+        .watches(Secret, {
+          view: 'metadata',
+          map: ({ metadata }) => {
+            if (isBroken) throw new Error('broken map');
+            return [metadata.name ?? ''];
+          },
+        })
+        .reconcile(({ key }) => void seen.add(key)),
       { server },
     );
-    server.put(Secret, { metadata: { namespace: 'default', name: 'bad' } });
-    server.put(Secret, { metadata: { namespace: 'default', name: 'good' } });
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="all"} 1001');
+    isBroken = false;
+    await clock.advance(1_000);
     await settled();
-    expect(mapped).toBe(1);
-    expect(await metrics.render()).toContain('bowline_map_errors_total{controller="configmap"} 1');
+    expect(seen.size).toBe(1_500);
+    expect(await metrics.render()).toContain('bowline_unmapped_objects{controller="all"} 0');
   });
 });
 
@@ -465,7 +458,7 @@ describe('a keyed controller', () => {
     const server = new SmallApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
     const seen: string[] = [];
-    const { clock, settled } = await setUp(
+    const { clock, settled } = await runController(
       keyed('bundle')
         .using<{ greeting: string }>()
         .watches(Secret, { view: 'metadata', map: ({ metadata }) => [`bundle of ${metadata.name}`] })
@@ -490,11 +483,40 @@ describe('a keyed controller', () => {
     ]);
   });
 
+  it('is not needed to tell people of other objects: a controller of a kind does it with the kinds that it reports', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    server.put(ConfigMap, map('a'));
+    server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
+    const { settled } = await runController(
+      controller(ConfigMap)
+        .watches(Secret, { view: 'metadata', map: () => [{ namespace: 'default', name: 'a' }] })
+        .reports(Secret)
+        .reconcile(({ list, event, eventAbout }) => {
+          event('Normal', 'Seen', 'it was seen');
+          for (const { metadata } of list(Secret)) {
+            const { namespace, name = '', uid = '' } = metadata;
+            const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name, uid } };
+            eventAbout(subject, 'Warning', 'Unused', 'nothing uses it');
+          }
+        }),
+      { server },
+    );
+    server.put(Secret, { metadata: { namespace: 'default', name: 's', labels: { again: 'yes' } } });
+    await settled();
+    expect(
+      server.list(Event).map(({ regarding, reason }) => `${regarding?.kind} ${regarding?.name} ${reason}`),
+    ).toEqual(
+      // Warnings go first.
+      ['Secret s Unused', 'ConfigMap a Seen'],
+    );
+  });
+
   it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
     const server = new SmallApiServer();
     server.serve(Event);
     const ends: (Error | undefined)[] = [];
-    const { settled } = await setUp(
+    const { settled } = await runController(
       keyed('asking')
         .watches(Secret, { view: 'metadata', map: () => ['all'] })
         .reports(Secret)
@@ -524,5 +546,29 @@ describe('a keyed controller', () => {
     expect(await put('b', 'Lost', new TypeError('cannot'))).toEqual([created]);
     const conflict = new ApiError({ request: { verb: 'patch', path: '/' }, status: 409 });
     expect(await put('a', 'Collided', conflict)).toEqual([]);
+  });
+
+  it('lets every tenant see its warning while two thousand objects fail in one namespace', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    const namespaces = ['storm', ...Array.from({ length: 30 }, (_, index) => `tenant-${index}`)];
+    for (let n = 0; n < 2_000; n++) server.put(Secret, { metadata: { namespace: 'storm', name: `s${n}` } });
+    for (const namespace of namespaces) server.put(Secret, { metadata: { namespace, name: 'last' } });
+    const { until } = await runController(
+      keyed('asking')
+        .watches(Secret, { view: 'metadata', map: ({ metadata }) => [metadata.namespace ?? ''] })
+        .reports(Secret)
+        .reconcile(({ key, list, eventAbout }) => {
+          for (const { metadata } of list(Secret, { namespace: key })) {
+            const { namespace, name = '', uid = '' } = metadata;
+            const subject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name, uid } };
+            eventAbout(subject, 'Warning', 'Broken', 'it is broken');
+          }
+        }),
+      { server },
+    );
+    await until(() => server.list(Event).length === 2_031);
+    const seen = server.list(Event).slice(0, 500);
+    expect(new Set(seen.map(({ metadata }) => metadata?.namespace))).toEqual(new Set(namespaces));
   });
 });

@@ -21,10 +21,11 @@ import { ControllerMetrics } from './controller-metrics.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
 import { ObjectRuns } from './object-runs.ts';
-import { Reconciler } from './reconciler.ts';
+import { type Deferral, Reconciler } from './reconciler.ts';
 import type { Run } from './run.ts';
 import type { RunShared } from './run-context.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
+import { TriggerStream } from './trigger-stream.ts';
 import { Triggers } from './triggers.ts';
 
 /** ControllerCache is what a controller needs of a Cache. */
@@ -105,12 +106,15 @@ export class ControllerRunner implements Disposable {
       activeWorkers: () => this.#reconciler?.active ?? 0,
       overdue: () => this.#reconciler?.overdue ?? 0,
       paused: () => this.#paused.size,
+      unmapped: () => this.#triggers.unmapped,
     });
     this.#triggers = new Triggers({
       queue: this.#queue,
       reads: this.#reads,
       log: this.#options.log,
       metrics: this.#metrics,
+      clock,
+      random,
       paused: this.#paused,
       terminating: this.#terminating,
     });
@@ -173,6 +177,7 @@ export class ControllerRunner implements Disposable {
     using resync = this.#resyncRegularly();
     // After the first events, so that the most urgent of them comes first.
     const workers = reconciler.run();
+    const streams = this.#followTriggers(over, options.deps);
     this.#state = 'running';
     log.info('controller started', { objects: this.#queue.size });
     const startedAt = clock.monotonic();
@@ -185,7 +190,7 @@ export class ControllerRunner implements Disposable {
     lost?.addEventListener('abort', onLost, { once: true });
     const left = await reconciler.stop(over.reason, lost?.aborted ? 0 : options.drainMs);
     lost?.removeEventListener('abort', onLost);
-    await workers;
+    await Promise.all([workers, streams, this.#triggers.stop()]);
     recorded.abort(over.reason);
     await recording;
     this.#state = 'stopped';
@@ -225,7 +230,9 @@ export class ControllerRunner implements Disposable {
     const { clock, log } = this.#options;
     const shared = this.#shared(options);
     const { controller } = this;
-    const objects = this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events });
+    const metrics = this.#metrics;
+    const objects =
+      this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events, metrics });
     const keys = new KeyedRuns({ controller, shared, events });
     const reconciler = new Reconciler({
       queue: this.#queue,
@@ -233,7 +240,7 @@ export class ControllerRunner implements Disposable {
       timeoutMs: work.timeoutMs,
       clock,
       log,
-      metrics: this.#metrics,
+      metrics,
       idPrefix: this.#idPrefix,
       begin: objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run),
       describe: (key) => this.#describe(key),
@@ -264,7 +271,7 @@ export class ControllerRunner implements Disposable {
     };
   }
 
-  #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | undefined {
+  #beginWithObject(runs: ObjectRuns, run: Run): (() => unknown) | Deferral | undefined {
     if (this.#paused.has(run.item.key)) {
       this.#options.log.debug('object is paused, leaving it alone', this.#describe(run.item.key));
       return undefined;
@@ -279,13 +286,19 @@ export class ControllerRunner implements Disposable {
   #subscribe(): Disposable {
     const subscriptions = this.controller.sources.flatMap((source) => {
       const informer = this.#informers.get(source.name);
-      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, this.#primary))] : [];
+      return informer ? [informer.subscribe(this.#triggers.handlerOf(source, informer, this.#primary))] : [];
     });
     return {
       [Symbol.dispose]: () => {
         for (const subscription of subscriptions.splice(0)) subscription[Symbol.dispose]();
       },
     };
+  }
+
+  async #followTriggers(signal: AbortSignal, deps: unknown): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const to = { deps, reads: this.#reads, queue: this.#queue, clock, random, log, metrics: this.#metrics };
+    await Promise.all(this.controller.triggers.map((trigger) => new TriggerStream({ trigger, ...to }).run(signal)));
   }
 
   #resyncRegularly(): Disposable {

@@ -2,6 +2,7 @@ import type { Resource } from '@bowline/kubernetes';
 import type { BackoffOptions } from '../queue/backoff.ts';
 import type { Reconcile } from './context.ts';
 import type { Source } from './sources.ts';
+import type { TriggerDeclaration } from './trigger-stream.ts';
 
 /** WorkOptions says how a controller works. */
 export interface WorkOptions {
@@ -12,7 +13,10 @@ export interface WorkOptions {
    * until it has really ended. Defaults to 5 minutes.
    */
   readonly timeoutMs?: number | undefined;
-  /** Delays after failures. Defaults to 5 ms up to 1000 s, doubling. */
+  /**
+   * Delays after failures. Defaults to 5 ms up to 1000 s, doubling. A run that an event brought before the delay was over
+   * does not lengthen it.
+   */
   readonly backoff?: BackoffOptions | undefined;
   /** How often every key is looked at although nothing happened, at low priority, give or take a tenth; false for never. Defaults to 10 hours. */
   readonly resyncMs?: number | false | undefined;
@@ -27,7 +31,7 @@ export interface WriteDeclaration {
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** ReportDeclaration is a kind that a keyed controller sends events about. */
+/** ReportDeclaration is a kind that a controller sends events about. */
 export interface ReportDeclaration {
   readonly resource: Resource;
   /** Undefined: everywhere. */
@@ -42,8 +46,10 @@ export interface Controller<in Deps = never> {
   readonly name: string;
   /** The primary kind first, unless the controller is keyed. */
   readonly sources: readonly Source[];
+  /** Streams of keys from outside Kubernetes. */
+  readonly triggers: readonly TriggerDeclaration[];
   readonly writes: readonly WriteDeclaration[];
-  /** Of a keyed controller only: that of a kind reports about it. */
+  /** Besides the primary kind, which every controller of a kind reports about. */
   readonly reports: readonly ReportDeclaration[];
   /** Whether the runtime keeps `Ready`, `Reconciling` and `Stalled`. */
   readonly summarize: boolean;

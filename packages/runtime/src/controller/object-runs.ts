@@ -14,12 +14,15 @@ import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
 import { guardedMerge } from '../writing/guarded-merge.ts';
 import type { ReconcileOutcome } from '../writing/summary.ts';
-import { writeStatus } from '../writing/write-status.ts';
+import { patchStatus, type StatusPatch } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
 import type { Controller } from './controller.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
 import { reasonForPeople } from './reconcile-error.ts';
+import type { Deferral } from './reconciler.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
+import { StatusLoops } from './status-loops.ts';
 
 /** ObjectRunsOptions is what the runs of a controller of a kind need. */
 export interface ObjectRunsOptions {
@@ -28,6 +31,7 @@ export interface ObjectRunsOptions {
   readonly informer: Informer<unknown>;
   readonly shared: RunShared;
   readonly events: EventRecorder;
+  readonly metrics: ControllerMetrics;
 }
 
 /** The kind of the objects is known by its resource value; here they are objects like any other. */
@@ -42,20 +46,30 @@ export class ObjectRuns {
   readonly #options: ObjectRunsOptions;
   readonly #kind: Kind;
   readonly #hasStatus: boolean;
+  readonly #statusLoops: StatusLoops;
 
   constructor(options: ObjectRunsOptions) {
     this.#options = options;
     this.#kind = options.resource as Kind;
     this.#hasStatus = isCustomResource(options.resource) && options.resource.hasStatus;
+    this.#statusLoops = new StatusLoops(options.shared.clock);
   }
 
-  /** begin answers the work of a run, or undefined when there is none. `noted` is how the object was seen to be deleted. */
-  begin(run: Run, noted: DeletionMode | undefined): (() => unknown) | undefined {
+  /**
+   * begin returns the work of a run, undefined when there is none, or how long it has to wait. `noted` is how the object was
+   * seen to be deleted.
+   */
+  begin(run: Run, noted: DeletionMode | undefined): (() => unknown) | Deferral | undefined {
     const { informer, controller } = this.#options;
     const key = parseKey(run.item.key);
     const object = informer.get(key);
     // Deleted, or out of the declared scope: there is nothing to reconcile.
-    if (object === undefined) return undefined;
+    if (object === undefined) {
+      this.#statusLoops.unchanged(run.item.key);
+      return undefined;
+    }
+    const pauseMs = noted ? 0 : this.#statusLoops.pauseBefore(run.item, object);
+    if (pauseMs > 0) return { deferMs: pauseMs };
     if (!controller.finalization) {
       return noted ? undefined : () => this.#reconcile(this.#context(run, key, object));
     }
@@ -172,7 +186,31 @@ export class ObjectRuns {
       outcome: controller.summarize ? outcome : undefined,
     };
     const { fieldManager } = shared;
-    await writeStatus(context.live, this.#kind, object, (stored) => draft.over(stored, at), { fieldManager });
+    const next = (stored: object | undefined) => draft.over(stored, at);
+    const patched = await patchStatus(context.live, this.#kind, object, next, { fieldManager });
+    this.#noteChange(context, patched);
+  }
+
+  /** A status that is another one in every run would make every run cause the next. */
+  #noteChange(context: RunContext, { object, fields }: StatusPatch<KubernetesObject>): void {
+    if (fields.length === 0 || object === undefined) {
+      if (this.#statusLoops.unchanged(context.item.key)) context.log.info('the status has settled');
+      return;
+    }
+    const loop = this.#statusLoops.changed(context.item, context.object, object, fields);
+    if (!loop) return;
+    const names = loop.fields.map((name) => `status.${name}`).join(', ');
+    if (loop.isNew) {
+      this.#options.metrics.statusLooped();
+      context.log.warn('the status changes in every run, slowing down', { fields: loop.fields });
+    }
+    if ((context.object as Partial<KubernetesObject>).metadata?.uid) {
+      context.event(
+        'Warning',
+        'StatusNotSettling',
+        `${names} changes in every run although nothing else does; runs are slowed down until it stays the same`,
+      );
+    }
   }
 
   #keepsStatus({ draft }: RunContext): boolean {
@@ -193,16 +231,16 @@ export class ObjectRuns {
    * process before this one.
    */
   #report(context: RunContext): void {
-    const { object, messages } = context;
+    const { object, messages, eventReports: reports } = context;
     const { events, resource } = this.#options;
     const { metadata } = object as Partial<KubernetesObject>;
     const isNews = context.hasWritten || !this.#keepsStatus(context);
-    if (metadata?.uid) events.transitions(resource, { metadata }, messages, { isNews });
+    if (metadata?.uid) events.transitions(resource, { metadata }, messages, { isNews, reports });
     else if (messages.length > 0) {
       throw new BowlineError(
         'BOWLINE_EVENT_WITHOUT_OBJECT',
         `cannot send an event about a ${resource.kind}: the controller's view keeps no metadata; use the view full or metadata`,
       );
-    }
+    } else events.reports(context.item.key, reports);
   }
 }

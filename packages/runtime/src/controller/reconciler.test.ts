@@ -42,6 +42,7 @@ function setUp(work: (run: Run) => unknown, options: { concurrency?: number; tim
       activeWorkers: () => reconciler.active,
       overdue: () => reconciler.overdue,
       paused: () => 0,
+      unmapped: () => 0,
     }),
     begin: (run) => () => work(run),
     describe: (key) => ({ key }),

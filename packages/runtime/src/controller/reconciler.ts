@@ -8,6 +8,11 @@ import type { ControllerMetrics } from './controller-metrics.ts';
 import { Run } from './run.ts';
 import { judgeError, judgeResult, type Verdict } from './verdict.ts';
 
+/** Deferral puts a run off. */
+export interface Deferral {
+  readonly deferMs: number;
+}
+
 /** ReconcilerOptions configures the workers of a queue. */
 export interface ReconcilerOptions {
   readonly queue: Queue;
@@ -18,8 +23,8 @@ export interface ReconcilerOptions {
   readonly metrics: ControllerMetrics;
   /** Stands before the number of each run. */
   readonly idPrefix: string;
-  /** begin starts the work on a run's key, or answers undefined when there is nothing to do for it. */
-  readonly begin: (run: Run) => (() => unknown) | undefined;
+  /** begin starts the work on a run's key, or returns undefined when there is nothing to do for it, or a deferral. */
+  readonly begin: (run: Run) => (() => unknown) | Deferral | undefined;
   /** The log fields that name a key. */
   readonly describe: (key: string) => Fields;
 }
@@ -136,7 +141,7 @@ export class Reconciler {
   #process(item: QueueItem): Promise<void> | undefined {
     const { clock, timeoutMs, queue, begin, idPrefix } = this.#options;
     const run = new Run(item, `${idPrefix}-${(++this.#count).toString(36)}`, clock.monotonic());
-    let work: (() => unknown) | undefined;
+    let work: (() => unknown) | Deferral | undefined;
     try {
       work = begin(run);
     } catch (error) {
@@ -145,6 +150,11 @@ export class Reconciler {
     }
     if (work === undefined) {
       queue.forget(item.key);
+      queue.done(item.key);
+      return undefined;
+    }
+    if (typeof work === 'object') {
+      queue.defer(item, work.deferMs);
       queue.done(item.key);
       return undefined;
     }

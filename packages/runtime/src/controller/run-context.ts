@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cause } from '../queue/cause.ts';
+import type { QueueItem } from '../queue/queue-options.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import type { Deletion } from '../writing/deletion.ts';
 import { type EventMessage, type EventReport, type EventSubject, referenceToSubject } from '../writing/event.ts';
@@ -31,7 +32,7 @@ export interface RunShared {
   readonly settled: SettledWrites;
   /** Undefined for a keyed controller. */
   readonly primary: Resource | undefined;
-  /** The kinds that a keyed controller sends events about. */
+  /** The kinds that `eventAbout` sends events about. */
   readonly reports: readonly Resource[];
 }
 
@@ -69,6 +70,11 @@ export class RunContext {
     this.get = shared.reads.get;
     this.list = shared.reads.list;
     this.enqueue = shared.enqueue;
+  }
+
+  /** item is what the queue handed out; for whoever runs the function. */
+  get item(): QueueItem {
+    return this.#run.item;
   }
 
   get signal(): AbortSignal {

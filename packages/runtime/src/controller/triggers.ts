@@ -1,4 +1,5 @@
 import { keyString, type ObjectMeta, type OwnerReference, parseApiVersion, type Resource } from '@bowline/kubernetes';
+import type { Clock, Random } from '@bowline/machinery';
 import type { Informer, InformerEvent, InformerHandler } from '../cache/informer.ts';
 import { PAUSED_ANNOTATION } from '../cache/paused.ts';
 import type { Log } from '../observability/log.ts';
@@ -7,6 +8,7 @@ import type { Queue } from '../queue/queue.ts';
 import { LOW_PRIORITY } from '../queue/queue-options.ts';
 import { type DeletionMode, deletionOf } from '../writing/deletion.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
+import { type MapFailure, MapRetries } from './map-retries.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
 
 /** TriggerOptions is what turns events into keys of a queue. */
@@ -15,6 +17,8 @@ export interface TriggerOptions {
   readonly reads: CacheReads<SourceTypes>;
   readonly log: Log;
   readonly metrics: ControllerMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Keys of the primary objects that are paused; kept here, read by whoever starts a run. */
   readonly paused: Set<string>;
   /**
@@ -27,23 +31,44 @@ export interface TriggerOptions {
 /** Triggers turns the events of a controller's sources into keys of its queue, each with its cause. */
 export class Triggers {
   readonly #options: TriggerOptions;
+  readonly #retries: MapRetries;
+  /** Sources whose predicate threw: the log has one line about each. */
+  readonly #badPredicates = new Set<string>();
 
   constructor(options: TriggerOptions) {
     this.#options = options;
+    const { clock, random, log } = options;
+    this.#retries = new MapRetries({
+      clock,
+      random,
+      log,
+      map: (failure) => this.#mapAgain(failure),
+      resync: (source, informer) => this.resync(source, informer),
+    });
+  }
+
+  /** unmapped is how many objects wait because a map function threw for them. */
+  get unmapped(): number {
+    return this.#retries.size;
+  }
+
+  /** stop gives up what could not be mapped. */
+  async stop(): Promise<void> {
+    await this.#retries.stop();
   }
 
   /** handlerOf is what subscribes to a source's informer. */
   handlerOf(
     source: Source,
+    informer: Informer<unknown>,
     primary: { readonly resource: Resource; readonly informer: Informer<unknown> } | undefined,
   ): InformerHandler<unknown> {
     const { role } = source;
     if (role === 'primary') return (event) => this.#onPrimary(source, event);
     if (role === 'owns' && primary) {
-      return (event) =>
-        this.#guarded(source, event, () => this.#onOwned(source, event, primary.resource, primary.informer));
+      return (event) => this.#onOwned(source, event, primary.resource, primary.informer);
     }
-    return (event) => this.#guarded(source, event, () => this.#onWatched(source, event));
+    return (event) => this.#onWatched(source, informer, event);
   }
 
   /** resync enqueues everything that a source concerns, at low priority. */
@@ -54,11 +79,9 @@ export class Triggers {
     };
     // Subscribing replays what is stored, with the keys that a projection may have dropped.
     const replay = informer.subscribe((event) => {
-      this.#guarded(source, event, () => {
-        if (!this.#passes(source, event)) return;
-        if (source.role === 'primary') add(keyString(event.key));
-        else for (const key of this.#mapped(source, event)) add(key);
-      });
+      if (!this.#passes(source, event)) return;
+      if (source.role === 'primary') add(keyString(event.key));
+      else for (const key of this.#mapped(source, informer, event)) add(key);
     });
     replay[Symbol.dispose]();
   }
@@ -130,21 +153,42 @@ export class Triggers {
     for (const key of keys) this.#options.queue.add(key, { cause, priority: priorityOf(event) });
   }
 
-  #onWatched(source: Source, event: InformerEvent<unknown>): void {
+  #onWatched(source: Source, informer: Informer<unknown>, event: InformerEvent<unknown>): void {
     if (!this.#passes(source, event)) return;
     const cause: Cause = { by: 'map', ...objectCause(source, event) };
-    for (const key of this.#mapped(source, event)) {
+    for (const key of this.#mapped(source, informer, event)) {
       this.#options.queue.add(key, { cause, priority: priorityOf(event) });
     }
   }
 
-  #mapped(source: Source, event: InformerEvent<unknown>): Set<string> {
+  #mapped(source: Source, informer: Informer<unknown>, event: InformerEvent<unknown>): Set<string> {
     const keys = new Set<string>();
-    for (const object of [event.previous, event.current]) {
-      if (object === undefined || source.map === undefined) continue;
-      for (const key of source.map(object, this.#options.reads)) keys.add(key);
+    for (const state of [event.previous, event.current]) {
+      if (state === undefined) continue;
+      const error = this.#map(source, state, keys);
+      if (error)
+        this.#retries.add({ source, informer, cause: objectCause(source, event), states: [state] }, error.thrown);
     }
     return keys;
+  }
+
+  #mapAgain({ source, cause, states }: MapFailure): readonly unknown[] {
+    const keys = new Set<string>();
+    const failed = states.filter((state) => this.#map(source, state, keys) !== undefined);
+    for (const key of keys) this.#options.queue.add(key, { cause: { by: 'map', ...cause } });
+    return failed;
+  }
+
+  /** map adds the keys that an object concerns; it returns what the map function threw. */
+  #map({ map }: Source, state: unknown, keys: Set<string>): { readonly thrown: unknown } | undefined {
+    if (map === undefined) return undefined;
+    try {
+      for (const key of map(state, this.#options.reads)) keys.add(key);
+      return undefined;
+    } catch (thrown) {
+      this.#options.metrics.mapFailed();
+      return { thrown };
+    }
   }
 
   /** A predicate only saves work: where it throws, the event counts. */
@@ -152,23 +196,12 @@ export class Triggers {
     try {
       return source.when({ previous: event.previous, current: event.current });
     } catch (error) {
-      this.#report('a predicate threw, the event counts', source, event, error);
+      const level = this.#badPredicates.has(source.name) ? 'debug' : 'error';
+      this.#badPredicates.add(source.name);
+      this.#options.metrics.mapFailed();
+      this.#options.log[level]('a predicate threw, the event counts', { ...objectCause(source, event), error });
       return true;
     }
-  }
-
-  /** A map function that throws loses this event only; the log says whose it was. */
-  #guarded(source: Source, event: InformerEvent<unknown>, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#report('a map function threw, the event is lost', source, event, error);
-    }
-  }
-
-  #report(message: string, source: Source, event: InformerEvent<unknown>, error: unknown): void {
-    this.#options.metrics.mapFailed();
-    this.#options.log.error(message, { ...objectCause(source, event), error });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Resource,
   Secret,
 } from '@bowline/kubernetes';
-import { type Clock, parseLabelSelector, systemClock } from '@bowline/machinery';
+import { applyMergePatch, type Clock, parseLabelSelector, systemClock } from '@bowline/machinery';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 
 interface Stored extends KubernetesObject {
@@ -75,6 +75,14 @@ export class SmallApiServer {
   /** get is what is stored. */
   get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined {
     return this.#objects.get(idOf(kind.plural, key.namespace, key.name)) as T | undefined;
+  }
+
+  /** list returns what is stored of a kind. */
+  list<T extends KubernetesObject>(kind: Resource<T>): readonly T[] {
+    const prefix = `${kind.plural}|`;
+    return [...this.#objects].flatMap(([id, object]) =>
+      id.startsWith(prefix) ? [object as KubernetesObject as T] : [],
+    );
   }
 
   /** remove deletes an object as somebody else would. */
@@ -144,7 +152,13 @@ export class SmallApiServer {
           details: { uid: existing.metadata?.uid },
         });
       case 'PATCH':
-        return this.#status(415);
+        if (request.headers?.['content-type'] !== 'application/merge-patch+json') return this.#status(415);
+        if (existing === undefined) return this.#notFound(kind, name ?? '');
+        if (
+          (body?.metadata?.resourceVersion ?? existing.metadata?.resourceVersion) !== existing.metadata?.resourceVersion
+        )
+          return this.#status(409, 'Conflict');
+        return this.#json(200, this.#store(plural, applyMergePatch(existing, body) as Stored, existing));
     }
   }
 

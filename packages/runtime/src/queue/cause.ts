@@ -15,6 +15,8 @@ export type Cause =
   | { readonly by: 'resync' }
   /** The last reconcile failed; `code` is the error's, where it has one. */
   | { readonly by: 'retry'; readonly attempt: number; readonly code?: string | undefined }
+  /** A stream outside Kubernetes named the key; `trigger` is its name. */
+  | { readonly by: 'trigger'; readonly trigger: string }
   /** Code asked for it; `source` says which. */
   | { readonly by: 'enqueue'; readonly source?: string | undefined };
 
@@ -40,6 +42,8 @@ export function describeCause(cause: Cause): string {
       return 'resync';
     case 'retry':
       return cause.code ? `retry ${cause.attempt} after ${cause.code}` : `retry ${cause.attempt}`;
+    case 'trigger':
+      return `triggered by ${cause.trigger}`;
     case 'enqueue':
       return cause.source ? `enqueued by ${cause.source}` : 'enqueued';
   }
@@ -52,5 +56,6 @@ export function sameCause(one: Cause, other: Cause): boolean {
     return one.key === other.key && one.type === other.type && one.kind === other.kind;
   }
   if (one.by === 'enqueue' && other.by === 'enqueue') return one.source === other.source;
+  if (one.by === 'trigger' && other.by === 'trigger') return one.trigger === other.trigger;
   return one.by === 'resync';
 }

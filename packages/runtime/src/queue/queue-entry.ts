@@ -21,10 +21,22 @@ export interface Entry extends HeapNode {
   /** Which heap holds it, if any. */
   place: 'ready' | 'delayed' | 'none';
   causes: Cause[];
+  /** Causes of delayed adds: each counts for a run that starts at its time or later. */
+  timedCauses: TimedCause[];
   droppedCauses: number;
   /** Causes of the run under way, for `entries`. */
   runningCauses: readonly Cause[];
 }
+
+/** TimedCause is the cause of an add that asked for a delay. */
+export interface TimedCause {
+  readonly cause: Cause;
+  /** Monotonic time at which its timer fires. */
+  readonly at: number;
+}
+
+/** NO_TIMED_CAUSES is shared by every key without a delayed add; never pushed to. */
+export const NO_TIMED_CAUSES: TimedCause[] = [];
 
 /** NO_CAUSES is shared by every key without a cause; never pushed to. */
 export const NO_CAUSES: Cause[] = [];
@@ -43,14 +55,22 @@ export function newEntry(key: string): Entry {
     pending: false,
     place: 'none',
     causes: NO_CAUSES,
+    timedCauses: NO_TIMED_CAUSES,
     droppedCauses: 0,
     runningCauses: NO_CAUSES,
   };
 }
 
+/** causesAt returns the causes of a run that starts at `now`: a timer that has not fired by then is none of them. */
+export function causesAt({ causes, timedCauses }: Entry, now: number): Cause[] {
+  if (timedCauses === NO_TIMED_CAUSES) return causes;
+  const fired = timedCauses.filter(({ at }) => at <= now);
+  return fired.length === 0 ? causes : [...causes, ...fired.map(({ cause }) => cause)];
+}
+
 /** describeEntry says for people where a key stands. */
 export function describeEntry(entry: Entry, now: number, failures: number): QueueEntry {
-  const { key, causes, droppedCauses, priority } = entry;
+  const { key, droppedCauses, priority } = entry;
   if (entry.runningSince !== undefined) {
     return {
       key,
@@ -62,7 +82,10 @@ export function describeEntry(entry: Entry, now: number, failures: number): Queu
       runningForMs: now - entry.runningSince,
     };
   }
-  if (entry.place === 'ready') return { key, state: 'ready', priority, failures, causes, droppedCauses };
+  if (entry.place === 'ready') {
+    return { key, state: 'ready', priority, failures, causes: causesAt(entry, now), droppedCauses };
+  }
+  const causes = causesAt(entry, Number.POSITIVE_INFINITY);
   const readyInMs = Math.max(0, entry.readyAt - now);
   return { key, state: 'delayed', priority, failures, causes, droppedCauses, readyInMs };
 }

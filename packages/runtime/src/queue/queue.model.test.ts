@@ -19,7 +19,7 @@ class Model {
   #rank = 0;
   readonly waiting = new Map<string, Waiting>();
   readonly running = new Map<string, { priority: number; next: Waiting | undefined }>();
-  readonly failures = new Map<string, number>();
+  readonly failures = new Map<string, { count: number; due: number }>();
 
   add(key: string, priority: number, afterMs: number): void {
     const at = this.now + afterMs;
@@ -65,9 +65,12 @@ class Model {
   }
 
   retry(key: string): number {
-    const failures = (this.failures.get(key) ?? 0) + 1;
-    this.failures.set(key, failures);
-    const delay = Math.min(1_000_000, 5 * 2 ** (failures - 1));
+    const before = this.failures.get(key);
+    const count = (before?.count ?? 0) + 1;
+    const isEarly = before !== undefined && before.due > this.now;
+    const due = isEarly ? before.due : this.now + Math.min(1_000_000, 5 * 2 ** (count - 1));
+    this.failures.set(key, { count: isEarly ? before.count : count, due });
+    const delay = due - this.now;
     this.add(key, this.running.get(key)?.priority ?? 0, delay);
     return delay;
   }

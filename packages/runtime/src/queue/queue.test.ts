@@ -1,7 +1,7 @@
 import { VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { Queue } from './queue.ts';
-import { LOW_PRIORITY, type QueueOptions } from './queue-options.ts';
+import { LOW_PRIORITY, type QueueOptions, type RetryOptions } from './queue-options.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {
   const clock = new VirtualClock();
@@ -132,22 +132,82 @@ describe('Queue', () => {
   });
 
   describe('after failures', () => {
-    it('doubles the delay from 5 ms up to 1000 s, and starts anew once the key is forgotten', () => {
-      const { queue } = setUp();
+    /** Lets a key fail whenever its timer fires; answers the delays. */
+    const failing = async ({ queue, clock }: ReturnType<typeof setUp>, times: number, options: RetryOptions = {}) => {
       const delays: number[] = [];
-      for (let failure = 0; failure < 20; failure++) delays.push(queue.retry('a'));
+      queue.add('a');
+      for (let failure = 0; failure < times; failure++) {
+        expect(queue.take()?.key).toBe('a');
+        delays.push(queue.retry('a', options));
+        queue.done('a');
+        await clock.advance(delays.at(-1) ?? 0);
+      }
+      return delays;
+    };
+
+    it('doubles the delay from 5 ms up to 1000 s, and starts anew once the key is forgotten', async () => {
+      const set = setUp();
+      const delays = await failing(set, 20);
       expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40]);
       expect(delays.at(-1)).toBe(1_000_000);
-      queue.forget('a');
-      expect(queue.retry('a')).toBe(5);
+      set.queue.forget('a');
+      expect(await failing(set, 1)).toEqual([5]);
     });
 
-    it('takes the range of the failure where it has one', () => {
-      const { queue } = setUp();
+    it('takes the range of the failure where it has one', async () => {
       const range = { minMs: 30_000, maxMs: 60_000 };
-      expect([queue.retry('a', { range }), queue.retry('a', { range }), queue.retry('a', { range })]).toEqual([
-        30_000, 60_000, 60_000,
-      ]);
+      expect(await failing(setUp(), 3, { range })).toEqual([30_000, 60_000, 60_000]);
+    });
+
+    it('counts timers: runs that adds bring before the time neither lengthen nor restart the backoff', async () => {
+      const { queue, clock } = setUp();
+      const range = { minMs: 30_000, maxMs: 600_000 };
+      const cause = { by: 'enqueue' } as const;
+      const fail = () => {
+        const item = queue.take();
+        const delay = queue.retry('a', { range });
+        queue.done('a');
+        return { delay, failures: item?.failures, causes: item?.causes.map(({ by }) => by) };
+      };
+      queue.add('a', { cause });
+      expect(fail()).toEqual({ delay: 30_000, failures: 0, causes: ['enqueue'] });
+      for (const leftMs of [29_000, 28_000, 27_000]) {
+        await clock.advance(1_000);
+        queue.add('a', { cause });
+        expect(fail()).toEqual({ delay: leftMs, failures: 1, causes: ['enqueue'] });
+      }
+      await clock.advance(27_000);
+      expect(fail()).toEqual({ delay: 60_000, failures: 1, causes: ['retry'] });
+    });
+
+    it('waits longer for a failure that asks for it, counted from the same failure however many adds come', async () => {
+      const { queue, clock } = setUp();
+      queue.add('a');
+      queue.take();
+      expect(queue.retry('a')).toBe(5);
+      queue.done('a');
+      const range = { minMs: 30_000, maxMs: 600_000 };
+      const delays: number[] = [];
+      for (let n = 0; n < 3; n++) {
+        await clock.advance(1);
+        queue.add('a');
+        queue.take();
+        delays.push(queue.retry('a', n === 1 ? {} : { range }));
+        queue.done('a');
+      }
+      expect(delays).toEqual([29_999, 29_998, 29_997]);
+    });
+
+    it('counts a run that was still going when its time came', async () => {
+      const { queue, clock } = setUp();
+      queue.add('a');
+      queue.take();
+      queue.retry('a');
+      queue.done('a');
+      queue.add('a');
+      queue.take();
+      await clock.advance(5);
+      expect(queue.retry('a')).toBe(10);
     });
 
     it('shortens delays by chance, never lengthens them', () => {
@@ -180,15 +240,22 @@ describe('Queue', () => {
   describe('causes', () => {
     const update = (key: string) => ({ by: 'watch', kind: 'ConfigMap', key, type: 'update' }) as const;
 
-    it('come with the item, also those of adds during the run before', () => {
-      const { queue } = setUp();
+    it('come with the item, also those of adds during the run before, and those of timers once they have fired', async () => {
+      const { queue, clock } = setUp();
       queue.add('a', { cause: update('n/a') });
       queue.add('a', { cause: { by: 'resync' } });
       expect(queue.take()?.causes).toEqual([update('n/a'), { by: 'resync' }]);
       queue.add('a', { cause: update('n/b') });
       queue.retry('a', { code: 'BOWLINE_X' });
       queue.done('a');
-      expect(queue.take()?.causes).toEqual([update('n/b'), { by: 'retry', attempt: 2, code: 'BOWLINE_X' }]);
+      expect(queue.take()?.causes).toEqual([update('n/b')]);
+      queue.retry('a', { code: 'BOWLINE_X' });
+      queue.done('a');
+      const retry = { by: 'retry', attempt: 2, code: 'BOWLINE_X' };
+      expect(queue.entries()).toMatchObject([{ state: 'delayed', causes: [retry] }]);
+      await clock.advance(5);
+      expect(queue.entries()).toMatchObject([{ state: 'ready', causes: [retry] }]);
+      expect(queue.take()?.causes).toEqual([retry]);
     });
 
     it('are bounded: repetitions are one, the rest is counted', () => {

@@ -1,10 +1,10 @@
 import { type Clock, type Random, systemClock, systemRandom, type Timer } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { noMetrics } from '../observability/metrics.ts';
-import { backoffMs, DEFAULT_BACKOFF } from './backoff.ts';
+import { type BackoffRange, backoffMs, DEFAULT_BACKOFF } from './backoff.ts';
 import { type Cause, sameCause } from './cause.ts';
 import { IndexedHeap } from './indexed-heap.ts';
-import { describeEntry, type Entry, NO_CAUSES, newEntry } from './queue-entry.ts';
+import { causesAt, describeEntry, type Entry, NO_CAUSES, NO_TIMED_CAUSES, newEntry } from './queue-entry.ts';
 import { QueueMetrics } from './queue-metrics.ts';
 import {
   type AddOptions,
@@ -15,10 +15,20 @@ import {
   type RetryOptions,
 } from './queue-options.ts';
 
+/** RetrySchedule is when a failing key is tried again. Only a run at or after `dueAt` counts as an attempt. */
+interface RetrySchedule {
+  readonly failures: number;
+  /** When the last counted failure happened. */
+  readonly failedAt: number;
+  readonly range: BackoffRange | undefined;
+  readonly dueAt: number;
+}
+
 /**
  * Queue holds the keys that want work: one entry per key, one worker per key at a time. An add while a key is being
  * worked on runs it once more afterwards; of several adds the earliest time and the highest priority win, and a raised
- * priority goes to the end of its new class. Failures delay a key exponentially; its priority survives them.
+ * priority goes to the end of its new class. Failures delay a key exponentially; its priority survives them. An add runs
+ * a failing key at once and leaves its backoff alone: if that run fails too, the key is tried again when it was due anyway.
  *
  * @example
  * const queue = new Queue({ name: 'sites' });
@@ -44,7 +54,7 @@ export class Queue {
 
   readonly #entries = new Map<string, Entry>();
   readonly #running = new Set<Entry>();
-  readonly #failures = new Map<string, number>();
+  readonly #schedules = new Map<string, RetrySchedule>();
   readonly #ready = new IndexedHeap<Entry>((a, b) =>
     a.priority === b.priority ? a.order < b.order : a.priority > b.priority,
   );
@@ -55,6 +65,7 @@ export class Queue {
     [0, 0],
     [LOW_PRIORITY, 0],
   ]);
+  readonly #roomWaiters = new Set<() => void>();
   readonly #waiters = new Set<(item: QueueItem | undefined) => void>();
   #order = 0;
   #timer: Timer | undefined;
@@ -105,25 +116,27 @@ export class Queue {
     if (this.#closed) return false;
     const { priority = 0, afterMs = 0, cause } = options;
     const now = this.#clock.monotonic();
-    const readyAt = afterMs > 0 ? now + afterMs : now;
+    this.#addAt(key, priority, afterMs > 0 ? now + afterMs : now, cause, now);
+    return true;
+  }
 
+  #addAt(key: string, priority: number, readyAt: number, cause: Cause | undefined, now: number): void {
     let entry = this.#entries.get(key);
     if (entry?.pending) {
-      if (cause) this.#addCause(entry, cause);
+      if (cause) this.#addCause(entry, cause, readyAt, now);
       this.#merge(entry, priority, readyAt, now);
     } else {
       if (entry === undefined) {
         entry = newEntry(key);
         this.#entries.set(key, entry);
       }
-      if (cause) this.#addCause(entry, cause);
+      if (cause) this.#addCause(entry, cause, readyAt, now);
       entry.pending = true;
       entry.priority = priority;
       entry.readyAt = readyAt;
       if (entry.runningSince === undefined) this.#enter(entry, now);
     }
     this.#handOver();
-    return true;
   }
 
   /** take hands out the most urgent ready key at once, or nothing. */
@@ -137,16 +150,17 @@ export class Queue {
     const item: QueueItem = {
       key: entry.key,
       priority: entry.priority,
-      causes: entry.causes,
+      causes: causesAt(entry, now),
       droppedCauses: entry.droppedCauses,
-      failures: this.#failures.get(entry.key) ?? 0,
+      failures: this.#failuresOf(entry),
     };
     entry.place = 'none';
     entry.pending = false;
     entry.runningSince = now;
     entry.runningPriority = entry.priority;
-    entry.runningCauses = entry.causes;
+    entry.runningCauses = item.causes;
     entry.causes = NO_CAUSES;
+    entry.timedCauses = NO_TIMED_CAUSES;
     entry.droppedCauses = 0;
     this.#running.add(entry);
     return item;
@@ -191,30 +205,79 @@ export class Queue {
     if (entry.pending) this.#enter(entry, now);
     else this.#entries.delete(key);
     this.#handOver();
+    if (this.#roomWaiters.size > 0) this.#callRoomWaiters();
     this.#settleDrain();
   }
 
+  /** whenBelow resolves once there are fewer keys than `limit`, the signal is aborted or the queue is shut down. */
+  async whenBelow(limit: number, signal: AbortSignal): Promise<void> {
+    while (this.size >= limit && !signal.aborted && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          this.#roomWaiters.delete(wake);
+          resolve();
+        };
+        signal.addEventListener('abort', wake, { once: true });
+        this.#roomWaiters.add(wake);
+      });
+    }
+  }
+
+  #callRoomWaiters(): void {
+    for (const wake of this.#roomWaiters) wake();
+  }
+
   /**
-   * retry counts a failure of a key and adds it again after the backoff, at the priority it had. Answers the delay.
-   * An add that came meanwhile wins: there is something new to see.
+   * retry counts a failure of a key and adds it again after the backoff, at the priority it had. Returns the delay. A run
+   * that an add brought before the backoff was over is not counted: the key keeps the time it was due at. An add during
+   * the run wins: there is something new to see.
    */
   retry(key: string, options: RetryOptions = {}): number {
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    const delay = backoffMs(failures, { ...this.#backoff, ...options.range }, this.#random);
-    if (this.#closed) return delay;
-    this.#failures.set(key, failures);
+    const now = this.#clock.monotonic();
+    const schedule = this.#scheduleAfter(this.#schedules.get(key), options.range, now);
+    const { failures, dueAt } = schedule;
+    if (this.#closed) return dueAt - now;
+    this.#schedules.set(key, schedule);
     this.#metrics.retried();
-    this.add(key, {
-      priority: this.#entries.get(key)?.runningPriority ?? 0,
-      afterMs: delay,
-      cause: { by: 'retry', attempt: failures + 1, code: options.code },
-    });
-    return delay;
+    const priority = this.#entries.get(key)?.runningPriority ?? 0;
+    this.#addAt(key, priority, dueAt, { by: 'retry', attempt: failures + 1, code: options.code }, now);
+    return dueAt - now;
+  }
+
+  /** defer adds a key that was handed out again for later, with its causes. Its failures, and when it is retried, stay as they are. */
+  defer({ key, priority, causes }: QueueItem, afterMs: number): void {
+    if (this.#closed) return;
+    const now = this.#clock.monotonic();
+    const schedule = this.#schedules.get(key);
+    if (schedule && schedule.dueAt > now) {
+      this.#addAt(key, priority, schedule.dueAt, { by: 'retry', attempt: schedule.failures + 1 }, now);
+    }
+    this.#addAt(key, priority, now + afterMs, causes[0], now);
+  }
+
+  #scheduleAfter(before: RetrySchedule | undefined, range: BackoffRange | undefined, now: number): RetrySchedule {
+    if (before !== undefined && before.dueAt > now) {
+      if (range?.minMs === before.range?.minMs && range?.maxMs === before.range?.maxMs) return before;
+      // Another kind of failure may ask for a longer delay. It is counted from the same failure: events cannot push it further.
+      const dueAt = before.failedAt + this.#backoffAfter(before.failures, range);
+      return dueAt > before.dueAt ? { ...before, range, dueAt } : before;
+    }
+    const failures = (before?.failures ?? 0) + 1;
+    return { failures, failedAt: now, range, dueAt: now + this.#backoffAfter(failures, range) };
+  }
+
+  #backoffAfter(failures: number, range: BackoffRange | undefined): number {
+    return backoffMs(failures, { ...this.#backoff, ...range }, this.#random);
   }
 
   /** forget ends a key's row of failures: the next one starts the backoff anew. */
   forget(key: string): void {
-    this.#failures.delete(key);
+    this.#schedules.delete(key);
+  }
+
+  #failuresOf({ key }: Entry): number {
+    return this.#schedules.get(key)?.failures ?? 0;
   }
 
   /** entries describes the keys, running ones first, at most `limit` (defaults to 1,000). */
@@ -223,12 +286,11 @@ export class Queue {
     const now = this.#clock.monotonic();
     const described: QueueEntry[] = [];
     for (const entry of this.#running) {
-      if (described.length < limit) described.push(describeEntry(entry, now, this.#failures.get(entry.key) ?? 0));
+      if (described.length < limit) described.push(describeEntry(entry, now, this.#failuresOf(entry)));
     }
     for (const entry of this.#entries.values()) {
       if (described.length >= limit) break;
-      if (entry.runningSince === undefined)
-        described.push(describeEntry(entry, now, this.#failures.get(entry.key) ?? 0));
+      if (entry.runningSince === undefined) described.push(describeEntry(entry, now, this.#failuresOf(entry)));
     }
     return described;
   }
@@ -248,6 +310,7 @@ export class Queue {
         this.#entries.delete(entry.key);
       }
     }
+    this.#callRoomWaiters();
     const now = this.#clock.monotonic();
     for (const entry of this.#running) {
       if (options.discard || entry.readyAt > now) entry.pending = false;
@@ -346,19 +409,22 @@ export class Queue {
       waiter(undefined);
     }
     if (this.#running.size > 0) return;
-    this.#failures.clear();
+    this.#schedules.clear();
     this.#metrics[Symbol.dispose]();
     this.#resolveDrained();
   }
 
-  #addCause(entry: Entry, cause: Cause): void {
-    const last = entry.causes.at(-1);
-    if (this.#entries.size > this.#detailedKeys || entry.causes.length >= this.#maxCauses) {
+  #addCause(entry: Entry, cause: Cause, at: number, now: number): void {
+    const { causes, timedCauses } = entry;
+    if (this.#entries.size > this.#detailedKeys || causes.length + timedCauses.length >= this.#maxCauses) {
       entry.droppedCauses += 1;
-    } else if (last === undefined) {
-      entry.causes = [cause];
-    } else if (!sameCause(last, cause)) {
-      entry.causes.push(cause);
+    } else if (at > now) {
+      if (timedCauses === NO_TIMED_CAUSES) entry.timedCauses = [{ cause, at }];
+      else timedCauses.push({ cause, at });
+    } else {
+      const last = causes.at(-1);
+      if (last === undefined) entry.causes = [cause];
+      else if (!sameCause(last, cause)) causes.push(cause);
     }
   }
 

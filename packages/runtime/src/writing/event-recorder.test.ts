@@ -1,9 +1,10 @@
 import { ConfigMap } from '@bowline/kubernetes';
-import type { Event } from '@bowline/kubernetes/events-v1';
+import { Event } from '@bowline/kubernetes/events-v1';
 import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { EventMessage, EventReport } from './event.ts';
 import { EventRecorder, type EventRecorderOptions } from './event-recorder.ts';
@@ -52,16 +53,16 @@ describe('EventRecorder', () => {
     expect(await look(broken, broken)).toEqual(['count 3']);
   });
 
-  it('takes what a first look says for known unless it is news, and tells it from a look that said nothing', async () => {
+  it('takes a normal state that a first look finds for known unless it is news, and tells it from a look that said nothing', async () => {
     const { recorder, sent } = setUp();
     const look = async (messages: readonly EventMessage[], about = object): Promise<string[]> => {
       recorder.transitions(ConfigMap, about, messages, { isNews: false });
       return sent();
     };
-    expect(await look([broken])).toEqual([]);
-    expect(await look([broken, ready])).toEqual(['new Ready']);
+    expect(await look([ready])).toEqual([]);
+    expect(await look([broken, ready])).toEqual(['new Broken']);
     expect(await look([], other)).toEqual([]);
-    expect(await look([broken], other)).toEqual(['new Broken']);
+    expect(await look([ready], other)).toEqual(['new Ready']);
   });
 
   it('compares what a look says of each object with what the same look said of it before', async () => {
@@ -110,10 +111,109 @@ describe('EventRecorder', () => {
     expect(await sent()).toEqual(['new E']);
   });
 
-  it('drops what does not fit instead of growing', async () => {
+  it('drops what does not fit instead of growing, and sends it when it is said again', async () => {
     const { recorder, sent } = setUp([], { queueLimit: 2, burst: 100 });
-    for (const reason of ['A', 'B', 'C']) recorder.record(ConfigMap, object, { ...ready, reason });
-    expect(await sent()).toEqual(['new A', 'new B']);
+    const messages = ['A', 'B', 'C'].map((reason) => ({ ...ready, reason }));
+    recorder.transitions(ConfigMap, object, messages);
+    expect(await sent()).toEqual(['new B', 'new C']);
+    recorder.transitions(ConfigMap, object, messages);
+    expect(await sent()).toEqual(['new A']);
+    recorder.transitions(ConfigMap, object, messages);
+    expect(await sent()).toEqual([]);
+  });
+
+  it('sends what the server refused when it is said again, and what an object had too many of', async () => {
+    const { recorder, sent, clock } = setUp([{ status: 500, body: {} }, { body: {} }], { burst: 2, refillMs: 1_000 });
+    const look = async (...messages: EventMessage[]): Promise<string[]> => {
+      recorder.transitions(ConfigMap, object, messages);
+      return sent();
+    };
+    const worse = { ...broken, reason: 'Worse' };
+    expect(await look(broken, ready, worse)).toEqual(['new Broken', 'new Ready']);
+    expect(await look(broken, ready, worse)).toEqual([]);
+    await clock.advance(2_000);
+    expect(await look(broken, ready, worse)).toEqual(['new Broken', 'new Worse']);
+    expect(await look(broken, ready, worse)).toEqual([]);
+  });
+
+  it('lets every tenant see its warning while two thousand pods fail in one namespace', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    let inFlight = 0;
+    let mostInFlight = 0;
+    const below = server.transport();
+    const client = createClient({
+      transport: {
+        ...below,
+        async request(request) {
+          mostInFlight = Math.max(mostInFlight, ++inFlight);
+          await new Promise((resolve) => setImmediate(resolve));
+          inFlight -= 1;
+          return below.request(request);
+        },
+      },
+    });
+    const clock = new VirtualClock();
+    const recorder = new EventRecorder({ client, controller: 'c', instance: 'i', clock, queueLimit: 1_000 });
+    const podIn = (namespace: string, uid: string) => ({ metadata: { namespace, name: `pod-${uid}`, uid } });
+    const pods = Array.from({ length: 2_000 }, (_, index) => podIn('storm', `s${index}`));
+    const tenants = Array.from({ length: 30 }, (_, index) => podIn(`tenant-${index}`, `t${index}`));
+    const look = async (): Promise<void> => {
+      for (const pod of [...pods, ...tenants]) recorder.transitions(ConfigMap, pod, [ready, broken]);
+      await recorder.run(AbortSignal.abort());
+      await clock.advance(120_000);
+    };
+    const created = () => server.writes().map((write) => write.split('/')[5]);
+    await look();
+    expect(mostInFlight).toBe(8);
+    const first = created().slice(0, 60);
+    expect(tenants.filter(({ metadata }) => !first.includes(metadata.namespace))).toEqual([]);
+    // What did not fit is sent by the looks that follow, and nothing is sent twice.
+    for (let n = 0; n < 8; n++) await look();
+    expect(created()).toHaveLength(2 * (pods.length + tenants.length));
+  });
+
+  it('sends a warning that lasts again after the process was killed before it was sent, and not once it was', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    const newProcess = () =>
+      new EventRecorder({ client: createClient({ transport: server.transport() }), controller: 'c', instance: 'i' });
+    const reasons = () => server.list(Event).map(({ reason }) => reason);
+    const killed = newProcess();
+    killed.transitions(ConfigMap, object, [broken, ready]);
+    for (let restart = 0; restart < 3; restart++) {
+      const process = newProcess();
+      process.transitions(ConfigMap, object, [broken, ready], { isNews: false });
+      await process.run(AbortSignal.abort());
+      expect(reasons()).toEqual(['Broken']);
+    }
+    // It ended and began again: that is another event.
+    const process = newProcess();
+    process.transitions(ConfigMap, object, [broken], { isNews: true });
+    await process.run(AbortSignal.abort());
+    expect(reasons()).toEqual(['Broken', 'Broken']);
+  });
+
+  it('does not repeat after a restart what looks of keys had delivered before', async () => {
+    const server = new SmallApiServer();
+    server.serve(Event);
+    const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'pod', uid: 'p' };
+    for (let restart = 0; restart < 3; restart++) {
+      const client = createClient({ transport: server.transport() });
+      const process = new EventRecorder({ client, controller: 'c', instance: `i-${restart}` });
+      process.reports('key', [{ regarding, message: broken }]);
+      await process.run(AbortSignal.abort());
+    }
+    expect(server.list(Event)).toHaveLength(1);
+  });
+
+  it('sends what was recorded several times before its turn as one event with its count', async () => {
+    const { recorder, sent, transport } = setUp();
+    for (let n = 0; n < 3; n++) recorder.record(ConfigMap, object, broken);
+    expect(await sent()).toEqual(['new Broken']);
+    expect((transport.sent(0) as Event).series).toMatchObject({ count: 3 });
+    for (let n = 0; n < 2; n++) recorder.record(ConfigMap, object, broken);
+    expect(await sent()).toEqual(['count 5']);
   });
 
   it('goes on after a failure, and says once that it may not', async () => {

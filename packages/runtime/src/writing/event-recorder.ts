@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { type KubernetesObject, keyString, type Resource } from '@bowline/kubernetes';
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { type Clock, formatMicroTime, integerBelow, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
-import { isForbidden, isNotFound } from '../errors/api-error.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../errors/api-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Metrics, noMetrics } from '../observability/metrics.ts';
 import { boundedMessage, type EventMessage, type EventReport, referenceTo, signatureOf } from './event.ts';
+import { EventQueue, type QueuedEvent } from './event-queue.ts';
 import { RecentMap } from './recent-map.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
@@ -31,24 +33,48 @@ export interface EventRecorderOptions {
   readonly refillMs?: number | undefined;
   /** How long after the last time the same event is counted up instead of made anew. Defaults to 6 minutes. */
   readonly seriesMs?: number | undefined;
-  /** How many events may wait to be sent; more are dropped. Defaults to 1,000. */
+  /**
+   * How many events may wait to be sent. A full queue drops normal events first, then those of the namespace that has the
+   * most waiting. Defaults to 5,000.
+   */
   readonly queueLimit?: number | undefined;
+  /** How many events are sent at the same time. Defaults to 8. */
+  readonly concurrency?: number | undefined;
   /** How long what waits may still be sent after the stop. Defaults to 2 s. */
   readonly drainMs?: number | undefined;
 }
 
 /** The objects, and the kinds of events, that are remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
-/** Said is what one look had to say: messages by their signature, each with the uids of the objects that it was about. */
-type Said = ReadonlyMap<string, ReadonlySet<string>>;
+/**
+ * Novelty is what is known about whether an event was sent before, by a process before this one too: `new` is a state that
+ * just began, `unknown` may have begun earlier, `known` began earlier and needs no more than that its event exists.
+ */
+type Novelty = 'new' | 'unknown' | 'known';
+
+/**
+ * Said holds what one look had to say: by the message's signature and the uid of the object that it was about, `sent` if it
+ * waits or was delivered, else the novelty with which it is to be sent.
+ */
+type Said = Map<string, Map<string, 'sent' | Novelty>>;
 
 const NOTHING: Said = new Map();
 
-interface Pending extends EventReport {
+/** Pending is an event that waits, together with its repetitions. */
+interface Pending extends QueuedEvent {
+  readonly regarding: ObjectReference;
   readonly message: Required<EventMessage>;
-  readonly at: number;
+  readonly signature: string;
+  readonly firstAt: number;
+  lastAt: number;
+  count: number;
+  novelty: Novelty;
+  /** The looks that count it as said, and must say it again if it is not delivered. */
+  readonly looks: Set<string>;
 }
+
+type Recordable = Pick<Pending, 'regarding' | 'message' | 'signature'>;
 
 interface Series {
   readonly namespace: string;
@@ -57,10 +83,17 @@ interface Series {
   readonly lastAt: number;
 }
 
+const RESULTS = ['created', 'counted', 'present', 'limited', 'overflow', 'failed'] as const;
+
 /**
  * EventRecorder sends events (`events.k8s.io/v1`, which counts repetitions in `series`; `kubectl describe` and `kubectl get
- * events` show them like any other). Recording never waits and never fails: an event that cannot be sent is dropped, counted
- * and logged. What is said again and again about an object is sent once, counted up when it comes back, and bounded.
+ * events` show them like any other). Recording never waits and never fails. What is said again and again about an object is
+ * sent once, counted up when it comes back, and bounded.
+ *
+ * Several events are sent at a time: warnings before normal ones, the namespaces in turn. An event that was not delivered
+ * (the queue was full, the object had too many, the server refused it) does not count as said: the next look that says it
+ * sends it. The first event of a kind about an object has a name that follows from its content, so that a process that does
+ * not know whether an earlier one delivered it can send it without repeating it.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -69,82 +102,150 @@ export class EventRecorder {
   readonly #log: Log;
   readonly #counter: Counter;
   readonly #buckets: TokenBuckets;
-  readonly #series = new RecentMap<string, Series>(MOST_REMEMBERED);
-  readonly #said = new RecentMap<string, Said>(MOST_REMEMBERED);
-  readonly #queue: Pending[] = [];
-  #wake: () => void = () => undefined;
+  readonly #series = new RecentMap<string, Series>(MAX_REMEMBERED);
+  readonly #said = new RecentMap<string, Said>(MAX_REMEMBERED);
+  readonly #queue: EventQueue<Pending>;
+  /** By key, the events under way, each with what was recorded under the same key meanwhile. */
+  readonly #sending = new Map<string, Pending | undefined>();
+  readonly #idle = new Set<() => void>();
   #isRefused = false;
+  #isOverflowing = false;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#log = options.log ?? silentLog;
+    this.#queue = new EventQueue(options.queueLimit ?? 5_000);
     this.#buckets = new TokenBuckets({
       clock: this.#clock,
       burst: options.burst ?? 10,
       refillMs: options.refillMs ?? 60_000,
-      limit: MOST_REMEMBERED,
+      limit: MAX_REMEMBERED,
     });
     this.#counter = (options.metrics ?? noMetrics).counter({
       name: 'bowline_events_total',
       help: 'Events by what became of them.',
       labels: ['controller', 'result'],
     });
-    for (const result of ['created', 'counted', 'limited', 'overflow', 'failed'] as const) this.#count(result, 0);
+    for (const result of RESULTS) this.#count(result, 0);
   }
 
   /**
    * transitions takes all that one look at an object had to say. Only what the look before it did not say is recorded, so
-   * that a state which lasts is reported when it begins, and again when it comes back. Where there was no look before,
-   * `isNews` says whether it is reported: after a restart nothing is, but what has changed meanwhile. Defaults to true.
+   * that a state which lasts is reported when it begins, and again when it comes back. `isNews` decides about the first look
+   * of a process, which has none before it: true reports everything; false reports warnings unless an earlier process has
+   * delivered them, and nothing else. Defaults to true. `reports` are about other objects.
    */
   transitions(
     resource: Resource,
     object: KubernetesObject,
     messages: readonly EventMessage[],
-    { isNews = true }: { readonly isNews?: boolean | undefined } = {},
+    { isNews = true, reports = [] }: TransitionOptions = {},
   ): void {
-    const reports = messages.map((message) => ({ regarding: referenceTo(resource, object), message }));
-    this.#look(object.metadata?.uid ?? '', reports, isNews);
+    const look = object.metadata?.uid ?? '';
+    if (messages.length === 0) {
+      this.#look(look, reports, isNews ? 'new' : 'known');
+      return;
+    }
+    const regarding = referenceTo(resource, object);
+    const own = messages.map((message) => ({ regarding, message }));
+    this.#look(look, [...own, ...reports], isNews ? 'new' : 'known');
   }
 
   /**
    * reports is `transitions` for a look that is about no single object: `look` says which one it was, and what it says of an
    * object is compared with what the look before it said of the same one. Several looks may speak of one object; none
-   * takes back what another said.
+   * takes back what another said. What the first look of a process says is sent unless an earlier process delivered it.
    */
   reports(look: string, reports: readonly EventReport[]): void {
-    this.#look(look, reports, true);
+    this.#look(look, reports, 'unknown');
   }
 
-  #look(look: string, reports: readonly EventReport[], isNews: boolean): void {
+  /** `first` is the novelty of what a look says that has none before it. */
+  #look(look: string, reports: readonly EventReport[], first: Novelty): void {
+    if (reports.length === 0) {
+      this.#said.set(look, NOTHING);
+      return;
+    }
     const before = this.#said.get(look);
-    const now = new Map<string, Set<string>>();
+    const now: Said = new Map();
+    const unsent: [Recordable, Novelty][] = [];
     for (const { regarding, message } of reports) {
       const { uid = '' } = regarding;
-      const signature = signatureOf(boundedMessage(message));
-      const about = now.get(signature) ?? new Set();
-      const isSaid = about.has(uid) || (before ? before.get(signature)?.has(uid) : !isNews);
-      now.set(signature, about.add(uid));
-      if (!isSaid) this.#record(regarding, message);
+      const bounded = boundedMessage(message);
+      const signature = signatureOf(bounded);
+      const about = now.get(signature) ?? new Map<string, 'sent'>();
+      if (about.has(uid)) continue;
+      now.set(signature, about.set(uid, 'sent'));
+      const known = before?.get(signature)?.get(uid) ?? (before ? 'new' : first);
+      // What lasts and is no warning was announced when it began, or is not worth a request to find out.
+      if (known === 'sent' || (known === 'known' && message.type === 'Normal')) continue;
+      unsent.push([{ regarding, message: bounded, signature }, known]);
     }
-    this.#said.set(look, now.size > 0 ? now : NOTHING);
+    // First, so that what is not accepted below can be marked in it.
+    this.#said.set(look, now);
+    for (const [event, novelty] of unsent) this.#record(event, novelty, look);
   }
 
   /** record sends one event, unless its object has had too many. */
   record(resource: Resource, object: KubernetesObject, message: EventMessage): void {
-    this.#record(referenceTo(resource, object), message);
+    const bounded = boundedMessage(message);
+    const regarding = referenceTo(resource, object);
+    this.#record({ regarding, message: bounded, signature: signatureOf(bounded) }, 'new');
   }
 
-  #record(regarding: ObjectReference, message: EventMessage): void {
-    if (!this.#buckets.take(regarding.uid ?? '')) {
+  #record(event: Recordable, novelty: Novelty, look?: string): void {
+    const { regarding, message, signature } = event;
+    const { uid = '' } = regarding;
+    const at = this.#clock.now();
+    const pending: Pending = {
+      ...event,
+      key: JSON.stringify([uid, signature]),
+      // Events about cluster-scoped objects are in this namespace: the API server wants it.
+      namespace: regarding.namespace ?? 'default',
+      isWarning: message.type === 'Warning',
+      firstAt: at,
+      lastAt: at,
+      count: 1,
+      novelty,
+      looks: new Set(look === undefined ? [] : [look]),
+    };
+    if (!this.#buckets.take(uid)) {
       this.#count('limited');
-    } else if (this.#queue.length >= (this.#options.queueLimit ?? 1_000)) {
+      this.#undelivered(pending);
+      return;
+    }
+    const waiting = this.#sending.get(pending.key) ?? this.#queue.find(pending);
+    if (waiting) merge(waiting, pending);
+    else if (this.#sending.has(pending.key)) this.#sending.set(pending.key, pending);
+    else this.#enqueue(pending);
+  }
+
+  #enqueue(pending: Pending): void {
+    const dropped = this.#queue.add(pending);
+    if (dropped) {
       this.#count('overflow');
-    } else {
-      this.#queue.push({ regarding, message: boundedMessage(message), at: this.#clock.now() });
-      this.#wake();
+      this.#undelivered(dropped);
+      if (!this.#isOverflowing) {
+        this.#log.warn('too many events wait to be sent, some are left to later reconciles', {
+          waiting: this.#queue.size,
+        });
+      }
+      this.#isOverflowing = true;
+    }
+    for (const wake of this.#idle) {
+      this.#idle.delete(wake);
+      wake();
+      return;
+    }
+  }
+
+  /** undelivered lets the next look that says it record it again. */
+  #undelivered({ looks, signature, novelty, regarding: { uid = '' } }: Pending): void {
+    for (const look of looks) {
+      const about = this.#said.get(look)?.get(signature);
+      if (about?.has(uid)) about.set(uid, novelty);
     }
   }
 
@@ -154,40 +255,47 @@ export class EventRecorder {
     let deadline: Disposable | undefined;
     const stop = (): void => {
       deadline = this.#clock.setTimer(this.#options.drainMs ?? 2_000, () => sending.abort(signal.reason));
-      this.#wake();
+      for (const wake of this.#idle) wake();
+      this.#idle.clear();
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     try {
-      while (!sending.signal.aborted) {
-        const next = this.#queue.shift();
-        if (next) await this.#send(next, sending.signal);
-        else if (signal.aborted) return;
-        else {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
-      }
-      this.#count('failed', this.#queue.length);
-      this.#queue.length = 0;
+      const { concurrency = 8 } = this.#options;
+      await Promise.all(Array.from({ length: concurrency }, () => this.#sendAll(signal, sending.signal)));
+      for (let left = this.#queue.take(); left; left = this.#queue.take()) this.#fail(left);
     } finally {
       signal.removeEventListener('abort', stop);
       deadline?.[Symbol.dispose]();
     }
   }
 
-  async #send(pending: Pending, signal: AbortSignal): Promise<void> {
-    const key = JSON.stringify([pending.regarding.uid, signatureOf(pending.message)]);
-    try {
-      const series = this.#series.get(key);
-      if (series && pending.at - series.lastAt <= (this.#options.seriesMs ?? 360_000)) {
-        if (await this.#countUp(key, series, pending, signal)) return this.#count('counted');
+  async #sendAll(signal: AbortSignal, sending: AbortSignal): Promise<void> {
+    while (!sending.aborted) {
+      const next = this.#queue.take();
+      if (next) {
+        // One at a time of each key, or a repetition would not know what it repeats.
+        this.#sending.set(next.key, undefined);
+        await this.#send(next, sending);
+        const again = this.#sending.get(next.key);
+        this.#sending.delete(next.key);
+        if (again) this.#enqueue(again);
+      } else if (signal.aborted) {
+        return;
+      } else {
+        this.#isOverflowing = false;
+        await new Promise<void>((resolve) => {
+          this.#idle.add(resolve);
+        });
       }
-      await this.#create(key, pending, signal);
-      this.#count('created');
+    }
+  }
+
+  async #send(pending: Pending, signal: AbortSignal): Promise<void> {
+    try {
+      this.#count(await this.#deliver(pending, signal));
     } catch (error) {
-      this.#count('failed');
+      this.#fail(pending);
       // Without the right to, every event fails alike: say it once.
       const isNews = !isForbidden(error) || !this.#isRefused;
       this.#isRefused ||= isForbidden(error);
@@ -202,29 +310,56 @@ export class EventRecorder {
     }
   }
 
-  async #create(key: string, pending: Pending, signal: AbortSignal): Promise<void> {
+  #fail(pending: Pending): void {
+    this.#count('failed');
+    this.#undelivered(pending);
+  }
+
+  async #deliver(pending: Pending, signal: AbortSignal): Promise<(typeof RESULTS)[number]> {
+    const series = this.#series.get(pending.key);
+    if (series === undefined) {
+      const name = this.#name(pending, contentHash(this.#options.controller, pending));
+      if (await this.#create(pending, name, signal)) return 'created';
+      // Delivered by an earlier process. If it ended since and begins again, that is an event of its own.
+      if (pending.novelty !== 'new') return 'present';
+    } else if (pending.novelty === 'known') {
+      return 'present';
+    } else if (pending.firstAt - series.lastAt <= (this.#options.seriesMs ?? 360_000)) {
+      if (await this.#countUp(series, pending, signal)) return 'counted';
+    }
+    await this.#create(pending, this.#name(pending, this.#uniqueSuffix(pending)), signal);
+    return 'created';
+  }
+
+  /** create returns false when there is an event of that name. */
+  async #create(pending: Pending, name: string, signal: AbortSignal): Promise<boolean> {
     const { client, controller, instance } = this.#options;
-    const { regarding, message, at } = pending;
-    // Events about cluster-scoped objects are in this namespace: the API server wants it.
-    const namespace = regarding.namespace ?? 'default';
-    const name = this.#name(regarding.name ?? '', at);
+    const { key, namespace, regarding, message, firstAt, lastAt, count } = pending;
     const event: Event = {
       metadata: { namespace, name },
-      eventTime: formatMicroTime(at),
+      eventTime: formatMicroTime(firstAt),
       reportingController: controller,
       reportingInstance: instance.slice(0, 128),
       regarding,
       ...message,
+      ...(count > 1 ? { series: { count, lastObservedTime: formatMicroTime(lastAt) } } : {}),
     };
-    await client.create(Event, event, { fieldManager: controller, signal });
-    this.#series.set(key, { namespace, name, count: 1, lastAt: at });
+    try {
+      await client.create(Event, event, { fieldManager: controller, signal });
+    } catch (error) {
+      if (isAlreadyExists(error)) return false;
+      throw error;
+    }
+    this.#series.set(key, { namespace, name, count, lastAt });
+    return true;
   }
 
-  /** countUp answers false when the event is no longer there: they live for an hour. */
-  async #countUp(key: string, series: Series, { at }: Pending, signal: AbortSignal): Promise<boolean> {
+  /** countUp returns false when the event is gone: they live for an hour. */
+  async #countUp(series: Series, pending: Pending, signal: AbortSignal): Promise<boolean> {
     const { client, controller } = this.#options;
-    const count = series.count + 1;
-    const body = { series: { count, lastObservedTime: formatMicroTime(at) } };
+    const { key, lastAt } = pending;
+    const count = series.count + pending.count;
+    const body = { series: { count, lastObservedTime: formatMicroTime(lastAt) } };
     try {
       await client.patch(Event, series, { type: 'merge', body }, { fieldManager: controller, signal });
     } catch (error) {
@@ -232,19 +367,42 @@ export class EventRecorder {
       this.#series.delete(key);
       return false;
     }
-    this.#series.set(key, { ...series, count, lastAt: at });
+    this.#series.set(key, { ...series, count, lastAt });
     return true;
   }
 
-  /** Names carry the time, as everybody's do, and chance, because several processes report about one object. */
-  #name(object: string, at: number): string {
-    const suffix = `.${Math.floor(at).toString(16)}${integerBelow(this.#random, 2 ** 32)
-      .toString(16)
-      .padStart(8, '0')}`;
-    return `${object.slice(0, 253 - suffix.length).replace(/[-.]+$/, '')}${suffix}`;
+  #name({ regarding: { name = '' } }: Pending, suffix: string): string {
+    return `${name.slice(0, 252 - suffix.length).replace(/[-.]+$/, '')}.${suffix}`;
   }
 
-  #count(result: 'created' | 'counted' | 'limited' | 'overflow' | 'failed', amount = 1): void {
+  /** The time, as in the names of other reporters, and chance, because several processes report about one object. */
+  #uniqueSuffix({ firstAt }: Pending): string {
+    const chance = integerBelow(this.#random, 2 ** 32);
+    return `${Math.floor(firstAt).toString(16)}${chance.toString(16).padStart(8, '0')}`;
+  }
+
+  #count(result: (typeof RESULTS)[number], amount = 1): void {
     this.#counter.add({ controller: this.#options.controller, result }, amount);
   }
+}
+
+/** TransitionOptions says more about a look at an object. */
+export interface TransitionOptions {
+  readonly isNews?: boolean | undefined;
+  readonly reports?: readonly EventReport[] | undefined;
+}
+
+function merge(waiting: Pending, again: Pending): void {
+  waiting.count += 1;
+  waiting.lastAt = again.lastAt;
+  if (again.novelty === 'new') waiting.novelty = 'new';
+  for (const look of again.looks) waiting.looks.add(look);
+}
+
+/** The same in every process of a controller, for the same message about the same object. */
+function contentHash(controller: string, { regarding: { uid = '' }, signature }: Pending): string {
+  return createHash('sha256')
+    .update(JSON.stringify([controller, uid, signature]))
+    .digest('hex')
+    .slice(0, 16);
 }

@@ -25,16 +25,38 @@ export async function writeStatus<T extends KubernetesObject & { readonly status
   next: (stored: T['status']) => T['status'],
   options: StatusWriteOptions,
 ): Promise<T | undefined> {
+  return (await patchStatus(client, resource, object, next, options)).object;
+}
+
+/** StatusPatch is what became of a status. */
+export interface StatusPatch<T> {
+  /** Undefined when it is gone or another object has its name. */
+  readonly object: T | undefined;
+  /** The fields of the status that were changed, sorted; none when nothing was sent. */
+  readonly fields: readonly string[];
+}
+
+/** patchStatus is `writeStatus` that also returns what was changed. */
+export async function patchStatus<T extends KubernetesObject & { readonly status?: unknown }>(
+  client: WriteClient,
+  resource: Resource<T>,
+  object: T,
+  next: (stored: T['status']) => T['status'],
+  options: StatusWriteOptions,
+): Promise<StatusPatch<T>> {
   const { fieldManager, signal } = options;
   const subresource = 'subresource' in options ? options.subresource : 'status';
-  return guardedMerge(
+  let fields: readonly string[] = [];
+  const stored = await guardedMerge(
     client,
     resource,
     object,
     { fieldManager, signal, ...(subresource === undefined ? {} : { subresource }) },
     (current) => {
       const change = diffMergePatch(current.status ?? {}, next(current.status) ?? {});
+      fields = change === undefined ? [] : Object.keys(change as object).sort();
       return change === undefined ? undefined : { status: change };
     },
   );
+  return { object: stored, fields };
 }

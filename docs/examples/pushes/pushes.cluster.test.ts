@@ -1,0 +1,41 @@
+import { cluster } from '@bowline/control-plane/testing';
+import { expect, it } from 'vitest';
+import { Checkout } from './checkout.ts';
+import { git } from './operator.ts';
+
+it('looks at the Checkouts of a repository as soon as somebody pushes to it, and at no others', async () => {
+  const heads = new Map([
+    ['shop', 'r1'],
+    ['blog', 'r1'],
+  ]);
+  const asked: string[] = [];
+  let listening: (port: number) => void = () => undefined;
+  const port = new Promise<number>((resolve) => {
+    listening = resolve;
+  });
+  const operator = git({
+    onListening: listening,
+    headOf: async (repository) => {
+      asked.push(repository);
+      return heads.get(repository);
+    },
+  });
+  await using c = await cluster({ operators: [operator], prefix: 'pushes' });
+  for (const [name, repository] of [
+    ['shop-1', 'shop'],
+    ['shop-2', 'shop'],
+    ['blog', 'blog'],
+  ] as const) {
+    const metadata = { namespace: c.namespace, name };
+    await c.admin.create(Checkout, Checkout.withDefaults({ metadata, spec: { repository } }));
+    await c.until(Checkout, { name }, ({ status }) => status?.revision === 'r1');
+  }
+  await c.idle();
+
+  asked.length = 0;
+  heads.set('shop', 'r2');
+  const answer = await fetch(`http://127.0.0.1:${await port}/?repository=shop`, { method: 'POST' });
+  expect(answer.status).toBe(202);
+  for (const name of ['shop-1', 'shop-2']) await c.until(Checkout, { name }, ({ status }) => status?.revision === 'r2');
+  expect(asked).not.toContain('blog');
+});

@@ -1,0 +1,116 @@
+import { Event } from '@bowline/kubernetes/events-v1';
+import { s } from '@bowline/machinery/schema';
+import { describe, expect, it } from 'vitest';
+import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { controller } from './builder.ts';
+import type { Controller } from './controller.ts';
+import { slow } from './reconcile-error.ts';
+import { collectingLog, runController } from './run-controller.test-support.ts';
+
+const Probe = defineResource({
+  group: 'loops.test.bowline.dev',
+  version: 'v1',
+  kind: 'Probe',
+  scope: 'Namespaced',
+  spec: s.object({ text: s.string() }),
+  status: s.object({ checked: s.integer().optional() }),
+});
+
+const key = { namespace: 'default', name: 'a' };
+const probe = (text: string) => Probe.withDefaults({ metadata: key, spec: { text } });
+
+async function setUp(declared: Controller<never>) {
+  const server = new SmallApiServer();
+  server.serve(Probe);
+  server.serve(Event);
+  server.put(Probe, probe('first'));
+  const lines: string[] = [];
+  const run = await runController(declared, { server, log: collectingLog(lines, 'info', 'warn') });
+  await run.steady();
+  return { ...run, lines };
+}
+
+describe('a status that changes in every run', () => {
+  it('is slowed down, said once, does not hold up other events, and runs as usual once it has settled', async () => {
+    let runs = 0;
+    let isSettled = false;
+    const { server, clock, runner, metrics, lines, steady } = await setUp(
+      controller(Probe).reconcile(({ status }) => {
+        runs += 1;
+        if (!isSettled) status.set({ checked: runs });
+      }),
+    );
+    expect(runs).toBe(11);
+    expect(runner.entries()).toMatchObject([{ state: 'delayed', readyInMs: 1_000 }]);
+    await clock.advance(1_000);
+    await steady();
+    expect(runs).toBe(12);
+    expect(runner.entries()).toMatchObject([{ state: 'delayed', readyInMs: 2_000 }]);
+
+    server.put(Probe, { ...server.get(Probe, key), ...probe('second'), metadata: { ...key, generation: 2 } });
+    await steady();
+    expect(runs).toBe(13);
+    await clock.advance(300_000);
+    await steady();
+
+    const said = 'the status changes in every run, slowing down';
+    expect(lines.filter((line) => line === said)).toEqual([said]);
+    expect(server.list(Event)).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'StatusNotSettling',
+        note: expect.stringMatching(/^status\.checked changes in every/),
+      },
+    ]);
+    expect(await metrics.render()).toContain('bowline_status_loops_total{controller="probe"} 1');
+
+    isSettled = true;
+    await clock.advance(600_000);
+    await steady();
+    expect(lines.at(-1)).toBe('the status has settled');
+    expect(runner.entries()).toEqual([]);
+  });
+
+  it('is told from a status that moves a few steps, and from one that a timer moves', async () => {
+    let runs = 0;
+    const { clock, lines, steady } = await setUp(
+      controller(Probe).reconcile(({ status, clock }) => {
+        runs += 1;
+        status.set({ checked: runs < 8 ? runs : Math.floor(clock.now() / 60_000) });
+        return { requeueAfterMs: 60_000 };
+      }),
+    );
+    for (let minute = 0; minute < 30; minute++) {
+      await clock.advance(60_000);
+      await steady();
+    }
+    // Each minute brings the run of the timer and the one of the patch.
+    expect(runs).toBeGreaterThan(60);
+    expect(lines).toEqual(['controller started']);
+  });
+});
+
+describe('a failure that is slow', () => {
+  it('keeps its schedule whatever events come, its own status patch among them', async () => {
+    const seen: string[] = [];
+    const { server, clock, runner, steady } = await setUp(
+      controller(Probe).reconcile(({ attempt, causes }) => {
+        seen.push(`${attempt} ${causes.map(({ by }) => by).join(' ')}`);
+        throw slow('NotYet', 'not yet', { minMs: 30_000, maxMs: 600_000 });
+      }),
+    );
+    for (let second = 0; second < 5; second++) {
+      await clock.advance(1_000);
+      const stored = server.get(Probe, key);
+      server.put(Probe, { ...probe('x'), ...stored, metadata: { ...key, labels: { second: String(second) } } });
+      await steady();
+    }
+    expect(runner.entries()).toMatchObject([{ state: 'delayed', failures: 1, readyInMs: 23_500 }]);
+    expect(seen).toEqual(['1 watch', ...Array.from({ length: 6 }, () => '2 watch')]);
+    await clock.advance(23_500);
+    await steady();
+    expect(seen.at(-1)).toBe('2 retry');
+    expect(runner.entries()).toMatchObject([{ failures: 2, readyInMs: 57_000 }]);
+  });
+});
