@@ -250,13 +250,12 @@ describe('every verb, on a control plane', () => {
       readonly spec?: { readonly replicas: number };
       readonly status?: { readonly ready: boolean };
     }
-    const Widget = resource<Widget>({
+    const Widget = resource<Widget>()({
       group,
       version: 'v1',
       kind: 'Widget',
       plural: 'widgets',
       scope: 'Namespaced',
-      id: `Widget.v1.${group}`,
     });
     const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
     const name = `widgets.${group}`;

@@ -1,6 +1,9 @@
 import type { KubernetesObject, ListMeta, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { ApiRequest } from '../errors/api-error.ts';
 
+/** WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it is read. */
+export type WritableResource<T, W> = Resource<T> & { readonly written?: W | undefined };
+
 /** List is a page, or the whole, of a kind's objects. Items of a built-in list carry no apiVersion and kind on the wire; the client adds them. */
 export interface List<T> {
   readonly apiVersion: string;
@@ -153,9 +156,18 @@ export interface Client extends AsyncDisposable {
   ): Promise<T | undefined>;
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>>;
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>>;
-  create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  /** create takes an object as its author writes it: what has a default may be left out. */
+  create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** update replaces the object; it carries a resourceVersion unless the kind allows blind updates. */
-  update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options?: WriteOptions,
+  ): Promise<T>;
   patch<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,

@@ -23,6 +23,7 @@ import type {
   RequestOptions,
   WatchOptions,
   WatchStream,
+  WritableResource,
   WriteGuard,
   WriteOptions,
 } from './client.ts';
@@ -175,7 +176,11 @@ class ApiClient implements Client {
     return watchStream<T>({ response, resource, request, metadataOnly, onUnexpected });
   }
 
-  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  async create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options: WriteOptions = {},
+  ): Promise<T> {
     const { name, namespace } = object.metadata ?? {};
     const { subresource } = options;
     const key = name === undefined ? undefined : { name, namespace };
@@ -194,7 +199,11 @@ class ApiClient implements Client {
     });
   }
 
-  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  async update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options: WriteOptions = {},
+  ): Promise<T> {
     const key = keyOf(object);
     const path = withQuery(objectPath(resource, key, options.subresource), this.#writeQuery(options));
     return this.#json<T>(resource, key, 'update', 'PUT', path, options, { body: typed(resource, object), write: true });

@@ -7,8 +7,8 @@ import type { ControllerOptions, ControllerStart, KeyedStart } from './builder-s
 import type { Reconcile } from './context.ts';
 import type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from './controller.ts';
 import { allOf, type Predicate } from './predicates.ts';
-import type { Source, SourceOf } from './sources.ts';
-import type { NoWrites, WriteKindOptions } from './write-types.ts';
+import type { KnownKind, Source, SourceOf } from './sources.ts';
+import type { NoWrites, OwningOptions, WriteKindOptions } from './write-types.ts';
 
 /**
  * controller declares what keeps the objects of a kind as they should be. It reads as a sentence, ends with `reconcile`,
@@ -27,7 +27,7 @@ export function controller<
   I extends string = never,
   R extends Resource<T, Id> = Resource<T, Id>,
 >(
-  kind: R & Resource<T, Id>,
+  kind: R & Resource<T, Id> & KnownKind<Id>,
   options: ControllerOptions<T, V, I> = {},
 ): ControllerStart<
   ViewOf<Resource<T, Id>, V>,
@@ -38,7 +38,7 @@ export function controller<
   const { finalizer, summarize = true } = options;
   const sources = [source('primary', kind, options as unknown as AnyOptions)];
   // Which types belong together was checked where the caller named them; inside the builder they are erased.
-  return builder({ name, work: options, finalizer, summarize, sources, writes: [], reports: [] }) as never;
+  return builder({ name, work: options, finalizer, summarize, sources, owned: [], writes: [], reports: [] }) as never;
 }
 
 /**
@@ -51,8 +51,8 @@ export function controller<
  *   .reconcile(async ({ list, live }) => { … });
  */
 export function keyed(name: string, options: WorkOptions = {}): KeyedStart<NoWrites<never>> {
-  const draft = { name, work: options, finalizer: undefined, summarize: false, sources: [], writes: [], reports: [] };
-  return builder(draft) as never;
+  const nothing = { sources: [], owned: [], writes: [], reports: [] };
+  return builder({ name, work: options, finalizer: undefined, summarize: false, ...nothing }) as never;
 }
 
 /** Draft is a declaration that is not finished. */
@@ -62,6 +62,8 @@ interface Draft {
   readonly finalizer: string | undefined;
   readonly summarize: boolean;
   readonly sources: readonly Source[];
+  /** What owning implies; an explicit declaration of the same kind replaces it. */
+  readonly owned: readonly WriteDeclaration[];
   readonly writes: readonly WriteDeclaration[];
   readonly reports: readonly ReportDeclaration[];
 }
@@ -69,7 +71,7 @@ interface Draft {
 /** The builder itself is untyped: the steps are its types, and nothing else can be reached. */
 function builder(draft: Draft) {
   check(draft);
-  const { sources, writes, reports } = draft;
+  const { sources, owned, writes, reports } = draft;
   const isKeyed = sources[0]?.role !== 'primary';
   const reads = (next: Source) => builder({ ...draft, sources: [...sources, next] });
   const alsoWrites =
@@ -80,7 +82,12 @@ function builder(draft: Draft) {
     };
   return {
     using: () => builder(draft),
-    owns: (kind: Resource, options: AnyOptions = {}) => reads(source('owns', kind, options)),
+    owns: (kind: Resource, options: AnyOptions & OwningOptions<boolean, boolean> = {}) =>
+      builder({
+        ...draft,
+        sources: [...sources, source('owns', kind, options)],
+        owned: [...owned, ...impliedWrites(draft.name, kind, options)],
+      }),
     watches: (kind: Resource, options: AnyOptions) => reads(source('watches', kind, options, isKeyed)),
     applies: alsoWrites('apply'),
     ensures: alsoWrites('ensure'),
@@ -105,12 +112,32 @@ function builder(draft: Draft) {
   };
 }
 
+/** impliedWrites is what owning a kind allows by itself. */
+function impliedWrites(
+  name: string,
+  resource: Resource,
+  { apply = true, remove = false, namespaces }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
+): readonly WriteDeclaration[] {
+  if (remove && !apply) refuse(name, `it removes ${resource.kind} and does not apply it; leave out "apply: false"`);
+  return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
+}
+
+/** allWrites adds what owning implies to what is declared. A kind that is owned and declared is written as declared. */
+function allWrites({ owned, writes }: Draft): readonly WriteDeclaration[] {
+  const removed = new Set(owned.filter(({ remove }) => remove).map(({ resource }) => resource.id));
+  const declared = new Set(writes.map(({ resource }) => resource.id));
+  return [
+    ...owned.filter(({ resource }) => !declared.has(resource.id)),
+    ...writes.map((write) => ({ ...write, remove: write.remove || removed.has(write.resource.id) })),
+  ];
+}
+
 function finish(draft: Draft, reconcile: Reconcile<never>): Controller {
-  const { name, work, sources, writes, reports, summarize } = draft;
+  const { name, work, sources, reports, summarize } = draft;
   return {
     name,
     sources,
-    writes,
+    writes: allWrites(draft),
     reports,
     reconcile,
     summarize,

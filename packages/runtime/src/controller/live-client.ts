@@ -11,6 +11,7 @@ import type {
   Subject,
   WatchOptions,
   WatchStream,
+  WritableResource,
   WriteOptions,
 } from '../client/client.ts';
 import { isStatus, livesOn } from '../writing/deletion.ts';
@@ -69,11 +70,19 @@ export class RecordingClient implements LiveClient {
     return this.#client.watch(resource, this.#tied(options));
   }
 
-  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+  async create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options?: WriteOptions,
+  ): Promise<T> {
     return this.#written(resource, await this.#client.create(resource, object, this.#writing(options)), options);
   }
 
-  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+  async update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options?: WriteOptions,
+  ): Promise<T> {
     return this.#written(resource, await this.#client.update(resource, object, this.#writing(options)), options);
   }
 

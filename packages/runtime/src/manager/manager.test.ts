@@ -19,7 +19,6 @@ const Site: Resource<Site, 'Site.v1.example.dev'> = resource({
   kind: 'Site',
   plural: 'sites',
   scope: 'Namespaced',
-  id: 'Site.v1.example.dev',
 });
 
 const key = { namespace: 'default', name: 'a' };
