@@ -18,9 +18,13 @@ import type {
   DeleteOptions,
   List,
   ListOptions,
+  PagesOptions,
   Patch,
+  ReadTextOptions,
   RequestCheck,
   RequestOptions,
+  StreamTextOptions,
+  TextStream,
   WatchOptions,
   WatchStream,
   WritableResource,
@@ -28,8 +32,10 @@ import type {
   WriteOptions,
 } from './client.ts';
 import { clientMetrics } from './client-metrics.ts';
+import { pagesOf } from './pages.ts';
 import { collectionPath, invalid, listQuery, objectPath, type Query, withQuery, writeQuery } from './paths.ts';
 import { mayI, maySubject, requestToken } from './reviews.ts';
+import { readText, streamText } from './text.ts';
 import { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
 
@@ -174,6 +180,26 @@ class ApiClient implements Client {
       options.onUnexpected ??
       ((event) => this.#caller.log.warn('skipped an unexpected watch event', { resource: resource.id, ...event }));
     return watchStream<T>({ response, resource, request, metadataOnly, onUnexpected });
+  }
+
+  pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>> {
+    return pagesOf(this, resource, options);
+  }
+
+  readText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: ReadTextOptions,
+  ): Promise<string> {
+    return readText(this.#caller, resource, key, options);
+  }
+
+  streamText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: StreamTextOptions,
+  ): Promise<TextStream> {
+    return streamText(this.#caller, resource, key, options);
   }
 
   async create<T extends KubernetesObject, W extends KubernetesObject = T>(

@@ -5,10 +5,14 @@ import type {
   DeleteOptions,
   List,
   ListOptions,
+  PagesOptions,
   Patch,
+  ReadTextOptions,
   RequestOptions,
   ReviewOptions,
+  StreamTextOptions,
   Subject,
+  TextStream,
   WatchOptions,
   WatchStream,
   WritableResource,
@@ -64,6 +68,26 @@ export class RecordingClient implements LiveClient {
 
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>> {
     return this.#client.list(resource, this.#tied(options));
+  }
+
+  pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>> {
+    return this.#client.pages(resource, this.#tied(options));
+  }
+
+  readText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: ReadTextOptions,
+  ): Promise<string> {
+    return this.#client.readText(resource, key, this.#tied(options));
+  }
+
+  streamText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: StreamTextOptions,
+  ): Promise<TextStream> {
+    return this.#client.streamText(resource, key, this.#tied(options));
   }
 
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>> {
