@@ -6,10 +6,10 @@ import { Cache } from '../cache/cache.ts';
 import { project, trigger } from '../cache/view.ts';
 import { createClient } from '../client/create-client.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { type Fields, type Log, silentLog } from '../observability/log.ts';
 import { describeCause } from '../queue/cause.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { controller, keyed } from './builder.ts';
 import type { Controller } from './controller.ts';
 import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
@@ -32,9 +32,9 @@ const ownedBy = (owner: KubernetesObject | undefined, uid = owner?.metadata?.uid
 /** Runs a controller against a small server; time stands still unless a test moves it. */
 async function setUp(
   declared: Controller<never>,
-  options: { server?: SmallApiServer; deps?: unknown; log?: Log } = {},
+  options: { server?: MemoryApiServer; deps?: unknown; log?: Log } = {},
 ) {
-  const server = options.server ?? new SmallApiServer();
+  const server = options.server ?? new MemoryApiServer();
   const clock = new VirtualClock();
   const metrics = createMetrics({ process: false });
   const client = createClient({ transport: server.transport() });
@@ -74,7 +74,7 @@ async function setUp(
 
 describe('a controller of a kind', () => {
   it('reconciles what exists at low priority, then every change at normal priority, each with its cause', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const seen: string[] = [];
     const { settled } = await setUp(
@@ -95,7 +95,7 @@ describe('a controller of a kind', () => {
   });
 
   it('never hands a deleted key to reconcile, and forgets what waited for it', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
     const { runner, settled } = await setUp(
@@ -113,7 +113,7 @@ describe('a controller of a kind', () => {
   });
 
   it('applies predicates to updates of the primary kind', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { labels: { v: '1' } }));
     let runs = 0;
     const { settled } = await setUp(
@@ -133,7 +133,7 @@ describe('a controller of a kind', () => {
   });
 
   it('lets an event count whose predicate throws', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
     const { metrics } = await setUp(
@@ -151,7 +151,7 @@ describe('a controller of a kind', () => {
   });
 
   it('looks at everything again after ten hours, give or take, at low priority', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
     const { clock } = await setUp(
@@ -171,7 +171,7 @@ describe('a controller of a kind', () => {
     ['whole', 'full' as const],
     ['without its metadata', project((object: ConfigMap) => ({ keys: Object.keys(object.data ?? {}) }))],
   ])('leaves a paused object alone that is kept %s', async (_, view) => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
     const seen: string[] = [];
     const declared = controller(ConfigMap, { view }).reconcile(({ key }) => void seen.push(key.name));
@@ -185,7 +185,7 @@ describe('a controller of a kind', () => {
   });
 
   it('leaves paused objects alone, visibly, and resumes them whatever the predicates say', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };
     server.put(ConfigMap, map('a', paused));
     let runs = 0;
@@ -211,7 +211,7 @@ describe('a controller of a kind', () => {
   });
 
   it('sees its own writes at once, and the server refuses nothing it does twice', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const found: (string | undefined)[] = [];
     const { settled } = await setUp(
@@ -259,7 +259,7 @@ describe('a controller of a kind', () => {
       const write = (message: string, more: Fields = {}): void => void lines.push({ message, ...fields, ...more });
       return { debug: write, info: write, warn: write, error: write, with: (more) => log({ ...fields, ...more }) };
     };
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     await setUp(
       controller(ConfigMap, { name: 'maps' }).reconcile(({ log }) => {
@@ -281,7 +281,7 @@ describe('a controller of a kind', () => {
 
 describe('owned objects', () => {
   it('bring their controlling owner, before and after a change of it, if its uid is the right one', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const a = server.put(ConfigMap, map('a'));
     const b = server.put(ConfigMap, map('b'));
     const seen: string[] = [];
@@ -326,7 +326,7 @@ describe('owned objects', () => {
 
 describe('watched objects', () => {
   it('bring the keys that they concern before and after a change', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     for (const name of ['a', 'b', 'c']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
     const { settled } = await setUp(
@@ -351,7 +351,7 @@ describe('watched objects', () => {
   });
 
   it('may be mapped with the help of other sources and their indexes', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { labels: { team: 'red' } }));
     server.put(ConfigMap, map('b', { labels: { team: 'blue' } }));
     server.put(Namespace, { metadata: { name: 'red' } });
@@ -375,7 +375,7 @@ describe('watched objects', () => {
   });
 
   it('are narrowed by their own predicates, scope and view; two sources of one kind are told apart by name', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('source', { labels: { role: 'source' } }));
     const seen: string[] = [];
     const size = project((object: ConfigMap) => ({
@@ -413,7 +413,7 @@ describe('watched objects', () => {
   });
 
   it('may ask the cache which keys matter, and tell the end of an object that did not matter when it last changed', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 'wanted' } });
     server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
     const seen: string[] = [];
@@ -436,7 +436,7 @@ describe('watched objects', () => {
   });
 
   it('lose only the event whose map function throws', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let mapped = 0;
     const { settled, metrics } = await setUp(
@@ -462,7 +462,7 @@ describe('watched objects', () => {
 
 describe('a keyed controller', () => {
   it('has the strings that its map functions name as keys, enqueues others, and resyncs through its maps', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
     const seen: string[] = [];
     const { clock, settled } = await setUp(
@@ -491,7 +491,7 @@ describe('a keyed controller', () => {
   });
 
   it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     const ends: (Error | undefined)[] = [];
     const { settled } = await setUp(

@@ -59,6 +59,20 @@ export interface ControllerRunOptions {
   readonly lost?: AbortSignal | undefined;
 }
 
+/** SingleRunsOptions is what runs without a queue need. */
+export interface SingleRunsOptions extends Pick<ControllerRunOptions, 'client' | 'deps'> {
+  /** Told of the keys that a run asks for. */
+  readonly enqueue: RunShared['enqueue'];
+}
+
+/** SingleRuns are runs without a queue. */
+export interface SingleRuns {
+  /** begin gives the work of a run, or undefined when there is none for its key. */
+  readonly begin: (run: Run) => (() => unknown) | undefined;
+  /** Holds the events of the runs until it is run. */
+  readonly events: EventRecorder | undefined;
+}
+
 /** ControllerState is where a controller stands: `idle` until it may work, `waiting` for its informers' first state. */
 export type ControllerState = 'idle' | 'waiting' | 'running' | 'draining' | 'stopped';
 
@@ -133,6 +147,11 @@ export class ControllerRunner implements Disposable {
     return waiting;
   }
 
+  /** synced resolves when every informer has its first complete state. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(signal)));
+  }
+
   /** entries shows the keys that wait, run or are blocked. */
   entries(limit?: number): QueueEntry[] {
     return this.#queue.entries(limit);
@@ -158,7 +177,7 @@ export class ControllerRunner implements Disposable {
     const over = lost ? AbortSignal.any([signal, lost]) : signal;
     this.#state = 'waiting';
     try {
-      await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(over)));
+      await this.synced(over);
     } catch (error) {
       this.#state = 'stopped';
       if (over.aborted) return [];
@@ -220,13 +239,22 @@ export class ControllerRunner implements Disposable {
     return new EventRecorder({ client, controller, instance, clock, random, log, metrics });
   }
 
-  #start(options: ControllerRunOptions, events: EventRecorder | undefined): Reconciler {
-    const { work } = this.controller;
-    const { clock, log } = this.#options;
-    const shared = this.#shared(options);
+  /** single prepares runs for a caller without a queue, which decides which key runs and when: a unit test. */
+  single({ enqueue, ...options }: SingleRunsOptions): SingleRuns {
+    const events = this.#recorder(options.client);
+    return { begin: this.#begin({ ...this.#shared(options), enqueue }, events), events };
+  }
+
+  #begin(shared: RunShared, events: EventRecorder | undefined): SingleRuns['begin'] {
     const { controller } = this;
     const objects = this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events });
     const keys = new KeyedRuns({ controller, shared, events });
+    return objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run);
+  }
+
+  #start(options: ControllerRunOptions, events: EventRecorder | undefined): Reconciler {
+    const { work } = this.controller;
+    const { clock, log } = this.#options;
     const reconciler = new Reconciler({
       queue: this.#queue,
       concurrency: work.concurrency,
@@ -235,14 +263,14 @@ export class ControllerRunner implements Disposable {
       log,
       metrics: this.#metrics,
       idPrefix: this.#idPrefix,
-      begin: objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run),
+      begin: this.#begin(this.#shared(options), events),
       describe: (key) => this.#describe(key),
     });
     this.#reconciler = reconciler;
     return reconciler;
   }
 
-  #shared(options: ControllerRunOptions): RunShared {
+  #shared(options: Pick<ControllerRunOptions, 'client' | 'deps'>): RunShared {
     const { clock, log, cache, operator } = this.#options;
     const { name } = this.controller;
     return {

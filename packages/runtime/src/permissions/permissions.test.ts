@@ -5,9 +5,9 @@ import { createClient } from '../client/create-client.ts';
 import { podLog } from '../client/pod-log.ts';
 import { controller, keyed } from '../controller/builder.ts';
 import type { Controller } from '../controller/controller.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { permissionsOf } from './declared-permissions.ts';
 import { allow, OWN_NAMESPACE, type Permission } from './permission.ts';
 import { rbacManifests } from './rbac-manifests.ts';
@@ -48,7 +48,7 @@ describe('permissions of an operator', () => {
   });
 
   it('follow from owning alone, and are those of reading where it only watches', () => {
-    const rulesOfSecrets = (declared: Controller) =>
+    const rulesOfSecrets = (declared: Controller<unknown>) =>
       permissionsOf(defineOperator({ name: 'site', controllers: [declared] })).cluster.filter(({ resources }) =>
         resources?.includes('secrets'),
       );
@@ -186,7 +186,7 @@ describe('a restricted client', () => {
     allow(['get'], Pod, { subresource: 'proxy' }),
   ];
   const setUp = () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const client = createClient({ transport: server.transport() });
     return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
   };
