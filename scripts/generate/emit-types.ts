@@ -114,7 +114,7 @@ function emitInterface(model: Model, imports: Imports, name: string, node: Schem
 
 function emitResource({ group, version, kind, plural, scope }: ApiResource): string {
   const id = quote(`${kind}.${version}.${group}`);
-  const names = `group: ${quote(group)}, version: ${quote(version)}, kind: ${quote(kind)}, plural: ${quote(plural)}, scope: ${quote(scope)}, id: ${id}`;
+  const names = `group: ${quote(group)}, version: ${quote(version)}, kind: ${quote(kind)}, plural: ${quote(plural)}, scope: ${quote(scope)}`;
   return `export const ${kind}: Resource<${kind}, ${id}> = /* @__PURE__ */ resource({ ${names} });\n`;
 }
 

@@ -128,7 +128,7 @@ export interface Event {
   readonly reason?: string | undefined;
 }
 
-export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced', id: 'Event.v1.' });
+export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
 
 export interface Knot {
   readonly anything?: unknown;
@@ -142,7 +142,7 @@ export interface Knot {
   readonly 'x-odd'?: number | undefined;
 }
 
-export const Knot: Resource<Knot, 'Knot.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Knot', plural: 'knots', scope: 'Cluster', id: 'Knot.v1.' });
+export const Knot: Resource<Knot, 'Knot.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Knot', plural: 'knots', scope: 'Cluster' });
 
 export interface Line {
   readonly name: string;

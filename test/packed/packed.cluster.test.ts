@@ -29,13 +29,12 @@ const EXAMPLES = ['ten-lines', 'copy'];
 
 /** A group of its own: the examples' tests run beside this one, and their operators must not see these objects. */
 const group = 'packed.bowline.dev';
-const Greeting = resource<KubernetesObject & { spec?: object }>({
+const Greeting = resource<KubernetesObject & { spec?: object }>()({
   group,
   version: 'v1',
   kind: 'Greeting',
   plural: 'greetings',
   scope: 'Namespaced',
-  id: `Greeting.v1.${group}`,
 });
 
 /** A project of somebody else: the packed packages installed, the examples' sources beside them, for a namespace of the test. */

@@ -20,12 +20,9 @@ export const previewController = controller(Preview, { concurrency: 4 })
   .owns(Deployment)
   .owns(Service)
   .owns(Ingress)
-  .applies(Deployment)
-  .applies(Service)
-  .applies(Ingress)
   .reconcile(async ({ object, key, apply, live, deps, clock, signal, status, event, log }) => {
     const { dns, domain, gateway } = deps;
-    const { uid = '' } = object.metadata ?? {};
+    const { uid } = object.metadata;
     const expiresAt = expiryOf(object);
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) {
@@ -51,5 +48,5 @@ export const previewController = controller(Preview, { concurrency: 4 })
     return { requeueAfterMs: leftMs };
   })
   .cleanup(async ({ object, deps, signal }) => {
-    await deps.dns.release(hostName(object, deps.domain), object.metadata?.uid ?? '', signal);
+    await deps.dns.release(hostName(object, deps.domain), object.metadata.uid, signal);
   });

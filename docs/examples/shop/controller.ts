@@ -8,13 +8,12 @@ const fieldManager = fieldManagerOf('shops', 'shop');
 
 /** shopController keeps the settings and the two parts of every Shop, and takes them down in order. */
 export const shopController = controller(Shop)
-  .owns(Deployment)
+  .owns(Deployment, { remove: true })
   .watches(ConfigMap, {
     view: 'metadata',
     labelSelector: SHOP,
     map: ({ metadata }) => [{ namespace: metadata.namespace, name: metadata.labels?.[SHOP] ?? '' }],
   })
-  .applies(Deployment, { remove: true })
   .ensures(ConfigMap)
   .reconcile(async ({ object, apply, ensure, live, event }) => {
     const { outcome } = await ensure(ConfigMap, desiredSettings(object), {

@@ -4,7 +4,6 @@ import { Greeting } from './greeting.ts';
 
 const greetings = controller(Greeting)
   .owns(ConfigMap)
-  .applies(ConfigMap)
   .reconcile(async ({ object, key, apply }) => {
     await apply(ConfigMap, { metadata: key, data: { text: `hello, ${object.spec.name}` } });
   });

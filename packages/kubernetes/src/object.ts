@@ -7,6 +7,21 @@ export interface KubernetesObject {
   readonly metadata?: ObjectMeta | undefined;
 }
 
+/** StoredMeta is the metadata of an object that the API server has stored: these fields are always set. */
+export interface StoredMeta extends ObjectMeta {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** StoredObject is an object that was read from the API server, directly or through a cache. */
+export interface StoredObject extends KubernetesObject {
+  readonly metadata: StoredMeta;
+}
+
+/** Stored is the type of a kind's objects as they are read: `Stored<ConfigMap>` is a ConfigMap that has a name and a uid. */
+export type Stored<T> = T & StoredObject;
+
 /** ObjectKey names an object within its kind. `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly namespace?: string | undefined;

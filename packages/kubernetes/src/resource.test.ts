@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { apiVersionOf, parseApiVersion } from './resource.ts';
+import { expect, expectTypeOf, it } from 'vitest';
+import type { KubernetesObject } from './object.ts';
+import { apiVersionOf, type ObjectOf, parseApiVersion, type Resource, resource } from './resource.ts';
 
 it.each([
   ['v1', { group: '', version: 'v1' }],
@@ -8,4 +9,29 @@ it.each([
 ])('%s is group and version, and back', (apiVersion, parts) => {
   expect(parseApiVersion(apiVersion)).toEqual(parts);
   expect(apiVersionOf(parts)).toBe(apiVersion);
+});
+
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number };
+}
+
+const names = { group: 'example.dev', version: 'v1', kind: 'Widget', plural: 'widgets', scope: 'Namespaced' } as const;
+
+it('describes a kind by its names and the type of its objects, and derives its id', () => {
+  const Widget = resource<Widget>()(names);
+  expect(Widget).toEqual({ ...names, id: 'Widget.v1.example.dev' });
+  expectTypeOf(Widget.id).toEqualTypeOf<'Widget.v1.example.dev'>();
+  expectTypeOf<ObjectOf<typeof Widget>>().toEqualTypeOf<Widget>();
+});
+
+it('describes a kind of which only the metadata matters, or whose type the variable names', () => {
+  const untyped = resource(names);
+  expectTypeOf(untyped).toEqualTypeOf<Resource<KubernetesObject, 'Widget.v1.example.dev'>>();
+  const typed: Resource<Widget, 'Widget.v1.example.dev'> = resource(names);
+  expect(typed).toEqual(untyped);
+  // @ts-expect-error the id follows from the names
+  const wrong: Resource<Widget, 'Gadget.v1.example.dev'> = resource(names);
+  expect(wrong).toEqual(untyped);
+  // @ts-expect-error the type of the objects has a call of its own: this one would have no id
+  expect(resource<Widget>(names)).toEqual(untyped);
 });

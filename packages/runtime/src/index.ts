@@ -22,6 +22,7 @@ export {
 } from './cache/view.ts';
 export type * from './client/client.ts';
 export { type ClientOptions, createClient } from './client/create-client.ts';
+export { type PodLogOptions, podLog } from './client/pod-log.ts';
 export { controller, keyed } from './controller/builder.ts';
 export type * from './controller/builder-steps.ts';
 export type * from './controller/context.ts';

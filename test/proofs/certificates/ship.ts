@@ -6,13 +6,12 @@ export interface Ship extends KubernetesObject {
   readonly spec?: { readonly order: 'sail' | 'sink' };
 }
 
-export const Ship = resource<Ship>({
+export const Ship = resource<Ship>()({
   group: 'proof.bowline.dev',
   version: 'v1',
   kind: 'Ship',
   plural: 'ships',
   scope: 'Namespaced',
-  id: 'Ship.v1.proof.bowline.dev',
 });
 
 /** Which replica changed the object. */

@@ -24,9 +24,8 @@ const GROUP = 'probe.bowline.dev';
 export function probeKind(label: string): ProbeKind {
   const plural = `${label}s`;
   const kind = `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
-  const id = `${kind}.v1.${GROUP}`;
   return {
-    resource: resource<KubernetesObject>({ group: GROUP, version: 'v1', kind, plural, scope: 'Cluster', id }),
+    resource: resource({ group: GROUP, version: 'v1', kind, plural, scope: 'Cluster' }),
     name: `${plural}.${GROUP}`,
   };
 }

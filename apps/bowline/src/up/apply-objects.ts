@@ -24,7 +24,7 @@ export class ServedKinds {
     }
     const [version = '', group = ''] = apiVersion.split('/').reverse();
     const scope = served.namespaced ? 'Namespaced' : 'Cluster';
-    return resource({ group, version, kind, plural: served.name, scope, id: `${kind}.${version}.${group}` });
+    return resource({ group, version, kind, plural: served.name, scope });
   }
 
   #servedIn(apiVersion: string): Promise<readonly ServedKind[]> {

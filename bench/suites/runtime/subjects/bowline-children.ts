@@ -43,7 +43,6 @@ async function timed(what: string, write: (index: number) => Promise<unknown>): 
 const controllers = {
   apply: controller(Batch, { name: 'children' })
     .owns(ConfigMap)
-    .applies(ConfigMap)
     .reconcile(async ({ object, key: { name }, apply, status }) => {
       const { revision } = object.spec;
       await timed(`${name} ${revision}`, (index) => apply(ConfigMap, child(index, namespace, name, revision)));

@@ -26,7 +26,6 @@ const operator = defineOperator({
   controllers: [
     controller(Batch, { name: 'no-op', namespaces: [namespace], concurrency: 1 })
       .owns(ConfigMap)
-      .applies(ConfigMap)
       .reconcile(async (context) => {
         enqueue = context.enqueue;
         if (declares) {

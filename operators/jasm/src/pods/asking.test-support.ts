@@ -51,6 +51,7 @@ export function asking(name: string, { of, at = 0, isTerminating, forceSync, req
       namespace: 'shop',
       name,
       uid: name,
+      resourceVersion: '1',
       creationTimestamp: new Date(at * 1000).toISOString(),
       ...(isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
       annotations: {

@@ -1,9 +1,9 @@
-import type { ObjectMeta } from '@bowline/kubernetes';
+import type { StoredMeta } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import { podChanged, viewOfPod } from './pod-view.ts';
 
-const pod = (change: ObjectMeta = {}) =>
+const pod = (change: Partial<StoredMeta> = {}) =>
   viewOfPod({
     metadata: {
       namespace: 'shop',
@@ -41,7 +41,7 @@ describe('viewOfPod', () => {
 });
 
 describe('podChanged', () => {
-  it.each<[what: string, change: ObjectMeta, passes: boolean]>([
+  it.each<[what: string, change: Partial<StoredMeta>, passes: boolean]>([
     ['drops a change of the status', { resourceVersion: '2' }, false],
     ['passes the beginning of its deletion', { deletionTimestamp: '2026-01-01T00:00:09Z' }, true],
     ['passes a change of what it asks', { annotations: { [POD_ANNOTATIONS.secretSync]: 'provider: vault' } }, true],

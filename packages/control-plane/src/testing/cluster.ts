@@ -94,8 +94,11 @@ export interface Cluster extends AsyncDisposable {
  * each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
- * await using c = await cluster({ operators: [site] });
- * await c.admin.create(Site, { metadata: { name: 'a', namespace: c.namespace }, spec: { title: 'hello' } });
+ * const sites = defineOperator({ name: 'sites', resources: [Site], controllers: [siteController] });
+ * await using c = await cluster({ operators: [sites] });
+ * const key = { namespace: c.namespace, name: 'a' };
+ * await c.admin.create(Site, { metadata: key, spec: { title: 'hello' } });
+ * await c.until(Site, key, ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
  */
 export async function cluster(options: ClusterOptions & OperatorsOptions): Promise<Cluster & RunningOperators>;
 export async function cluster(options?: ClusterOptions): Promise<Cluster>;

@@ -24,7 +24,7 @@ export interface CustomResourceDefinition {
   readonly status?: CustomResourceDefinitionStatus | undefined;
 }
 
-export const CustomResourceDefinition: Resource<CustomResourceDefinition, 'CustomResourceDefinition.v1.apiextensions.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', scope: 'Cluster', id: 'CustomResourceDefinition.v1.apiextensions.k8s.io' });
+export const CustomResourceDefinition: Resource<CustomResourceDefinition, 'CustomResourceDefinition.v1.apiextensions.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', scope: 'Cluster' });
 
 export interface CustomResourceDefinitionCondition {
   readonly lastTransitionTime?: string | undefined;

@@ -10,7 +10,7 @@ export interface APIService {
   readonly status?: APIServiceStatus | undefined;
 }
 
-export const APIService: Resource<APIService, 'APIService.v1.apiregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', plural: 'apiservices', scope: 'Cluster', id: 'APIService.v1.apiregistration.k8s.io' });
+export const APIService: Resource<APIService, 'APIService.v1.apiregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', plural: 'apiservices', scope: 'Cluster' });
 
 export interface APIServiceCondition {
   readonly lastTransitionTime?: string | undefined;

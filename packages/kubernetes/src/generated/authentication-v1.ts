@@ -16,7 +16,7 @@ export interface SelfSubjectReview {
   readonly status?: SelfSubjectReviewStatus | undefined;
 }
 
-export const SelfSubjectReview: Resource<SelfSubjectReview, 'SelfSubjectReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', scope: 'Cluster', id: 'SelfSubjectReview.v1.authentication.k8s.io' });
+export const SelfSubjectReview: Resource<SelfSubjectReview, 'SelfSubjectReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', scope: 'Cluster' });
 
 export interface SelfSubjectReviewStatus {
   readonly userInfo?: UserInfo | undefined;
@@ -49,7 +49,7 @@ export interface TokenReview {
   readonly status?: TokenReviewStatus | undefined;
 }
 
-export const TokenReview: Resource<TokenReview, 'TokenReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster', id: 'TokenReview.v1.authentication.k8s.io' });
+export const TokenReview: Resource<TokenReview, 'TokenReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster' });
 
 export interface TokenReviewSpec {
   readonly audiences?: readonly string[] | undefined;

@@ -16,7 +16,7 @@ export interface HorizontalPodAutoscaler {
   readonly status?: HorizontalPodAutoscalerStatus | undefined;
 }
 
-export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v1.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced', id: 'HorizontalPodAutoscaler.v1.autoscaling' });
+export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v1.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
 
 export interface HorizontalPodAutoscalerList {
   readonly apiVersion?: string | undefined;

@@ -51,7 +51,7 @@ export interface HorizontalPodAutoscaler {
   readonly status?: HorizontalPodAutoscalerStatus | undefined;
 }
 
-export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v2.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced', id: 'HorizontalPodAutoscaler.v2.autoscaling' });
+export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v2.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
 
 export interface HorizontalPodAutoscalerBehavior {
   readonly scaleDown?: HPAScalingRules | undefined;

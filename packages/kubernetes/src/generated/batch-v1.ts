@@ -11,7 +11,7 @@ export interface CronJob {
   readonly status?: CronJobStatus | undefined;
 }
 
-export const CronJob: Resource<CronJob, 'CronJob.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', scope: 'Namespaced', id: 'CronJob.v1.batch' });
+export const CronJob: Resource<CronJob, 'CronJob.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', scope: 'Namespaced' });
 
 export interface CronJobList {
   readonly apiVersion?: string | undefined;
@@ -45,7 +45,7 @@ export interface Job {
   readonly status?: JobStatus | undefined;
 }
 
-export const Job: Resource<Job, 'Job.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', scope: 'Namespaced', id: 'Job.v1.batch' });
+export const Job: Resource<Job, 'Job.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', scope: 'Namespaced' });
 
 export interface JobCondition {
   readonly lastProbeTime?: string | undefined;

@@ -10,7 +10,7 @@ export interface CertificateSigningRequest {
   readonly status?: CertificateSigningRequestStatus | undefined;
 }
 
-export const CertificateSigningRequest: Resource<CertificateSigningRequest, 'CertificateSigningRequest.v1.certificates.k8s.io'> = /* @__PURE__ */ resource({ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', plural: 'certificatesigningrequests', scope: 'Cluster', id: 'CertificateSigningRequest.v1.certificates.k8s.io' });
+export const CertificateSigningRequest: Resource<CertificateSigningRequest, 'CertificateSigningRequest.v1.certificates.k8s.io'> = /* @__PURE__ */ resource({ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', plural: 'certificatesigningrequests', scope: 'Cluster' });
 
 export interface CertificateSigningRequestCondition {
   readonly lastTransitionTime?: string | undefined;

@@ -9,7 +9,7 @@ export interface Lease {
   readonly spec?: LeaseSpec | undefined;
 }
 
-export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = /* @__PURE__ */ resource({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced', id: 'Lease.v1.coordination.k8s.io' });
+export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = /* @__PURE__ */ resource({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced' });
 
 export interface LeaseList {
   readonly apiVersion?: string | undefined;

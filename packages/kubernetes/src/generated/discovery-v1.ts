@@ -41,7 +41,7 @@ export interface EndpointSlice {
   readonly ports?: readonly EndpointPort[] | undefined;
 }
 
-export const EndpointSlice: Resource<EndpointSlice, 'EndpointSlice.v1.discovery.k8s.io'> = /* @__PURE__ */ resource({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', plural: 'endpointslices', scope: 'Namespaced', id: 'EndpointSlice.v1.discovery.k8s.io' });
+export const EndpointSlice: Resource<EndpointSlice, 'EndpointSlice.v1.discovery.k8s.io'> = /* @__PURE__ */ resource({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', plural: 'endpointslices', scope: 'Namespaced' });
 
 export interface EndpointSliceList {
   readonly apiVersion?: string | undefined;

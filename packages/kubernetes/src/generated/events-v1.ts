@@ -23,7 +23,7 @@ export interface Event {
   readonly type?: string | undefined;
 }
 
-export const Event: Resource<Event, 'Event.v1.events.k8s.io'> = /* @__PURE__ */ resource({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced', id: 'Event.v1.events.k8s.io' });
+export const Event: Resource<Event, 'Event.v1.events.k8s.io'> = /* @__PURE__ */ resource({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
 
 export interface EventList {
   readonly apiVersion?: string | undefined;

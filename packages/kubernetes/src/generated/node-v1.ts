@@ -16,7 +16,7 @@ export interface RuntimeClass {
   readonly scheduling?: Scheduling | undefined;
 }
 
-export const RuntimeClass: Resource<RuntimeClass, 'RuntimeClass.v1.node.k8s.io'> = /* @__PURE__ */ resource({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster', id: 'RuntimeClass.v1.node.k8s.io' });
+export const RuntimeClass: Resource<RuntimeClass, 'RuntimeClass.v1.node.k8s.io'> = /* @__PURE__ */ resource({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster' });
 
 export interface RuntimeClassList {
   readonly apiVersion?: string | undefined;

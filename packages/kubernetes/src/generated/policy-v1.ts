@@ -17,7 +17,7 @@ export interface PodDisruptionBudget {
   readonly status?: PodDisruptionBudgetStatus | undefined;
 }
 
-export const PodDisruptionBudget: Resource<PodDisruptionBudget, 'PodDisruptionBudget.v1.policy'> = /* @__PURE__ */ resource({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', scope: 'Namespaced', id: 'PodDisruptionBudget.v1.policy' });
+export const PodDisruptionBudget: Resource<PodDisruptionBudget, 'PodDisruptionBudget.v1.policy'> = /* @__PURE__ */ resource({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', scope: 'Namespaced' });
 
 export interface PodDisruptionBudgetList {
   readonly apiVersion?: string | undefined;

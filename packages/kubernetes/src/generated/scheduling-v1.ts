@@ -12,7 +12,7 @@ export interface PriorityClass {
   readonly value: number;
 }
 
-export const PriorityClass: Resource<PriorityClass, 'PriorityClass.v1.scheduling.k8s.io'> = /* @__PURE__ */ resource({ group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass', plural: 'priorityclasses', scope: 'Cluster', id: 'PriorityClass.v1.scheduling.k8s.io' });
+export const PriorityClass: Resource<PriorityClass, 'PriorityClass.v1.scheduling.k8s.io'> = /* @__PURE__ */ resource({ group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass', plural: 'priorityclasses', scope: 'Cluster' });
 
 export interface PriorityClassList {
   readonly apiVersion?: string | undefined;

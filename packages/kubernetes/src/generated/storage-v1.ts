@@ -10,7 +10,7 @@ export interface CSIDriver {
   readonly spec: CSIDriverSpec;
 }
 
-export const CSIDriver: Resource<CSIDriver, 'CSIDriver.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIDriver', plural: 'csidrivers', scope: 'Cluster', id: 'CSIDriver.v1.storage.k8s.io' });
+export const CSIDriver: Resource<CSIDriver, 'CSIDriver.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIDriver', plural: 'csidrivers', scope: 'Cluster' });
 
 export interface CSIDriverList {
   readonly apiVersion?: string | undefined;
@@ -39,7 +39,7 @@ export interface CSINode {
   readonly spec: CSINodeSpec;
 }
 
-export const CSINode: Resource<CSINode, 'CSINode.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSINode', plural: 'csinodes', scope: 'Cluster', id: 'CSINode.v1.storage.k8s.io' });
+export const CSINode: Resource<CSINode, 'CSINode.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSINode', plural: 'csinodes', scope: 'Cluster' });
 
 export interface CSINodeDriver {
   readonly allocatable?: VolumeNodeResources | undefined;
@@ -69,7 +69,7 @@ export interface CSIStorageCapacity {
   readonly storageClassName: string;
 }
 
-export const CSIStorageCapacity: Resource<CSIStorageCapacity, 'CSIStorageCapacity.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', scope: 'Namespaced', id: 'CSIStorageCapacity.v1.storage.k8s.io' });
+export const CSIStorageCapacity: Resource<CSIStorageCapacity, 'CSIStorageCapacity.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', scope: 'Namespaced' });
 
 export interface CSIStorageCapacityList {
   readonly apiVersion?: string | undefined;
@@ -91,7 +91,7 @@ export interface StorageClass {
   readonly volumeBindingMode?: 'Immediate' | 'WaitForFirstConsumer' | undefined;
 }
 
-export const StorageClass: Resource<StorageClass, 'StorageClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', scope: 'Cluster', id: 'StorageClass.v1.storage.k8s.io' });
+export const StorageClass: Resource<StorageClass, 'StorageClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', scope: 'Cluster' });
 
 export interface StorageClassList {
   readonly apiVersion?: string | undefined;
@@ -113,7 +113,7 @@ export interface VolumeAttachment {
   readonly status?: VolumeAttachmentStatus | undefined;
 }
 
-export const VolumeAttachment: Resource<VolumeAttachment, 'VolumeAttachment.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttachment', plural: 'volumeattachments', scope: 'Cluster', id: 'VolumeAttachment.v1.storage.k8s.io' });
+export const VolumeAttachment: Resource<VolumeAttachment, 'VolumeAttachment.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttachment', plural: 'volumeattachments', scope: 'Cluster' });
 
 export interface VolumeAttachmentList {
   readonly apiVersion?: string | undefined;
@@ -148,7 +148,7 @@ export interface VolumeAttributesClass {
   readonly parameters?: { readonly [key: string]: string } | undefined;
 }
 
-export const VolumeAttributesClass: Resource<VolumeAttributesClass, 'VolumeAttributesClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', scope: 'Cluster', id: 'VolumeAttributesClass.v1.storage.k8s.io' });
+export const VolumeAttributesClass: Resource<VolumeAttributesClass, 'VolumeAttributesClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', scope: 'Cluster' });
 
 export interface VolumeAttributesClassList {
   readonly apiVersion?: string | undefined;

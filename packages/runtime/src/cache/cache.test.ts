@@ -471,13 +471,12 @@ describe('health', () => {
 describe('kinds of any group', () => {
   it('tells two kinds of the same name apart', () => {
     const { cache } = new Harness();
-    const mine = resource<ConfigMap, 'ConfigMap.v1.example.com'>({
+    const mine = resource<ConfigMap>()({
       group: 'example.com',
       version: 'v1',
       kind: 'ConfigMap',
       plural: 'configmaps',
       scope: 'Namespaced',
-      id: 'ConfigMap.v1.example.com',
     });
     expect(cache.informer(ConfigMap)).not.toBe(cache.informer(mine));
   });

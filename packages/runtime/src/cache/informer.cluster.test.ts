@@ -132,13 +132,12 @@ describe('an informer on a control plane', () => {
     interface Widget extends KubernetesObject {
       readonly spec?: { readonly size?: number };
     }
-    const Widget = resource<Widget>({
+    const Widget = resource<Widget>()({
       group,
       version: 'v1',
       kind: `Widget${plural}`,
       plural,
       scope: 'Namespaced',
-      id: `Widget${plural}.v1.${group}`,
     });
     await using run = running(c.admin);
     const informer = run.cache.informer(Widget, { namespaces: [c.namespace] });

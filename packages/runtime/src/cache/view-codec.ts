@@ -1,4 +1,4 @@
-import { type KubernetesObject, keyOf, type ObjectMeta } from '@bowline/kubernetes';
+import { type KubernetesObject, keyOf, type ObjectMeta, type StoredMeta } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { PAUSED_ANNOTATION } from './paused.ts';
 import type {
@@ -110,7 +110,7 @@ const metadataCodec: ViewCodec<MetadataObject, MetadataObject> = {
   name: 'metadata',
   metadataOnly: true,
   encode: (object, owned) => ({
-    metadata: owned ? (stripInPlace(object).metadata ?? {}) : withoutManagedFields(object),
+    metadata: stored(owned ? (stripInPlace(object).metadata ?? {}) : withoutManagedFields(object)),
   }),
   value: (entry) => entry,
   metadata: (entry) => entry.metadata,
@@ -143,7 +143,12 @@ function identityOf(object: KubernetesObject): ObjectMeta {
 
 function triggerOf(object: KubernetesObject): TriggerObject {
   const { name, namespace, uid, resourceVersion } = object.metadata ?? {};
-  return { metadata: { name, namespace, uid, resourceVersion } };
+  return { metadata: stored({ name, namespace, uid, resourceVersion }) };
+}
+
+/** The API server gives every stored object a name, a uid and a resourceVersion. */
+function stored(metadata: ObjectMeta): StoredMeta {
+  return metadata as StoredMeta;
 }
 
 function deepFreeze<T>(value: T): T {

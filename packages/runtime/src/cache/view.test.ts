@@ -1,4 +1,4 @@
-import type { ConfigMap } from '@bowline/kubernetes';
+import type { ConfigMap, Stored } from '@bowline/kubernetes';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type MetadataObject, project, projectMetadata, type TriggerObject, trigger, type ViewOf } from './view.ts';
 
@@ -7,7 +7,7 @@ type Kind = typeof ConfigMap;
 describe('views', () => {
   it('decide the type of a read', () => {
     const names = project((object: ConfigMap) => ({ name: object.metadata?.name }));
-    expectTypeOf<ViewOf<Kind, 'full'>>().toEqualTypeOf<ConfigMap>();
+    expectTypeOf<ViewOf<Kind, 'full'>>().toEqualTypeOf<Stored<ConfigMap>>();
     expectTypeOf<ViewOf<Kind, 'metadata'>>().toEqualTypeOf<MetadataObject>();
     expectTypeOf<ViewOf<Kind, typeof names>>().toEqualTypeOf<{ name: string | undefined }>();
     const labels = projectMetadata(({ metadata }) => metadata.labels?.colour);

@@ -1,13 +1,21 @@
-import type { KubernetesObject, ObjectKey, ObjectMeta, ObjectOf, Resource } from '@bowline/kubernetes';
+import type {
+  KubernetesObject,
+  ObjectKey,
+  ObjectMeta,
+  ObjectOf,
+  Resource,
+  Stored,
+  StoredMeta,
+} from '@bowline/kubernetes';
 
 /** MetadataObject is an object without spec, status or data: what the `metadata` view keeps. */
 export interface MetadataObject {
-  readonly metadata: ObjectMeta;
+  readonly metadata: StoredMeta;
 }
 
 /** TriggerObject is what the `trigger` view keeps: enough to know that something changed. */
 export interface TriggerObject {
-  readonly metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
+  readonly metadata: Pick<StoredMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
 }
 
 /** ProjectView keeps what a function makes of each object; see `project`. */
@@ -57,7 +65,7 @@ export type View<T extends KubernetesObject = KubernetesObject> =
 
 /** ViewOf is the static type of a read through a view: a field that the view drops does not compile. */
 export type ViewOf<R extends Resource, V> = V extends 'full'
-  ? ObjectOf<R>
+  ? Stored<ObjectOf<R>>
   : V extends 'metadata'
     ? MetadataObject
     : V extends ProjectView<never, infer P> | MetadataProjectView<infer P>

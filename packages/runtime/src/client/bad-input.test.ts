@@ -13,13 +13,12 @@ interface Widget {
   readonly metadata?: ConfigMap['metadata'];
 }
 
-const Widget = resource<Widget>({
+const Widget = resource<Widget>()({
   group: 'example.com',
   version: 'v1',
   kind: 'Widget',
   plural: 'widgets',
   scope: 'Namespaced',
-  id: 'Widget.v1.example.com',
 });
 
 function status(code: number, reason: string, message: string): object {

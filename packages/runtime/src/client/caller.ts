@@ -41,6 +41,8 @@ export interface Call {
   readonly write: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Reads the body of a call that succeeded. Defaults to all of it, up to the transport's limit. */
+  readonly readBody?: ((response: TransportResponse) => Promise<string>) | undefined;
 }
 
 /** Answers that ask for another attempt are followed at most this often. */
@@ -64,6 +66,11 @@ export class Caller {
 
   get transport(): Transport {
     return this.#options.transport;
+  }
+
+  /** wire is the time between machines. */
+  get wire(): Clock {
+    return this.#options.wire;
   }
 
   get log(): Log {
@@ -131,7 +138,8 @@ export class Caller {
       let text = '';
       try {
         response = await this.#send(call, lane, { timeoutMs: leftMs, waitMs }, body);
-        if (lane !== 'watch' || response.status >= 300) text = await response.text();
+        if (response.status >= 300) text = await response.text();
+        else if (lane !== 'watch') text = await (call.readBody?.(response) ?? response.text());
       } catch (error) {
         metrics.requests.add({ code: '<error>', method: call.method, host: labels.host });
         leftMs -= wire.monotonic() - startedAt;

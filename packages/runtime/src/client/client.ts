@@ -1,6 +1,9 @@
 import type { KubernetesObject, ListMeta, ObjectKey, Resource, Status } from '@bowline/kubernetes';
 import type { ApiRequest } from '../errors/api-error.ts';
 
+/** WritableResource is a kind whose objects are read as `T` and written as `W`; a kind without defaults is written as it is read. */
+export type WritableResource<T, W> = Resource<T> & { readonly written?: W | undefined };
+
 /** List is a page, or the whole, of a kind's objects. Items of a built-in list carry no apiVersion and kind on the wire; the client adds them. */
 export interface List<T> {
   readonly apiVersion: string;
@@ -28,6 +31,55 @@ export interface ListOptions extends RequestOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
   /** Ask for metadata only. Defaults to false. */
   readonly metadataOnly?: boolean | undefined;
+}
+
+/** PagesOptions narrows a list that is read in pages. All pages show the state at the time of the first one. */
+export interface PagesOptions
+  extends Omit<ListOptions, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'> {
+  /** How many objects a page has at most. Defaults to 500. */
+  readonly pageSize?: number | undefined;
+  /**
+   * What happens when the server no longer has the state of the first page, because reading took longer than it keeps history (five
+   * minutes by default). `throw`: the ApiError, for which `isExpired` is true. `continue`: the rest of the list is read in the
+   * state of that moment; an object that existed all the time is returned once, others may be missing. Defaults to `throw`.
+   */
+  readonly onExpired?: 'throw' | 'continue' | undefined;
+}
+
+/** TextRequest names the text of a subresource: the log of a Pod, what a Pod or Service returns through `proxy/…`. */
+export interface TextRequest extends RequestOptions {
+  /** For instance `log`, or `proxy/metrics`. */
+  readonly subresource: string;
+  /** Parameters of the request. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+}
+
+/** ReadTextOptions bounds a text that is read as a whole. */
+export interface ReadTextOptions extends TextRequest {
+  /** A longer text is BOWLINE_TEXT_TOO_LARGE. Defaults to 1 MiB. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** StreamTextOptions bounds a text that is read as it comes. `timeoutMs` is the time until it begins. */
+export interface StreamTextOptions extends TextRequest {
+  /**
+   * Ends the stream with BOWLINE_TEXT_IDLE when nothing comes for this long while its reader waits. Defaults to never: a log may be
+   * silent for hours, and a dead connection is found by the transport.
+   */
+  readonly idleTimeoutMs?: number | undefined;
+  /** A longer line is BOWLINE_TEXT_TOO_LARGE; `chunks` has no lines. Defaults to 1 MiB. */
+  readonly maxLineBytes?: number | undefined;
+}
+
+/**
+ * TextStream is an open text: its lines, without their newlines. Nothing is read ahead of the reader. It ends when the server has
+ * sent everything, and throws when the connection breaks or the signal is aborted. Iterate it once only.
+ */
+export interface TextStream extends AsyncIterable<string> {
+  /** chunks gives the text as it arrives instead of its lines. */
+  chunks(): AsyncIterable<string>;
+  /** aliveAt is the wire clock's monotonic time of the last sign of life: bytes or an answered PING. */
+  aliveAt(): number;
 }
 
 /** WatchOptions narrows and positions a watch. */
@@ -152,10 +204,38 @@ export interface Client extends AsyncDisposable {
     options?: RequestOptions,
   ): Promise<T | undefined>;
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>>;
+  /**
+   * pages lists a large collection page by page. A page is requested when the one before it was used, so only one is in memory.
+   *
+   * @example
+   * for await (const { items } of client.pages(ConfigMap)) for (const each of items) count(each);
+   */
+  pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>>;
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>>;
-  create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  /** readText reads a subresource that is text, as a whole and up to a limit; `podLog` is the request for the log of a Pod. */
+  readText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: ReadTextOptions,
+  ): Promise<string>;
+  /** streamText opens a subresource that is text, and resolves when the server has accepted that. */
+  streamText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: StreamTextOptions,
+  ): Promise<TextStream>;
+  /** create takes an object as its author writes it: what has a default may be left out. */
+  create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** update replaces the object; it carries a resourceVersion unless the kind allows blind updates. */
-  update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options?: WriteOptions,
+  ): Promise<T>;
   patch<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,

@@ -452,7 +452,6 @@ test('uses the path of a group for kinds that have one', async () => {
     kind: 'Widget',
     plural: 'widgets',
     scope: 'Namespaced',
-    id: 'Widget.v1.example.com',
   });
   await createClient({ transport }).get(Widget as never, key);
   expect(transport.requests[0]?.path).toBe('/apis/example.com/v1/namespaces/ns/widgets/a');

@@ -18,17 +18,24 @@ import type {
   DeleteOptions,
   List,
   ListOptions,
+  PagesOptions,
   Patch,
+  ReadTextOptions,
   RequestCheck,
   RequestOptions,
+  StreamTextOptions,
+  TextStream,
   WatchOptions,
   WatchStream,
+  WritableResource,
   WriteGuard,
   WriteOptions,
 } from './client.ts';
 import { clientMetrics } from './client-metrics.ts';
+import { pagesOf } from './pages.ts';
 import { collectionPath, invalid, listQuery, objectPath, type Query, withQuery, writeQuery } from './paths.ts';
 import { mayI, maySubject, requestToken } from './reviews.ts';
+import { readText, streamText } from './text.ts';
 import { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
 
@@ -175,7 +182,31 @@ class ApiClient implements Client {
     return watchStream<T>({ response, resource, request, metadataOnly, onUnexpected });
   }
 
-  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>> {
+    return pagesOf(this, resource, options);
+  }
+
+  readText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: ReadTextOptions,
+  ): Promise<string> {
+    return readText(this.#caller, resource, key, options);
+  }
+
+  streamText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: StreamTextOptions,
+  ): Promise<TextStream> {
+    return streamText(this.#caller, resource, key, options);
+  }
+
+  async create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options: WriteOptions = {},
+  ): Promise<T> {
     const { name, namespace } = object.metadata ?? {};
     const { subresource } = options;
     const key = name === undefined ? undefined : { name, namespace };
@@ -194,7 +225,11 @@ class ApiClient implements Client {
     });
   }
 
-  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  async update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options: WriteOptions = {},
+  ): Promise<T> {
     const key = keyOf(object);
     const path = withQuery(objectPath(resource, key, options.subresource), this.#writeQuery(options));
     return this.#json<T>(resource, key, 'update', 'PUT', path, options, { body: typed(resource, object), write: true });

@@ -9,11 +9,14 @@ const NEWLINE = 10;
  */
 export class LineSplitter {
   readonly #longest: number;
+  readonly #keepEmpty: boolean;
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  constructor(longest: number = LONGEST_LINE_BYTES) {
+  /** `keepEmpty` passes empty lines on, which separate nothing in a watch and are part of a log. Defaults to false. */
+  constructor(longest: number = LONGEST_LINE_BYTES, { keepEmpty = false }: { readonly keepEmpty?: boolean } = {}) {
     this.#longest = longest;
+    this.#keepEmpty = keepEmpty;
   }
 
   /** pendingBytes is the size of the line that has begun but not ended. */
@@ -28,7 +31,7 @@ export class LineSplitter {
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
       const line = this.#size === 0 ? bytes.toString('utf8', start, end) : this.#join(bytes.subarray(start, end));
       start = end + 1;
-      if (line !== '') onLine(line);
+      if (line !== '' || this.#keepEmpty) onLine(line);
     }
     if (start === bytes.length) return;
     this.#size += bytes.length - start;

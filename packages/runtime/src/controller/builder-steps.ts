@@ -5,6 +5,7 @@ import type { Controller, WorkOptions } from './controller.ts';
 import type { Predicate } from './predicates.ts';
 import type {
   KeepsMetadata,
+  KnownKind,
   MapOptions,
   NotYetDeclared,
   SecondaryOptions,
@@ -12,7 +13,15 @@ import type {
   SourceOptions,
 } from './sources.ts';
 import type { TriggerKeys } from './trigger-stream.ts';
-import type { Applying, Ensuring, Reporting, WriteKindOptions, WriteTypes } from './write-types.ts';
+import type {
+  Applying,
+  Ensuring,
+  Owning,
+  OwningOptions,
+  Reporting,
+  WriteKindOptions,
+  WriteTypes,
+} from './write-types.ts';
 
 /** ControllerOptions configures a controller of a kind. */
 export interface ControllerOptions<T extends KubernetesObject, V extends View<T>, I extends string>
@@ -46,17 +55,27 @@ export interface ReconcileStep<Obj, S, Deps, W extends WriteTypes> {
 
 /** ControllerStep adds sources, writes and predicates. Each method gives a new builder and leaves the old one as it was. */
 export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends ReconcileStep<Obj, S, Deps, W> {
-  /** owns watches objects whose controlling owner is a primary object, and looks at that one when they change. */
+  /**
+   * owns declares children of the primary object: `ctx.apply` may write them, and when one changes, its owner is reconciled. With
+   * `remove`, `ctx.remove` may delete them. With `apply: false` they are only watched, and need no right to write.
+   */
   owns<
     T extends KubernetesObject,
     Id extends string,
     V extends View<T> = 'full',
     I extends string = never,
     N extends string = Id,
+    Apply extends boolean = true,
+    Remove extends boolean = false,
   >(
-    kind: Resource<T, Id> & NotYetDeclared<S, N>,
-    options?: SecondaryOptions<T, V, I, N> & KeepsMetadata<Resource<T, Id>, V>,
-  ): ControllerStep<Obj, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
+    kind: Resource<T, Id> & NotYetDeclared<S, N> & KnownKind<Id>,
+    options?: SecondaryOptions<T, V, I, N> & OwningOptions<Apply, Remove> & KeepsMetadata<Resource<T, Id>, V>,
+  ): ControllerStep<
+    Obj,
+    S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> },
+    Deps,
+    Owning<W, Id, Apply, Remove>
+  >;
 
   /** watches watches any other objects; `map` says which primary keys they concern. */
   watches<
@@ -66,7 +85,7 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
     I extends string = never,
     N extends string = Id,
   >(
-    kind: Resource<T, Id> & NotYetDeclared<S, N>,
+    kind: Resource<T, Id> & NotYetDeclared<S, N> & KnownKind<Id>,
     options: MapOptions<T, V, I, N, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, ObjectKey>,
   ): ControllerStep<Obj, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
 
@@ -77,15 +96,18 @@ export interface ControllerStep<Obj, S, Deps, W extends WriteTypes> extends Reco
    */
   triggeredBy(name: string, keys: TriggerKeys<ObjectKey, Deps, S>): ControllerStep<Obj, S, Deps, W>;
 
-  /** applies lets `ctx.apply` write a kind: children whose names we make. With `remove`, `ctx.remove` may delete them. */
+  /**
+   * applies lets `ctx.apply` write a kind whose objects are not watched by their owner: children whose names we make. With
+   * `remove`, `ctx.remove` may delete them. Of a kind that is owned it replaces what `owns` implies.
+   */
   applies<Id extends string, const O extends WriteKindOptions = { remove: false }>(
-    kind: Resource<KubernetesObject, Id>,
+    kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,
   ): ControllerStep<Obj, S, Deps, Applying<W, Id, O>>;
 
   /** ensures lets `ctx.ensure` write a kind: objects whose names a user chose. With `remove`, `ctx.remove` may delete them. */
   ensures<Id extends string, const O extends WriteKindOptions = { remove: false }>(
-    kind: Resource<KubernetesObject, Id>,
+    kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,
   ): ControllerStep<Obj, S, Deps, Ensuring<W, Id, O>>;
 
@@ -115,7 +137,7 @@ export interface KeyedStep<S, Deps, W extends WriteTypes> {
     I extends string = never,
     N extends string = Id,
   >(
-    kind: Resource<T, Id> & NotYetDeclared<S, N>,
+    kind: Resource<T, Id> & NotYetDeclared<S, N> & KnownKind<Id>,
     options: MapOptions<T, V, I, N, S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, string>,
   ): KeyedReconcileStep<S & { readonly [K in N]: SourceOf<Resource<T, Id>, V, I> }, Deps, W>;
 
@@ -131,19 +153,19 @@ export interface KeyedStep<S, Deps, W extends WriteTypes> {
 export interface KeyedReconcileStep<S, Deps, W extends WriteTypes> extends KeyedStep<S, Deps, W> {
   /** applies lets `ctx.apply` write a kind. Nothing owns what a keyed controller makes: name labels that tell it apart. */
   applies<Id extends string, const O extends WriteKindOptions = { remove: false }>(
-    kind: Resource<KubernetesObject, Id>,
+    kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,
   ): KeyedReconcileStep<S, Deps, Applying<W, Id, O>>;
 
   /** ensures lets `ctx.ensure` write a kind: objects whose names a user chose. */
   ensures<Id extends string, const O extends WriteKindOptions = { remove: false }>(
-    kind: Resource<KubernetesObject, Id>,
+    kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: O,
   ): KeyedReconcileStep<S, Deps, Ensuring<W, Id, O>>;
 
   /** reports lets `ctx.eventAbout` send events about objects of a kind. */
   reports<Id extends string>(
-    kind: Resource<KubernetesObject, Id>,
+    kind: Resource<KubernetesObject, Id> & KnownKind<Id>,
     options?: Pick<WriteKindOptions, 'namespaces'>,
   ): KeyedReconcileStep<S, Deps, Reporting<W, Id>>;
 

@@ -1,4 +1,15 @@
-import { ConfigMap, keyOf, Namespace, type ObjectKey, type ObjectOf, Secret } from '@bowline/kubernetes';
+import {
+  ConfigMap,
+  type KubernetesObject,
+  keyOf,
+  Namespace,
+  type ObjectKey,
+  type ObjectOf,
+  type Resource,
+  resource,
+  Secret,
+  type Stored,
+} from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type MetadataObject, project, trigger } from '../cache/view.ts';
@@ -13,7 +24,7 @@ const hashed = project((map: ConfigMap) => ({ metadata: map.metadata ?? {}, hash
 describe('controller', () => {
   it('types the object by the declared view', () => {
     controller(ConfigMap).reconcile(({ object }) => {
-      expectTypeOf(object).toEqualTypeOf<ConfigMap>();
+      expectTypeOf(object).toEqualTypeOf<Stored<ConfigMap>>();
     });
     controller(ConfigMap, { view: 'metadata' }).reconcile(({ object }) => {
       expectTypeOf(object).toEqualTypeOf<MetadataObject>();
@@ -28,14 +39,26 @@ describe('controller', () => {
     controller(ConfigMap, { view: trigger(() => true) });
   });
 
+  it('gives what it reads the metadata that every stored object has', () => {
+    controller(ConfigMap)
+      .watches(Secret, { view: 'metadata', map: ({ metadata }) => [{ namespace: 'a', name: metadata.name }] })
+      .reconcile(({ object, get, list }) => {
+        expectTypeOf(object.metadata.name).toEqualTypeOf<string>();
+        expectTypeOf(object.metadata.uid).toEqualTypeOf<string>();
+        expectTypeOf(object.metadata.resourceVersion).toEqualTypeOf<string>();
+        expectTypeOf(get(ConfigMap, { name: 'a' })?.metadata.uid).toEqualTypeOf<string | undefined>();
+        expectTypeOf(list(Secret).map(({ metadata }) => metadata.uid)).toEqualTypeOf<string[]>();
+      });
+  });
+
   it('lets the context read declared kinds only, each as its view keeps it', () => {
     controller(ConfigMap)
       .owns(Secret, { view: 'metadata' })
       .watches(Namespace, { map: () => [] })
       .reconcile(({ get, list }) => {
-        expectTypeOf(get(ConfigMap, { name: 'a' })).toEqualTypeOf<ConfigMap | undefined>();
+        expectTypeOf(get(ConfigMap, { name: 'a' })).toEqualTypeOf<Stored<ConfigMap> | undefined>();
         expectTypeOf(get(Secret, { name: 'a' })).toEqualTypeOf<MetadataObject | undefined>();
-        expectTypeOf(list(Namespace)).toEqualTypeOf<readonly Namespace[]>();
+        expectTypeOf(list(Namespace)).toEqualTypeOf<readonly Stored<Namespace>[]>();
       });
     controller(ConfigMap).reconcile(({ get, list }) => {
       // @ts-expect-error Secret is not declared
@@ -50,7 +73,7 @@ describe('controller', () => {
       .watches(ConfigMap, { as: 'copies', labelSelector: 'copied-from', view: hashed, map: () => [] })
       .reconcile(({ get, list }) => {
         expectTypeOf(get('copies', { name: 'a' })?.hash).toEqualTypeOf<string | undefined>();
-        expectTypeOf(list(ConfigMap)).toEqualTypeOf<readonly ConfigMap[]>();
+        expectTypeOf(list(ConfigMap)).toEqualTypeOf<readonly Stored<ConfigMap>[]>();
         // @ts-expect-error no source has this name
         get('others', { name: 'a' });
       });
@@ -297,5 +320,110 @@ describe('what a controller writes', () => {
 
   it('is declared once per kind', () => {
     expect(() => controller(Site).applies(Secret).applies(Secret)).toThrow(/declares twice that it applies Secret/);
+  });
+});
+
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number };
+}
+
+const Widget = resource<Widget>()({
+  group: 'example.dev',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  scope: 'Namespaced',
+});
+
+const Gadget = resource<Widget>()({ ...Widget, kind: 'Gadget', plural: 'gadgets' });
+
+describe('a kind made with resource', () => {
+  const metadata = { namespace: 'a', name: 'b' };
+  const spec = { size: 1 };
+
+  it('is as distinct as a built-in one: undeclared kinds of the same shape do not compile', () => {
+    controller(ConfigMap)
+      .owns(Widget)
+      .ensures(Widget)
+      .reconcile(async ({ get, list, apply, ensure }) => {
+        expectTypeOf(get(Widget, metadata)?.spec.size).toEqualTypeOf<number | undefined>();
+        await apply(Widget, { metadata, spec });
+        await ensure(Widget, { metadata, spec }, { labels: {} });
+        // @ts-expect-error Gadgets are not declared
+        get(Gadget, metadata);
+        // @ts-expect-error Gadgets are not declared
+        list(Gadget);
+        // @ts-expect-error Gadgets are not applied
+        await apply(Gadget, { metadata, spec });
+        // @ts-expect-error Gadgets are not ensured
+        await ensure(Gadget, { metadata, spec }, { labels: {} });
+        // @ts-expect-error Secrets are not declared
+        list(Secret);
+        // @ts-expect-error Secrets are not applied
+        await apply(Secret, { metadata });
+      });
+  });
+
+  it('cannot be declared through a type that may be any kind', () => {
+    const any: Resource<Widget> = Widget;
+    // @ts-expect-error it may be any kind
+    controller(any);
+    // @ts-expect-error it may be any kind
+    controller(ConfigMap).owns(any);
+    // @ts-expect-error it may be any kind
+    controller(ConfigMap).watches(any, { map: () => [] });
+    // @ts-expect-error it may be any kind
+    controller(ConfigMap).applies(any);
+    // @ts-expect-error it may be any kind
+    controller(ConfigMap).ensures(any);
+    // @ts-expect-error it may be any kind
+    keyed('all').watches(any, { map: () => [] });
+  });
+});
+
+describe('what a controller owns', () => {
+  const metadata = { namespace: 'a', name: 'b' };
+  const written = (declared: Controller) =>
+    declared.writes.map(({ verb, resource: { kind }, remove, namespaces }) => ({ verb, kind, remove, namespaces }));
+
+  it('is applied without saying so, and removed where that is said', () => {
+    const declared = controller(Site)
+      .owns(ConfigMap, { namespaces: ['a'] })
+      .owns(Secret, { remove: true })
+      .reconcile(async ({ apply, remove }) => {
+        await apply(ConfigMap, { metadata });
+        await remove(Secret, metadata);
+        // @ts-expect-error ConfigMaps are not removed
+        await remove(ConfigMap, metadata);
+      });
+    expect(written(declared)).toEqual([
+      { verb: 'apply', kind: 'ConfigMap', remove: false, namespaces: ['a'] },
+      { verb: 'apply', kind: 'Secret', remove: true, namespaces: undefined },
+    ]);
+  });
+
+  it('is only watched where that is said', () => {
+    const declared = controller(Site)
+      .owns(Secret, { apply: false })
+      .reconcile(async ({ apply, list }) => {
+        expectTypeOf(list(Secret)).toEqualTypeOf<readonly Stored<Secret>[]>();
+        // @ts-expect-error Secrets are not applied
+        await apply(Secret, { metadata });
+      });
+    expect(written(declared)).toEqual([]);
+    expect(() => controller(Site).owns(Secret, { apply: false, remove: true })).toThrow(/leave out "apply: false"/);
+  });
+
+  it('is written as declared where it is declared too', () => {
+    const declared = controller(Site)
+      .owns(ConfigMap, { remove: true })
+      .applies(ConfigMap, { namespaces: ['a'] })
+      .owns(Secret)
+      .ensures(Secret, { namespaces: ['b'] })
+      .reconcile(() => {});
+    expect(written(declared)).toEqual([
+      { verb: 'apply', kind: 'ConfigMap', remove: true, namespaces: ['a'] },
+      { verb: 'ensure', kind: 'Secret', remove: false, namespaces: ['b'] },
+    ]);
   });
 });

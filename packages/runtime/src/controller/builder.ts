@@ -7,9 +7,9 @@ import type { ControllerOptions, ControllerStart, KeyedStart } from './builder-s
 import type { Reconcile } from './context.ts';
 import type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from './controller.ts';
 import { allOf, type Predicate } from './predicates.ts';
-import type { Source, SourceOf } from './sources.ts';
+import type { KnownKind, Source, SourceOf } from './sources.ts';
 import type { TriggerDeclaration } from './trigger-stream.ts';
-import type { NoWrites, WriteKindOptions } from './write-types.ts';
+import type { NoWrites, OwningOptions, WriteKindOptions } from './write-types.ts';
 
 /**
  * controller declares what keeps the objects of a kind as they should be. It reads as a sentence, ends with `reconcile`,
@@ -28,7 +28,7 @@ export function controller<
   I extends string = never,
   R extends Resource<T, Id> = Resource<T, Id>,
 >(
-  kind: R & Resource<T, Id>,
+  kind: R & Resource<T, Id> & KnownKind<Id>,
   options: ControllerOptions<T, V, I> = {},
 ): ControllerStart<
   ViewOf<Resource<T, Id>, V>,
@@ -46,6 +46,7 @@ export function controller<
     summarize,
     sources,
     triggers: [],
+    owned: [],
     writes: [],
     reports: [],
   }) as never;
@@ -61,7 +62,7 @@ export function controller<
  *   .reconcile(async ({ list, live }) => { … });
  */
 export function keyed(name: string, options: WorkOptions = {}): KeyedStart<NoWrites<never>> {
-  const none = { sources: [], triggers: [], writes: [], reports: [] };
+  const none = { sources: [], triggers: [], owned: [], writes: [], reports: [] };
   return builder({ name, work: options, finalizer: undefined, summarize: false, ...none }) as never;
 }
 
@@ -73,6 +74,8 @@ interface Draft {
   readonly summarize: boolean;
   readonly sources: readonly Source[];
   readonly triggers: readonly TriggerDeclaration[];
+  /** What owning implies; an explicit declaration of the same kind replaces it. */
+  readonly owned: readonly WriteDeclaration[];
   readonly writes: readonly WriteDeclaration[];
   readonly reports: readonly ReportDeclaration[];
 }
@@ -80,7 +83,7 @@ interface Draft {
 /** The builder itself is untyped: the steps are its types, and nothing else can be reached. */
 function builder(draft: Draft) {
   check(draft);
-  const { sources, triggers, writes, reports } = draft;
+  const { sources, triggers, owned, writes, reports } = draft;
   const isKeyed = sources[0]?.role !== 'primary';
   const reads = (next: Source) => builder({ ...draft, sources: [...sources, next] });
   const alsoWrites =
@@ -91,7 +94,12 @@ function builder(draft: Draft) {
     };
   return {
     using: () => builder(draft),
-    owns: (kind: Resource, options: AnyOptions = {}) => reads(source('owns', kind, options)),
+    owns: (kind: Resource, options: AnyOptions & OwningOptions<boolean, boolean> = {}) =>
+      builder({
+        ...draft,
+        sources: [...sources, source('owns', kind, options)],
+        owned: [...owned, ...impliedWrites(draft.name, kind, options)],
+      }),
     watches: (kind: Resource, options: AnyOptions) => reads(source('watches', kind, options, isKeyed)),
     triggeredBy: (name: string, keys: TriggerDeclaration['keys']) =>
       builder({ ...draft, triggers: [...triggers, { name, keys }] }),
@@ -118,13 +126,33 @@ function builder(draft: Draft) {
   };
 }
 
+/** impliedWrites is what owning a kind allows by itself. */
+function impliedWrites(
+  name: string,
+  resource: Resource,
+  { apply = true, remove = false, namespaces }: Pick<AnyOptions, 'namespaces'> & OwningOptions<boolean, boolean>,
+): readonly WriteDeclaration[] {
+  if (remove && !apply) refuse(name, `it removes ${resource.kind} and does not apply it; leave out "apply: false"`);
+  return apply ? [{ verb: 'apply', resource, remove, namespaces }] : [];
+}
+
+/** allWrites adds what owning implies to what is declared. A kind that is owned and declared is written as declared. */
+function allWrites({ owned, writes }: Draft): readonly WriteDeclaration[] {
+  const removed = new Set(owned.filter(({ remove }) => remove).map(({ resource }) => resource.id));
+  const declared = new Set(writes.map(({ resource }) => resource.id));
+  return [
+    ...owned.filter(({ resource }) => !declared.has(resource.id)),
+    ...writes.map((write) => ({ ...write, remove: write.remove || removed.has(write.resource.id) })),
+  ];
+}
+
 function finish(draft: Draft, reconcile: Reconcile<never>): Controller {
-  const { name, work, sources, triggers, writes, reports, summarize } = draft;
+  const { name, work, sources, triggers, reports, summarize } = draft;
   return {
     name,
     sources,
     triggers,
-    writes,
+    writes: allWrites(draft),
     reports,
     reconcile,
     summarize,

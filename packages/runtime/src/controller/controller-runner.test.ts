@@ -3,9 +3,9 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { describe, expect, it } from 'vitest';
 import { project, trigger } from '../cache/view.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import { describeCause } from '../queue/cause.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { controller, keyed } from './builder.ts';
 import { generationChanged, labelsChanged, matching } from './predicates.ts';
 import { slow } from './reconcile-error.ts';
@@ -26,7 +26,7 @@ const ownedBy = (owner: KubernetesObject | undefined, uid = owner?.metadata?.uid
 
 describe('a controller of a kind', () => {
   it('reconciles what exists at low priority, then every change at normal priority, each with its cause', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const seen: string[] = [];
     const { settled } = await runController(
@@ -47,7 +47,7 @@ describe('a controller of a kind', () => {
   });
 
   it('never hands a deleted key to reconcile, and forgets what waited for it', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
     const { runner, settled } = await runController(
@@ -65,7 +65,7 @@ describe('a controller of a kind', () => {
   });
 
   it('applies predicates to updates of the primary kind', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { labels: { v: '1' } }));
     let runs = 0;
     const { settled } = await runController(
@@ -85,7 +85,7 @@ describe('a controller of a kind', () => {
   });
 
   it('lets an event count whose predicate throws', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let runs = 0;
     const { metrics } = await runController(
@@ -103,7 +103,7 @@ describe('a controller of a kind', () => {
   });
 
   it('looks at everything again after ten hours, give or take, at low priority', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     for (const name of ['a', 'b']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
     const { clock } = await runController(
@@ -123,7 +123,7 @@ describe('a controller of a kind', () => {
     ['whole', 'full' as const],
     ['without its metadata', project((object: ConfigMap) => ({ keys: Object.keys(object.data ?? {}) }))],
   ])('leaves a paused object alone that is kept %s', async (_, view) => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { annotations: { 'bowline.dev/paused': 'true' } }));
     const seen: string[] = [];
     const declared = controller(ConfigMap, { view }).reconcile(({ key }) => void seen.push(key.name));
@@ -137,7 +137,7 @@ describe('a controller of a kind', () => {
   });
 
   it('leaves paused objects alone, visibly, and resumes them whatever the predicates say', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const paused = { annotations: { 'bowline.dev/paused': 'true' }, generation: 1 };
     server.put(ConfigMap, map('a', paused));
     let runs = 0;
@@ -163,7 +163,7 @@ describe('a controller of a kind', () => {
   });
 
   it('sees its own writes at once, and the server refuses nothing it does twice', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     const found: (string | undefined)[] = [];
     const { settled } = await runController(
@@ -211,7 +211,7 @@ describe('a controller of a kind', () => {
       const write = (message: string, more: Fields = {}): void => void lines.push({ message, ...fields, ...more });
       return { debug: write, info: write, warn: write, error: write, with: (more) => log({ ...fields, ...more }) };
     };
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     await runController(
       controller(ConfigMap, { name: 'maps' }).reconcile(({ log }) => {
@@ -233,7 +233,7 @@ describe('a controller of a kind', () => {
 
 describe('owned objects', () => {
   it('bring their controlling owner, before and after a change of it, if its uid is the right one', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const a = server.put(ConfigMap, map('a'));
     const b = server.put(ConfigMap, map('b'));
     const seen: string[] = [];
@@ -278,7 +278,7 @@ describe('owned objects', () => {
 
 describe('watched objects', () => {
   it('bring the keys that they concern before and after a change', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     for (const name of ['a', 'b', 'c']) server.put(ConfigMap, map(name));
     const seen: string[] = [];
     const { settled } = await runController(
@@ -303,7 +303,7 @@ describe('watched objects', () => {
   });
 
   it('may be mapped with the help of other sources and their indexes', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a', { labels: { team: 'red' } }));
     server.put(ConfigMap, map('b', { labels: { team: 'blue' } }));
     server.put(Namespace, { metadata: { name: 'red' } });
@@ -327,7 +327,7 @@ describe('watched objects', () => {
   });
 
   it('are narrowed by their own predicates, scope and view; two sources of one kind are told apart by name', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('source', { labels: { role: 'source' } }));
     const seen: string[] = [];
     const size = project((object: ConfigMap) => ({
@@ -365,7 +365,7 @@ describe('watched objects', () => {
   });
 
   it('may ask the cache which keys matter, and tell the end of an object that did not matter when it last changed', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 'wanted' } });
     server.put(Secret, { metadata: { namespace: 'default', name: 'other' } });
     const seen: string[] = [];
@@ -388,7 +388,7 @@ describe('watched objects', () => {
   });
 
   it('are mapped again when their map function threw, after a backoff, and that is said once', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, map('a'));
     let isBroken = true;
     const mapped: string[] = [];
@@ -428,7 +428,7 @@ describe('watched objects', () => {
   });
 
   it('are gone through as a whole when more of them than are kept could not be mapped', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     let isBroken = true;
     for (let n = 0; n < 1_500; n++) server.put(Secret, { metadata: { namespace: 'default', name: `s${n}` } });
     const seen = new Set<string>();
@@ -455,7 +455,7 @@ describe('watched objects', () => {
 
 describe('a keyed controller', () => {
   it('has the strings that its map functions name as keys, enqueues others, and resyncs through its maps', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
     const seen: string[] = [];
     const { clock, settled } = await runController(
@@ -484,7 +484,7 @@ describe('a keyed controller', () => {
   });
 
   it('is not needed to tell people of other objects: a controller of a kind does it with the kinds that it reports', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     server.put(ConfigMap, map('a'));
     server.put(Secret, { metadata: { namespace: 'default', name: 's' } });
@@ -504,16 +504,14 @@ describe('a keyed controller', () => {
     );
     server.put(Secret, { metadata: { namespace: 'default', name: 's', labels: { again: 'yes' } } });
     await settled();
-    expect(
-      server.list(Event).map(({ regarding, reason }) => `${regarding?.kind} ${regarding?.name} ${reason}`),
-    ).toEqual(
+    expect(server.all(Event).map(({ regarding, reason }) => `${regarding?.kind} ${regarding?.name} ${reason}`)).toEqual(
       // Warnings go first.
       ['Secret s Unused', 'ConfigMap a Seen'],
     );
   });
 
   it('tells people of objects when something begins, also from a run that fails, but not from one that collided', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     const ends: (Error | undefined)[] = [];
     const { settled } = await runController(
@@ -549,7 +547,7 @@ describe('a keyed controller', () => {
   });
 
   it('lets every tenant see its warning while two thousand objects fail in one namespace', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     const namespaces = ['storm', ...Array.from({ length: 30 }, (_, index) => `tenant-${index}`)];
     for (let n = 0; n < 2_000; n++) server.put(Secret, { metadata: { namespace: 'storm', name: `s${n}` } });
@@ -567,8 +565,8 @@ describe('a keyed controller', () => {
         }),
       { server },
     );
-    await until(() => server.list(Event).length === 2_031);
-    const seen = server.list(Event).slice(0, 500);
+    await until(() => server.all(Event).length === 2_031);
+    const seen = server.all(Event).slice(0, 500);
     expect(new Set(seen.map(({ metadata }) => metadata?.namespace))).toEqual(new Set(namespaces));
   });
 });

@@ -21,7 +21,7 @@ import { ControllerMetrics } from './controller-metrics.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
 import { ObjectRuns } from './object-runs.ts';
-import { type Deferral, Reconciler } from './reconciler.ts';
+import { type Deferral, Reconciler, type ReconcilerOptions } from './reconciler.ts';
 import type { Run } from './run.ts';
 import type { RunShared } from './run-context.ts';
 import type { CacheReads, Source, SourceTypes } from './sources.ts';
@@ -58,6 +58,20 @@ export interface ControllerRunOptions {
   readonly drainMs: number;
   /** Ends everything at once, drain included. */
   readonly lost?: AbortSignal | undefined;
+}
+
+/** SingleRunsOptions is what runs without a queue need. */
+export interface SingleRunsOptions extends Pick<ControllerRunOptions, 'client' | 'deps'> {
+  /** Told of the keys that a run asks for. */
+  readonly enqueue: RunShared['enqueue'];
+}
+
+/** SingleRuns are runs without a queue. */
+export interface SingleRuns {
+  /** begin returns the work of a run, undefined when there is none for its key, or a deferral. */
+  readonly begin: ReconcilerOptions['begin'];
+  /** Holds the events of the runs until it is run. */
+  readonly events: EventRecorder | undefined;
 }
 
 /** ControllerState is where a controller stands: `idle` until it may work, `waiting` for its informers' first state. */
@@ -137,6 +151,11 @@ export class ControllerRunner implements Disposable {
     return waiting;
   }
 
+  /** synced resolves when every informer has its first complete state. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(signal)));
+  }
+
   /** entries shows the keys that wait, run or are blocked. */
   entries(limit?: number): QueueEntry[] {
     return this.#queue.entries(limit);
@@ -162,7 +181,7 @@ export class ControllerRunner implements Disposable {
     const over = lost ? AbortSignal.any([signal, lost]) : signal;
     this.#state = 'waiting';
     try {
-      await Promise.all(Array.from(this.#informers.values(), (informer) => informer.synced(over)));
+      await this.synced(over);
     } catch (error) {
       this.#state = 'stopped';
       if (over.aborted) return [];
@@ -225,31 +244,40 @@ export class ControllerRunner implements Disposable {
     return new EventRecorder({ client, controller, instance, clock, random, log, metrics });
   }
 
-  #start(options: ControllerRunOptions, events: EventRecorder | undefined): Reconciler {
-    const { work } = this.controller;
-    const { clock, log } = this.#options;
-    const shared = this.#shared(options);
+  /** single prepares runs for a caller without a queue, which decides which key runs and when: a unit test. */
+  single({ enqueue, ...options }: SingleRunsOptions): SingleRuns {
+    const events = this.#recorder(options.client);
+    return { begin: this.#begin({ ...this.#shared(options), enqueue }, events), events };
+  }
+
+  #begin(shared: RunShared, events: EventRecorder | undefined): SingleRuns['begin'] {
     const { controller } = this;
     const metrics = this.#metrics;
     const objects =
       this.#primary && events && new ObjectRuns({ controller, ...this.#primary, shared, events, metrics });
     const keys = new KeyedRuns({ controller, shared, events });
+    return objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run);
+  }
+
+  #start(options: ControllerRunOptions, events: EventRecorder | undefined): Reconciler {
+    const { work } = this.controller;
+    const { clock, log } = this.#options;
     const reconciler = new Reconciler({
       queue: this.#queue,
       concurrency: work.concurrency,
       timeoutMs: work.timeoutMs,
       clock,
       log,
-      metrics,
+      metrics: this.#metrics,
       idPrefix: this.#idPrefix,
-      begin: objects ? (run) => this.#beginWithObject(objects, run) : (run) => keys.begin(run),
+      begin: this.#begin(this.#shared(options), events),
       describe: (key) => this.#describe(key),
     });
     this.#reconciler = reconciler;
     return reconciler;
   }
 
-  #shared(options: ControllerRunOptions): RunShared {
+  #shared(options: Pick<ControllerRunOptions, 'client' | 'deps'>): RunShared {
     const { clock, log, cache, operator } = this.#options;
     const { name } = this.controller;
     return {

@@ -5,12 +5,17 @@ import type {
   DeleteOptions,
   List,
   ListOptions,
+  PagesOptions,
   Patch,
+  ReadTextOptions,
   RequestOptions,
   ReviewOptions,
+  StreamTextOptions,
   Subject,
+  TextStream,
   WatchOptions,
   WatchStream,
+  WritableResource,
   WriteOptions,
 } from '../client/client.ts';
 import { isStatus, livesOn } from '../writing/deletion.ts';
@@ -65,15 +70,43 @@ export class RecordingClient implements LiveClient {
     return this.#client.list(resource, this.#tied(options));
   }
 
+  pages<T extends KubernetesObject>(resource: Resource<T>, options?: PagesOptions): AsyncIterable<List<T>> {
+    return this.#client.pages(resource, this.#tied(options));
+  }
+
+  readText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: ReadTextOptions,
+  ): Promise<string> {
+    return this.#client.readText(resource, key, this.#tied(options));
+  }
+
+  streamText<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: StreamTextOptions,
+  ): Promise<TextStream> {
+    return this.#client.streamText(resource, key, this.#tied(options));
+  }
+
   watch<T extends KubernetesObject>(resource: Resource<T>, options?: WatchOptions): Promise<WatchStream<T>> {
     return this.#client.watch(resource, this.#tied(options));
   }
 
-  async create<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+  async create<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<W>,
+    options?: WriteOptions,
+  ): Promise<T> {
     return this.#written(resource, await this.#client.create(resource, object, this.#writing(options)), options);
   }
 
-  async update<T extends KubernetesObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+  async update<T extends KubernetesObject, W extends KubernetesObject = T>(
+    resource: WritableResource<T, W>,
+    object: NoInfer<T | W>,
+    options?: WriteOptions,
+  ): Promise<T> {
     return this.#written(resource, await this.#client.update(resource, object, this.#writing(options)), options);
   }
 

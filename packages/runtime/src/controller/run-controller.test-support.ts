@@ -2,22 +2,22 @@ import { VirtualClock } from '@bowline/machinery';
 import { expect, onTestFinished } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { createClient } from '../client/create-client.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { type Log, silentLog } from '../observability/log.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import type { Controller } from './controller.ts';
 import { type ControllerCache, ControllerRunner } from './controller-runner.ts';
 
 /** RunControllerOptions says what a controller is run with. */
 export interface RunControllerOptions {
-  readonly server?: SmallApiServer;
+  readonly server?: MemoryApiServer;
   readonly deps?: unknown;
   readonly log?: Log;
 }
 
 /** runController runs a controller against a small server until the test ends; time stands still unless the test moves it. */
 export async function runController(declared: Controller<never>, options: RunControllerOptions = {}) {
-  const server = options.server ?? new SmallApiServer();
+  const server = options.server ?? new MemoryApiServer();
   const clock = new VirtualClock();
   const metrics = createMetrics({ process: false });
   const client = createClient({ transport: server.transport() });

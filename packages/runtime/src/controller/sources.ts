@@ -20,9 +20,6 @@ export interface SourceOf<R extends Resource, V, I extends string> {
   readonly index: I;
 }
 
-/** NameOf is the names that reads accept. */
-export type NameOf<S> = keyof S & string;
-
 /** SourceRef is how a read says which source is meant: by its kind, or by the name it was declared with. */
 export type SourceRef<N extends string> = N | Resource<unknown, N>;
 
@@ -32,11 +29,15 @@ export interface SourceListOptions<I extends string = string> extends ReadOption
   readonly by?: { readonly [K in I]?: string } | undefined;
 }
 
+// A constraint without a name of its own: errors then list the declared kinds, and not how the list is computed.
 /** CacheReads reads what the controller declared, from the cache: no request, own writes visible at once. Never change what it returns. */
 export interface CacheReads<S> {
   /** get is one object, or undefined when there is none or the source's scope or view leaves it out. */
-  get<N extends NameOf<S>>(source: SourceRef<N>, key: ObjectKey): Value<S, N> | undefined;
-  list<N extends NameOf<S>>(source: SourceRef<N>, options?: SourceListOptions<Index<S, N>>): readonly Value<S, N>[];
+  get<N extends keyof S & string>(source: SourceRef<N>, key: ObjectKey): Value<S, N> | undefined;
+  list<N extends keyof S & string>(
+    source: SourceRef<N>,
+    options?: SourceListOptions<Index<S, N>>,
+  ): readonly Value<S, N>[];
 }
 
 type Value<S, N extends keyof S> = S[N] extends SourceType ? S[N]['value'] : never;
@@ -82,6 +83,11 @@ export interface MapOptions<T extends KubernetesObject, V extends View<T>, I ext
    */
   readonly map: (object: ViewOf<Resource<T>, V>, cache: CacheReads<S>) => Iterable<Key>;
 }
+
+/** KnownKind refuses a kind of which no id is known statically. Declaring one would declare them all: `Resource<Widget>` may be any. */
+export type KnownKind<Id extends string> = string extends Id
+  ? { readonly id: 'the type of the kind carries no id: make the kind with resource<Type>()({ … }) or defineResource' }
+  : unknown;
 
 /** NotYetDeclared refuses a second source of the same name, with words that say what to do. */
 export type NotYetDeclared<S, N extends string> = string extends N

@@ -1,8 +1,8 @@
 import { Event } from '@bowline/kubernetes/events-v1';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { defineResource } from '../resource/define-resource.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { controller } from './builder.ts';
 import type { Controller } from './controller.ts';
 import { slow } from './reconcile-error.ts';
@@ -21,7 +21,7 @@ const key = { namespace: 'default', name: 'a' };
 const probe = (text: string) => Probe.withDefaults({ metadata: key, spec: { text } });
 
 async function setUp(declared: Controller<never>) {
-  const server = new SmallApiServer();
+  const server = new MemoryApiServer();
   server.serve(Probe);
   server.serve(Event);
   server.put(Probe, probe('first'));
@@ -56,7 +56,7 @@ describe('a status that changes in every run', () => {
 
     const said = 'the status changes in every run, slowing down';
     expect(lines.filter((line) => line === said)).toEqual([said]);
-    expect(server.list(Event)).toMatchObject([
+    expect(server.all(Event)).toMatchObject([
       {
         type: 'Warning',
         reason: 'StatusNotSettling',

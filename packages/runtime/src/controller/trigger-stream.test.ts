@@ -2,8 +2,8 @@ import { EventEmitter, on } from 'node:events';
 import { ConfigMap, type ObjectKey, Secret } from '@bowline/kubernetes';
 import { untilAborted } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { describeCause } from '../queue/cause.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { controller, keyed } from './builder.ts';
 import { collectingLog, runController } from './run-controller.test-support.ts';
 
@@ -33,7 +33,7 @@ class Messages {
 describe('a trigger', () => {
   it('runs the keys of its stream, each with its cause, and leaves out those that have no object', async () => {
     const sent = new Messages();
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.put(ConfigMap, { metadata: { namespace: 'default', name: 'a' } });
     const seen: string[] = [];
     const { settled, metrics } = await runController(

@@ -34,6 +34,23 @@ export interface WriteKindOptions {
 
 type Removing<W extends WriteTypes, Id, O> = W['removes'] | (O extends { readonly remove: true } ? Id : never);
 
+/** OwningOptions says what is done with owned objects beyond watching them. */
+export interface OwningOptions<Apply extends boolean, Remove extends boolean> {
+  /** Whether `ctx.apply` writes them. False for objects that are only watched, or written with `ctx.ensure`. Defaults to true. */
+  readonly apply?: Apply | undefined;
+  /** Whether objects are also deleted, with `ctx.remove`. Defaults to false. */
+  readonly remove?: Remove | undefined;
+}
+
+/** Owning is `W` that also owns a kind. */
+export interface Owning<W extends WriteTypes, Id extends string, Apply, Remove> {
+  readonly applies: W['applies'] | (Apply extends true ? Id : never);
+  readonly ensures: W['ensures'];
+  readonly removes: W['removes'] | (Remove extends true ? Id : never);
+  readonly reports: W['reports'];
+  readonly status: W['status'];
+}
+
 /** Applying is `W` that also applies a kind. */
 export interface Applying<W extends WriteTypes, Id extends string, O> {
   readonly applies: W['applies'] | Id;
@@ -71,25 +88,28 @@ export type StatusFor<Status> = [Status] extends [never]
   ? { readonly unavailable: 'the kind has no status: give defineResource one' }
   : StatusCollector<Status>;
 
+/** OrElse is the declared ids, or where there are none a text that says what to declare: an error about `never` would not. */
+type OrElse<Ids extends string, Otherwise extends string> = [Ids] extends [never] ? Otherwise : Ids;
+
 /** ContextWrites writes the kinds that the controller declared; others do not compile. No request when nothing would change. */
 export interface ContextWrites<W extends WriteTypes> {
   /**
    * apply makes a child, whose name we chose, what it should be: server-side apply, forced, owned by the primary object. One
    * that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
    */
-  apply<R extends Resource<KubernetesObject, W['applies']>>(
+  apply<R extends Resource<KubernetesObject, OrElse<W['applies'], 'no kind: declare .owns(Kind) or .applies(Kind)'>>>(
     kind: R,
     desired: WrittenOf<R>,
     options?: ApplyOptions,
   ): Promise<Written<ObjectOf<R>>>;
   /** ensure is `apply` for names that a user chose: `options` says what makes an object ours and whether others are taken over. */
-  ensure<R extends Resource<KubernetesObject, W['ensures']>>(
+  ensure<R extends Resource<KubernetesObject, OrElse<W['ensures'], 'no kind: declare .ensures(Kind)'>>>(
     kind: R,
     desired: WrittenOf<R>,
     options: EnsureOptions<ObjectOf<R>>,
   ): Promise<Written<ObjectOf<R>>>;
   /** remove deletes an object if it is ours. Its kind is declared with `remove: true`. */
-  remove<R extends Resource<KubernetesObject, W['removes']>>(
+  remove<R extends Resource<KubernetesObject, OrElse<W['removes'], 'no kind: declare one with { remove: true }'>>>(
     kind: R,
     key: ObjectKey,
     options?: RemoveOptions,

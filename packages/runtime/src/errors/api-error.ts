@@ -85,6 +85,8 @@ export class ApiError extends BowlineError {
   readonly causes: readonly StatusCause[];
   /** How long the server asked to wait before another attempt. */
   readonly retryAfterMs: number | undefined;
+  /** Where a list whose continue token expired can go on, in the newest state. */
+  readonly continueToken: string | undefined;
   readonly request: ApiRequest;
 
   constructor(init: ApiErrorInit) {
@@ -101,6 +103,7 @@ export class ApiError extends BowlineError {
     this.details = init.body?.details;
     this.causes = init.body?.details?.causes ?? [];
     this.retryAfterMs = init.retryAfterMs;
+    this.continueToken = init.body?.metadata?.continue || undefined;
     this.request = init.request;
   }
 }

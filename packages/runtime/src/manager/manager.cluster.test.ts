@@ -2,10 +2,8 @@ import { type Cluster, cluster, type TestServiceAccount } from '@bowline/control
 import {
   ConfigMap,
   CustomResourceDefinition,
-  type KubernetesObject,
   Lease,
   type PolicyRule,
-  type Resource,
   Role,
   resource,
   Secret,
@@ -175,13 +173,12 @@ it('serves what it may read, says what it may not, and starts the rest when it m
 it('starts a controller when its kind arrives late', async () => {
   await using c = await cluster();
   const group = `${c.uniqueName('late')}.example.dev`;
-  const Widget: Resource<KubernetesObject, 'Widget'> = resource({
+  const Widget = resource({
     group,
     version: 'v1',
     kind: 'Widget',
     plural: 'widgets',
     scope: 'Namespaced',
-    id: 'Widget',
   });
   const account = await c.serviceAccount({
     rules: [leases, configMaps, { apiGroups: [group], resources: ['widgets'], verbs: ['list', 'watch'] }],

@@ -6,9 +6,9 @@ import { controller } from '../controller/builder.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import { defineOperator, type Operator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { Manager } from './manager.ts';
 import type { ManagerOptions } from './manager-options.ts';
-import { SmallApiServer } from './small-api-server.test-support.ts';
 
 interface Site {
   readonly metadata?: { readonly name?: string; readonly namespace?: string };
@@ -19,7 +19,6 @@ const Site: Resource<Site, 'Site.v1.example.dev'> = resource({
   kind: 'Site',
   plural: 'sites',
   scope: 'Namespaced',
-  id: 'Site.v1.example.dev',
 });
 
 const key = { namespace: 'default', name: 'a' };
@@ -72,7 +71,7 @@ function setUp(
 
 function world() {
   const clock = new VirtualClock();
-  return { clock, server: new SmallApiServer(clock) };
+  return { clock, server: new MemoryApiServer({ wire: clock }) };
 }
 
 /** An operator that writes one Secret per ConfigMap, and says what it did. */

@@ -1,11 +1,13 @@
-import { ConfigMap, Lease, Namespace, Node, type ObjectKey, Secret, ServiceAccount } from '@bowline/kubernetes';
+import { ConfigMap, Lease, Namespace, Node, type ObjectKey, Pod, Secret, ServiceAccount } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
+import { podLog } from '../client/pod-log.ts';
 import { controller, keyed } from '../controller/builder.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
+import type { Controller } from '../controller/controller.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import { permissionsOf } from './declared-permissions.ts';
 import { allow, OWN_NAMESPACE, type Permission } from './permission.ts';
 import { rbacManifests } from './rbac-manifests.ts';
@@ -42,6 +44,23 @@ describe('permissions of an operator', () => {
       rule('example.dev', 'sites', 'get', 'list', 'watch', 'patch'),
       rule('example.dev', 'sites/finalizers', 'update'),
       rule('example.dev', 'sites/status', 'patch'),
+    ]);
+  });
+
+  it('follow from owning alone, and are those of reading where it only watches', () => {
+    const rulesOfSecrets = (declared: Controller<unknown>) =>
+      permissionsOf(defineOperator({ name: 'site', controllers: [declared] })).cluster.filter(({ resources }) =>
+        resources?.includes('secrets'),
+      );
+    const owning = controller(Site);
+    expect(rulesOfSecrets(owning.owns(Secret).reconcile(() => {}))).toEqual([
+      rule('', 'secrets', 'get', 'list', 'watch', 'create', 'patch'),
+    ]);
+    expect(rulesOfSecrets(owning.owns(Secret, { remove: true }).reconcile(() => {}))).toEqual([
+      rule('', 'secrets', 'get', 'list', 'watch', 'create', 'patch', 'delete'),
+    ]);
+    expect(rulesOfSecrets(owning.owns(Secret, { apply: false }).reconcile(() => {}))).toEqual([
+      rule('', 'secrets', 'get', 'list', 'watch'),
     ]);
   });
 
@@ -164,9 +183,10 @@ describe('a restricted client', () => {
     allow(['get', 'watch'], Secret, { names: ['key'] }),
     allow(['create'], Lease, { namespaces: [OWN_NAMESPACE] }),
     allow(['create'], ServiceAccount, { subresource: 'token', names: ['a'] }),
+    allow(['get'], Pod, { subresource: 'proxy' }),
   ];
   const setUp = () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     const client = createClient({ transport: server.transport() });
     return { server, client: restricted(client, permissions, { operator: 'site', namespace: 'own' }) };
   };
@@ -189,8 +209,10 @@ describe('a restricted client', () => {
     await client.onLeaseLane().create(Lease, { metadata: { namespace: 'own', name: 'x' } });
     await client.watch(Secret, { namespace: 'a', fieldSelector: 'metadata.name=key' });
     await client.mayI({ verb: 'get', resource: 'pods' }).catch(ignore);
+    // RBAC knows the subresource alone, whatever path follows it.
+    await client.readText(Pod, secret, { subresource: 'proxy/metrics' }).catch(ignore);
     for (const path of FREE_PATHS) await client.raw(path).catch(ignore);
-    expect(server.requests).toHaveLength(6 + FREE_PATHS.length);
+    expect(server.requests).toHaveLength(7 + FREE_PATHS.length);
   });
 
   type Call = (client: ReturnType<typeof setUp>['client']) => Promise<unknown>;
@@ -206,11 +228,11 @@ describe('a restricted client', () => {
     [
       'a patch',
       (c) => c.patch(Secret, secret, { type: 'merge', body: {} }),
-      /may patch secrets key in namespace a: declare \.applies\(Secret\) or \.ensures\(Secret\)/,
+      /may patch secrets key in namespace a: declare \.owns\(Secret\), \.applies\(Secret\) or \.ensures\(Secret\)/,
     ],
     ['a creation', (c) => c.create(Secret, { metadata: secret }), /may create secrets in namespace a/],
     ['an update', (c) => c.update(Secret, { metadata: secret }), /add allow\(\['update'\], Secret\)/],
-    ['a deletion', (c) => c.delete(Secret, secret), /\.applies\(Secret, \{ remove: true \}\)/],
+    ['a deletion', (c) => c.delete(Secret, secret), /\.owns\(Secret, \{ remove: true \}\)/],
     ['deleting many', (c) => c.deleteCollection(Secret, { namespace: 'a' }), /\['deletecollection'\], Secret/],
     [
       'a subresource',
@@ -218,6 +240,12 @@ describe('a restricted client', () => {
       /may patch configmaps\/status key .*allow\(\['patch'\], ConfigMap, \{ subresource: 'status' \}\)/,
     ],
     ['a token', (c) => c.requestToken(secret), /serviceaccounts\/token/],
+    [
+      'a log',
+      (c) => c.readText(Pod, secret, podLog()),
+      /may get pods\/log key .*add allow\(\['get'\], Pod, \{ subresource: 'log' \}\)/,
+    ],
+    ['a stream of a log', (c) => c.streamText(Pod, secret, podLog({ follow: true })), /may get pods\/log/],
     [
       'a question about others',
       (c) => c.maySubject({ user: 'x' }, { verb: 'get', resource: 'pods' }),

@@ -83,7 +83,8 @@ function attemptOf(request: ApiRequest): Attempt | undefined {
   const { verb, resource: kind, subresource, key } = request;
   if (!kind) return undefined;
   const namespace = key?.namespace ?? request.namespace;
-  return { verb, kind, subresource, namespace, name: nameIn(request) };
+  // What comes behind the first word is a path of the subresource's own: `proxy/metrics` is `proxy` to RBAC.
+  return { verb, kind, subresource: subresource?.split('/', 1)[0], namespace, name: nameIn(request) };
 }
 
 /** The name that is in the URL: of a creation's none, unless a subresource is meant; of a collection's the one that it selects. */

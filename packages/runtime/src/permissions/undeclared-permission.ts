@@ -36,9 +36,9 @@ function declarationFor(verb: string, kind: string): string | undefined {
     return `declare .owns(${kind}) or .watches(${kind}, …) on a controller`;
   }
   if (verb === 'create' || verb === 'patch') {
-    return `declare .applies(${kind}) or .ensures(${kind}) on a controller and write with ctx.apply or ctx.ensure`;
+    return `declare .owns(${kind}), .applies(${kind}) or .ensures(${kind}) on a controller and write with ctx.apply or ctx.ensure`;
   }
-  if (verb === 'delete') return `declare .applies(${kind}, { remove: true }) on a controller and use ctx.remove`;
+  if (verb === 'delete') return `declare .owns(${kind}, { remove: true }) on a controller and use ctx.remove`;
   return undefined;
 }
 

@@ -41,12 +41,12 @@ export interface CustomResource<T = KubernetesObject, W = KubernetesObject, Id e
   /** withDefaults is a written object as it will be read: apiVersion, kind and the schema's defaults filled in. */
   withDefaults(object: W): T;
   /** Never set: carries `W`. */
-  readonly written?: W;
+  readonly written?: W | undefined;
 }
 
 /** WrittenOf is the static type of a resource's objects as somebody writes them: what has a default may be left out. */
 export type WrittenOf<R extends Resource> = 'definition' extends keyof R
-  ? R extends { readonly written?: infer W }
+  ? R extends { readonly written?: infer W | undefined }
     ? W
     : ObjectOf<R>
   : ObjectOf<R>;

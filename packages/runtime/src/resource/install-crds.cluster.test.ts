@@ -80,7 +80,7 @@ describe('installing a kind', () => {
     });
     const status = { observedGeneration: 1, conditions: [condition] };
     await c.admin.patch(Told, key, { type: 'merge', body: { status } }, { subresource: 'status' });
-    const older = resource<KubernetesObject>({ ...Told, version: 'v1beta1', id: 'Told.v1beta1' });
+    const older = resource({ ...Told, version: 'v1beta1' });
     await c.admin.patch(older, key, { type: 'merge', body: { spec: { size: 4 } } });
     expect(await c.admin.get(Told, key)).toMatchObject({ spec: { size: 4 }, status });
   });

@@ -1,16 +1,15 @@
-import { ConfigMap, type KubernetesObject, Namespace, resource } from '@bowline/kubernetes';
+import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import { admit } from './answer.ts';
 import { checkWebhooks, differsFrom, serverNames, webhookConfigurations } from './configurations.ts';
 import { mutating, validating } from './declare.ts';
 
-const Ship = resource<KubernetesObject>({
+const Ship = resource({
   group: 'sea.example.com',
   version: 'v1',
   kind: 'Ship',
   plural: 'ships',
   scope: 'Namespaced',
-  id: 'Ship.v1.sea.example.com',
 });
 const guard = validating(Ship, {
   name: 'guard',

@@ -8,13 +8,12 @@ import { admit, deny } from './answer.ts';
 import { mutating, validating } from './declare.ts';
 import type { Webhook, WebhookOptions } from './webhook.ts';
 
-const Ship = resource<KubernetesObject & { spec?: { name: string } }>({
+const Ship = resource<KubernetesObject & { spec?: { name: string } }>()({
   group: 'sea.example.com',
   version: 'v1',
   kind: 'Ship',
   plural: 'ships',
   scope: 'Namespaced',
-  id: 'Ship.v1.sea.example.com',
 });
 
 const usual: WebhookOptions<'CREATE', 'None'> = { name: 'gate', operations: ['CREATE'] };

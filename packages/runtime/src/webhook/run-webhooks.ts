@@ -1,8 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, systemRandom, untilAborted } from '@bowline/machinery';
-import type { Informer } from '../cache/informer.ts';
-import { cacheReads, indexName, leftOutOf } from '../controller/cache-reads.ts';
-import type { CacheReads, SourceTypes } from '../controller/sources.ts';
 import { silentLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import type { HealthCheck } from '../operations/health.ts';
@@ -14,9 +11,9 @@ import { ManagedCertificates } from './certificates/managed-certificates.ts';
 import { noTrust, type Trust } from './certificates/trust.ts';
 import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations } from './configurations.ts';
 import { WebhookClients } from './dry-run-guard.ts';
-import type { Webhook } from './webhook.ts';
 import { webhookRoute } from './webhook-route.ts';
 import { WebhookServers } from './webhook-servers.ts';
+import { WebhookSources } from './webhook-sources.ts';
 import type { RunningWebhooks, WebhooksOptions } from './webhooks-options.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -37,7 +34,7 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
   const failed = new AbortController();
   const signal = AbortSignal.any([given, failed.signal]);
   setMaxListeners(0, signal);
-  const sources = new Sources(options);
+  const sources = new WebhookSources(options);
   const clients = new WebhookClients(options.client, options.cache);
   const servers = options.servers ?? new WebhookServers({ wire, log });
   signal.throwIfAborted();
@@ -136,43 +133,6 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
   // Configurations that are made here have nobody else to learn the authority from.
   const told = certificates.inject || own ? trust() : noTrust;
   return new GivenCertificates({ ...common, place, names: serverNames(address), trust: told });
-}
-
-/** Sources are the informers that handlers read. */
-class Sources {
-  readonly #reads = new Map<Webhook, CacheReads<SourceTypes>>();
-  readonly #informers: Informer<unknown>[] = [];
-
-  constructor({ webhooks, cache }: Pick<WebhooksOptions, 'webhooks' | 'cache'>) {
-    for (const webhook of webhooks) {
-      const informers = new Map<string, Informer<unknown>>();
-      for (const source of webhook.sources) {
-        if (source.isLeftOut) continue;
-        const { name, resource, view, namespaces, labelSelector, fieldSelector, indexes } = source;
-        // The builder held kind, view and indexes together; here they are erased.
-        const informer: Informer<unknown> = cache.informer(resource as never, {
-          view: view as never,
-          namespaces,
-          labelSelector,
-          fieldSelector,
-        });
-        for (const [index, values] of Object.entries(indexes)) {
-          informer.addIndex(indexName(`webhook/${webhook.name}`, name, index), values);
-        }
-        informers.set(name, informer);
-        this.#informers.push(informer);
-      }
-      this.#reads.set(webhook, cacheReads(`webhook/${webhook.name}`, informers, leftOutOf(webhook.sources)));
-    }
-  }
-
-  readsOf(webhook: Webhook): CacheReads<SourceTypes> {
-    return this.#reads.get(webhook) ?? cacheReads(`webhook/${webhook.name}`, new Map());
-  }
-
-  async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#informers.map((informer) => informer.synced(signal)));
-  }
 }
 
 async function firstCertificate(certificates: CertificateSource, signal: AbortSignal): Promise<void> {

@@ -298,13 +298,12 @@ interface Ship extends KubernetesObject {
 
 async function shipKind(c: Cluster): Promise<Resource<Ship>> {
   const group = `${c.uniqueName('g')}.example.com`;
-  const kind = resource<Ship>({
+  const kind = resource<Ship>()({
     group,
     version: 'v1',
     kind: 'Ship',
     plural: 'ships',
     scope: 'Namespaced',
-    id: `Ship.v1.${group}`,
   });
   const name = `ships.${group}`;
   await c.admin.create(CustomResourceDefinition, {

@@ -4,8 +4,8 @@ import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { type ScriptedAnswer, ScriptedTransport } from '../client/scripted-transport.test-support.ts';
-import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { type Log, silentLog } from '../observability/log.ts';
+import { MemoryApiServer } from '../testing/memory-api-server.ts';
 import type { EventMessage, EventReport } from './event.ts';
 import { EventRecorder, type EventRecorderOptions } from './event-recorder.ts';
 
@@ -137,7 +137,7 @@ describe('EventRecorder', () => {
   });
 
   it('lets every tenant see its warning while two thousand pods fail in one namespace', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     let inFlight = 0;
     let mostInFlight = 0;
@@ -174,11 +174,11 @@ describe('EventRecorder', () => {
   });
 
   it('sends a warning that lasts again after the process was killed before it was sent, and not once it was', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     const newProcess = () =>
       new EventRecorder({ client: createClient({ transport: server.transport() }), controller: 'c', instance: 'i' });
-    const reasons = () => server.list(Event).map(({ reason }) => reason);
+    const reasons = () => server.all(Event).map(({ reason }) => reason);
     const killed = newProcess();
     killed.transitions(ConfigMap, object, [broken, ready]);
     for (let restart = 0; restart < 3; restart++) {
@@ -195,7 +195,7 @@ describe('EventRecorder', () => {
   });
 
   it('does not repeat after a restart what looks of keys had delivered before', async () => {
-    const server = new SmallApiServer();
+    const server = new MemoryApiServer();
     server.serve(Event);
     const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'pod', uid: 'p' };
     for (let restart = 0; restart < 3; restart++) {
@@ -204,7 +204,7 @@ describe('EventRecorder', () => {
       process.reports('key', [{ regarding, message: broken }]);
       await process.run(AbortSignal.abort());
     }
-    expect(server.list(Event)).toHaveLength(1);
+    expect(server.all(Event)).toHaveLength(1);
   });
 
   it('sends what was recorded several times before its turn as one event with its count', async () => {

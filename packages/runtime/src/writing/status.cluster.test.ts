@@ -48,13 +48,12 @@ async function install(c: Cluster): Promise<Resource<Thing>> {
   await c.until(CustomResourceDefinition, { name }, ({ status }) =>
     Boolean(status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True')),
   );
-  const things = resource<Thing>({
+  const things = resource<Thing>()({
     group,
     version: 'v1',
     kind: 'Thing',
     plural: 'things',
     scope: 'Namespaced',
-    id: `Thing.v1.${group}`,
   });
   // Established says that it is about to be served.
   for (;;) {

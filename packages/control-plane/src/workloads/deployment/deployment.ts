@@ -42,7 +42,7 @@ export function deployments(): Controller<WorkloadDeps> {
       .reconcile(async ({ key, get, list, live, clock, deps: { events } }) => {
         const found = get(Deployment, parseKey(key));
         if (!found) return;
-        let deployment = found;
+        let deployment: Deployment = found;
         const { namespace, uid = '', deletionTimestamp } = deployment.metadata ?? {};
         const candidates = [
           ...list(ReplicaSet, { by: { owner: uid } }),

@@ -87,6 +87,5 @@ function describe(group: string, version: string, kind: string, plural: string, 
     kind,
     plural,
     scope: scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
-    id: `${kind}.${version}.${group}`,
   });
 }

@@ -55,7 +55,7 @@ export function scheduler(): Controller<WorkloadDeps> {
       const loads = list(Node).map((node): NodeLoad => {
         const name = node.metadata?.name ?? '';
         const there = list(Pod, { by: { node: name } });
-        const known = new Set(there.map(({ metadata }) => metadata?.uid));
+        const known = new Set<string | undefined>(there.map(({ metadata }) => metadata?.uid));
         return { node, pods: [...there, ...assumed.on(name).filter(({ metadata }) => !known.has(metadata?.uid))] };
       });
       const placement = place(pod, loads, (name) => get(Namespace, { name })?.metadata.labels);

@@ -3,8 +3,8 @@ import { ConfigMap, Secret, ValidatingWebhookConfiguration } from '@bowline/kube
 import { seededRandom, systemClock, VirtualClock } from '@bowline/machinery';
 import { Cache } from '../../cache/cache.ts';
 import { createClient } from '../../client/create-client.ts';
-import { SmallApiServer } from '../../manager/small-api-server.test-support.ts';
 import { createLog } from '../../observability/create-log.ts';
+import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { admit } from '../answer.ts';
 import { serverNames, webhookConfigurations } from '../configurations.ts';
@@ -34,7 +34,7 @@ export interface Replica {
  * change of a served certificate it checks what must always hold, and keeps what did not in `violations`.
  */
 export class CertificateWorld implements AsyncDisposable {
-  readonly server = new SmallApiServer();
+  readonly server = new MemoryApiServer();
   readonly clock = new VirtualClock();
   readonly violations: string[] = [];
   readonly logged: string[] = [];

@@ -13,9 +13,9 @@ import {
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Cache } from '../../cache/cache.ts';
 import { createClient } from '../../client/create-client.ts';
-import { SmallApiServer } from '../../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../../observability/create-metrics.ts';
 import { silentLog } from '../../observability/log.ts';
+import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import { admit } from '../answer.ts';
 import { webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
@@ -204,7 +204,7 @@ it('waits for a folder that is not there yet', async () => {
 const KEY = { namespace: 'sea-system', name: 'from-cert-manager' };
 
 function secretServer() {
-  const server = new SmallApiServer();
+  const server = new MemoryApiServer();
   server.serve(ValidatingWebhookConfiguration);
   const client = createClient({ transport: server.transport() });
   const cache = new Cache({ client, wire: systemClock });

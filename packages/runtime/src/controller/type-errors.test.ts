@@ -1,0 +1,152 @@
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+const COLUMNS = 100;
+/** A terminal of 24 lines shows the message, the line of code that it is about, and where that is. */
+const MAX_LINES = 15;
+
+const CONFIG = fileURLToPath(new URL('../../../../tsconfig.base.json', import.meta.url));
+
+const PREAMBLE = `
+import { ConfigMap, Deployment, type ObjectOf, type Resource, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
+import { controller } from './builder.ts';
+import { defineResource } from '../resource/define-resource.ts';
+
+const fields = { title: s.string(), replicas: s.integer().default(1), theme: s.enum(['light', 'dark']), hosts: s.array(s.string()) };
+const Site = defineResource({ group: 'example.dev', version: 'v1', kind: 'Site', scope: 'Namespaced', spec: s.object({ ...fields, pages: s.array(s.object(fields)) }), status: s.object({ ...fields, url: s.string().optional() }) });
+const Page = defineResource({ group: 'example.dev', version: 'v1', kind: 'Page', scope: 'Namespaced', spec: s.object({ ...fields, parts: s.array(s.object(fields)) }) });
+type Page = ObjectOf<typeof Page>;
+const metadata = { namespace: 'a', name: 'b' };
+const page = { title: 'a', theme: 'light' as const, hosts: [], parts: [] };
+`;
+
+interface Mistake {
+  readonly what: string;
+  readonly code: string;
+  /** The part of the message that helps. */
+  readonly says: string;
+}
+
+const declared = 'controller(Site).applies(ConfigMap).owns(Deployment)';
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    what: 'an undeclared built-in kind in apply',
+    code: `${declared}.reconcile(async ({ apply }) => { await apply(Secret, { metadata }); });`,
+    says: `'"Secret.v1."' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
+  },
+  {
+    what: 'an undeclared custom kind in apply',
+    code: `${declared}.reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: {} as never }); });`,
+    says: `'"Page.v1.example.dev"' is not assignable to type '"ConfigMap.v1." | "Deployment.v1.apps"'`,
+  },
+  {
+    what: 'any kind in apply where none is declared',
+    code: 'controller(Site).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: {} as never }); });',
+    says: 'no kind: declare .owns(Kind) or .applies(Kind)',
+  },
+  {
+    what: 'any kind in ensure where none is declared',
+    code: `${declared}.reconcile(async ({ ensure }) => { await ensure(Secret, { metadata }, { labels: {} }); });`,
+    says: 'no kind: declare .ensures(Kind)',
+  },
+  {
+    what: 'a kind that is not declared for removal',
+    code: `${declared}.reconcile(async ({ remove }) => { await remove(ConfigMap, metadata); });`,
+    says: 'no kind: declare one with { remove: true }',
+  },
+  {
+    what: 'an undeclared custom kind in get',
+    code: `${declared}.reconcile(({ get }) => { get(Page, metadata); });`,
+    says: `'"Page.v1.example.dev"' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
+  },
+  {
+    what: 'an undeclared built-in kind in list',
+    code: `${declared}.reconcile(({ list }) => { list(Secret); });`,
+    says: `'"Secret.v1."' is not assignable to type '"Site.v1.example.dev" | "Deployment.v1.apps"'`,
+  },
+  {
+    what: 'a kind whose type carries no id',
+    code: 'controller(Site).applies(Page as Resource<Page>);',
+    says: 'make the kind with resource<Type>()({ … }) or defineResource',
+  },
+  {
+    what: 'a source that is declared twice',
+    code: 'controller(Site).owns(Secret).watches(Secret, { map: () => [] });',
+    says: 'give this one a name of its own with',
+  },
+  {
+    what: 'an unknown field of a desired object',
+    code: 'controller(Site).applies(Page).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: { ...page, sise: 1 } }); });',
+    says: "'sise' does not exist",
+  },
+  {
+    what: 'a value of the wrong type in a desired object',
+    code: `${declared}.reconcile(async ({ apply }) => { await apply(Deployment, { metadata, spec: { replicas: '3', selector: {}, template: {} } }); });`,
+    says: "'string' is not assignable to type 'number'",
+  },
+  {
+    what: 'a missing field of a desired object',
+    code: "controller(Site).applies(Page).reconcile(async ({ apply }) => { await apply(Page, { metadata, spec: { title: 'a' } }); });",
+    says: 'parts, theme, hosts',
+  },
+  {
+    what: 'the status of a kind that has none',
+    code: "controller(Page).reconcile(({ status }) => { status.condition('Ready', true, 'Done', 'done'); });",
+    says: 'the kind has no status: give defineResource one',
+  },
+  {
+    what: 'a field that the status lacks',
+    code: "controller(Site).reconcile(({ status }) => { status.set({ uri: 'a' }); });",
+    says: "'uri' does not exist",
+  },
+];
+
+/** messagesOf compiles each text as a file of its own beside this one, so that a mistake's messages are its own. */
+function messagesOf(texts: readonly string[]): readonly string[] {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const { config } = ts.readConfigFile(CONFIG, (path) => ts.sys.readFile(path)) as {
+    config: { compilerOptions: object };
+  };
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...config.compilerOptions, noEmit: true, noUnusedLocals: false },
+    folder,
+  );
+  const files = new Map(texts.map((text, index) => [`${folder}mistake-${index}.ts`, text]));
+  const disk = ts.createCompilerHost(options);
+  const host: ts.CompilerHost = {
+    ...disk,
+    fileExists: (name) => files.has(name) || disk.fileExists(name),
+    readFile: (name) => files.get(name) ?? disk.readFile(name),
+    getSourceFile: (name, version, ...rest) => {
+      const text = files.get(name);
+      return text === undefined ? disk.getSourceFile(name, version, ...rest) : ts.createSourceFile(name, text, version);
+    },
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  return [...files.keys()].map((name) =>
+    program
+      .getSemanticDiagnostics(program.getSourceFile(name))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+      .join('\n'),
+  );
+}
+
+/** How many lines of a terminal a message takes. */
+function screenLines(message: string): number {
+  return message.split('\n').reduce((lines, line) => lines + Math.max(1, Math.ceil(line.length / COLUMNS)), 0);
+}
+
+// One program for all: what takes time is to read the types of the packages, once.
+it('says of a mistake about a kind what to do, in a few lines', () => {
+  const [correct, ...messages] = messagesOf([PREAMBLE, ...MISTAKES.map(({ code }) => `${PREAMBLE}${code}\n`)]);
+  expect(correct).toBe('');
+  for (const [index, { what, says }] of MISTAKES.entries()) {
+    const message = messages[index] ?? '';
+    expect(message, what).toContain(says);
+    expect(screenLines(message), `${what}:\n${message}`).toBeLessThanOrEqual(MAX_LINES);
+    expect(message, what).not.toContain('exactOptionalPropertyTypes');
+  }
+}, 120_000);

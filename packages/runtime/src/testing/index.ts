@@ -1,0 +1,11 @@
+export { type GivenObject, given } from './given.ts';
+export type { RecordedWrite } from './memory-api-server.ts';
+export {
+  type ControllerTest,
+  type EnqueuedKey,
+  type RecordedEvent,
+  type RunOptions,
+  testController,
+} from './test-controller.ts';
+export { type ReviewOptions, type ReviewOutcome, testWebhook, type WebhookTest } from './test-webhook.ts';
+export type { DepsOption, UnitOptions } from './unit-world.ts';

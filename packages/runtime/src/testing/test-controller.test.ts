@@ -1,0 +1,213 @@
+import { ConfigMap, type ObjectOf, Pod, Secret } from '@bowline/kubernetes';
+import { s } from '@bowline/machinery/schema';
+import { describe, expect, it } from 'vitest';
+import { controller, keyed } from '../controller/builder.ts';
+import { terminal } from '../controller/reconcile-error.ts';
+import { allow } from '../permissions/permission.ts';
+import { defineResource } from '../resource/define-resource.ts';
+import { given, testController } from './index.ts';
+
+const Site = defineResource({
+  group: 'example.dev',
+  version: 'v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  spec: s.object({ title: s.string(), pages: s.integer().min(1).default(1) }),
+  status: s.object({ words: s.integer().optional() }),
+});
+type Site = ObjectOf<typeof Site>;
+
+const key = { namespace: 'shop', name: 'a' };
+const site = given(Site, { metadata: key, spec: { title: 'hello world' } });
+
+const sites = controller(Site)
+  .using<{ readonly greeting: string }>()
+  .owns(ConfigMap, { remove: true })
+  .ensures(Secret)
+  .reconcile(async ({ object, apply, ensure, status, event, enqueue, clock, deps, causes, attempt, live }) => {
+    const { title, pages } = object.spec;
+    if (title === '') throw terminal('NoTitle', 'give it a title');
+    await apply(ConfigMap, { metadata: key, data: { title: `${deps.greeting} ${title} ${pages}` } });
+    await ensure(Secret, { metadata: { ...key, name: 'chosen' }, type: 'Opaque' }, { labels: { site: key.name } });
+    status.set({ words: title.split(' ').length });
+    event('Normal', 'Published', `attempt ${attempt} with ${causes.length} causes`);
+    enqueue({ namespace: 'shop', name: 'b' }, { afterMs: 5 });
+    if (title === 'pods') await live.list(Pod);
+    return { requeueAfterMs: 60_000 - clock.monotonic() };
+  })
+  .cleanup(async ({ remove, event }) => {
+    await remove(ConfigMap, key);
+    event('Normal', 'Unpublished', 'it is gone');
+  });
+
+const deps = { greeting: 'I say' };
+
+describe('a controller of a kind in a unit test', () => {
+  it('does what it does in a cluster: finalizer, children, status, events and further keys', async () => {
+    await using t = await testController(sites, { objects: [site], deps });
+    expect(await t.reconcile(key)).toEqual({ requeueAfterMs: 60_000 });
+    expect(t.get(ConfigMap, key)).toMatchObject({
+      data: { title: 'I say hello world 1' },
+      metadata: { ownerReferences: [{ kind: 'Site', name: 'a', uid: t.get(Site, key)?.metadata?.uid }] },
+    });
+    expect(t.get(Site, key)).toMatchObject({
+      metadata: { finalizers: ['example.dev/finalizer'], generation: 1 },
+      status: { words: 2, observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    expect(t.writes.map(({ verb, kind, subresource }) => [verb, kind, subresource])).toEqual([
+      ['patch', 'Site', undefined],
+      ['apply', 'ConfigMap', undefined],
+      ['create', 'Secret', undefined],
+      ['patch', 'Site', 'status'],
+    ]);
+    expect(t.writes[1]).toMatchObject({ key, fieldManager: 'bowline-unit-site' });
+    expect(t.events).toMatchObject([
+      { type: 'Normal', reason: 'Published', note: 'attempt 1 with 0 causes', regarding: { kind: 'Site', name: 'a' } },
+    ]);
+    expect(t.enqueued).toEqual([{ key: { namespace: 'shop', name: 'b' }, afterMs: 5 }]);
+  });
+
+  it('writes nothing in a second run, and only what differs after a change', async () => {
+    await using t = await testController(sites, { objects: [site], deps });
+    await t.reconcile(key);
+    await t.clock.advance(1000);
+    expect(await t.reconcile(key)).toEqual({ requeueAfterMs: 59_000 });
+    expect(t.writes).toEqual([]);
+    expect(t.events).toEqual([]);
+    t.put(Site, { ...(t.get(Site, key) as Site), spec: { title: 'other', pages: 1 } });
+    await t.reconcile(key, { attempt: 2 });
+    expect(t.writes.map(({ kind }) => kind)).toEqual(['ConfigMap', 'Site']);
+    expect(t.get(ConfigMap, key)?.data).toEqual({ title: 'I say other 1' });
+    expect(t.get(Site, key)).toMatchObject({
+      metadata: { generation: 2 },
+      status: { words: 1, observedGeneration: 2 },
+    });
+  });
+
+  it('repairs a child that somebody changed', async () => {
+    await using t = await testController(sites, { objects: [site], deps });
+    await t.reconcile(key);
+    t.put(ConfigMap, { ...t.get(ConfigMap, key), data: { title: 'mine' } });
+    await t.reconcile(key);
+    expect(t.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['apply ConfigMap']);
+    expect(t.get(ConfigMap, key)?.data).toEqual({ title: 'I say hello world 1' });
+  });
+
+  it('cleans up an object that is being deleted, and lets it go', async () => {
+    await using t = await testController(sites, { objects: [site], deps });
+    await t.reconcile(key);
+    await t.delete(Site, key);
+    expect(t.get(Site, key)?.metadata?.deletionTimestamp).toBeDefined();
+    await t.reconcile(key);
+    expect(t.writes.map(({ verb, kind }) => `${verb} ${kind}`)).toEqual(['delete ConfigMap', 'patch Site']);
+    expect(t.events).toMatchObject([{ reason: 'Unpublished' }]);
+    expect(t.get(ConfigMap, key)).toBeUndefined();
+    expect(t.get(Site, key)).toBeUndefined();
+  });
+
+  it('rejects with what the function threw, after status and events were written', async () => {
+    const bad = given(Site, { metadata: key, spec: { title: '' } });
+    await using t = await testController(sites, { objects: [bad], deps });
+    await expect(t.reconcile(key)).rejects.toMatchObject({ message: 'give it a title' });
+    expect(t.get(Site, key)?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'NoTitle' }),
+    );
+    expect(t.events).toMatchObject([{ type: 'Warning', reason: 'NoTitle', note: 'give it a title' }]);
+  });
+
+  it('never touches an object that is not its own', async () => {
+    const foreign = given(ConfigMap, { metadata: key, data: { title: 'mine' } });
+    await using t = await testController(sites, { objects: [site, foreign], deps });
+    await expect(t.reconcile(key)).rejects.toMatchObject({ code: 'BOWLINE_FOREIGN_OBJECT' });
+    expect(t.get(ConfigMap, key)?.data).toEqual({ title: 'mine' });
+  });
+
+  it('refuses what the operator does not declare, unless the test allows it', async () => {
+    const pods = given(Site, { metadata: key, spec: { title: 'pods' } });
+    await using refused = await testController(sites, { objects: [pods], deps });
+    await expect(refused.reconcile(key)).rejects.toMatchObject({ code: 'BOWLINE_UNDECLARED_PERMISSION' });
+    const pod = given(Pod, { metadata: { namespace: 'shop', name: 'p' } });
+    const permissions = [allow(['list'], Pod)];
+    await using allowed = await testController(sites, { objects: [pods, pod], deps, permissions });
+    await expect(allowed.reconcile(key)).resolves.toBeDefined();
+  });
+
+  it('refuses a write that the schema of its kind does not allow', async () => {
+    const writing = controller(ConfigMap)
+      .applies(Site)
+      .reconcile(async ({ apply }) => {
+        await apply(Site, { metadata: key, spec: { title: 'a', pages: 0 } });
+      });
+    await using t = await testController(writing, { objects: [given(ConfigMap, { metadata: key })] });
+    await expect(t.reconcile(key)).rejects.toMatchObject({
+      code: 'BOWLINE_API_INVALID',
+      message: expect.stringContaining('spec.pages'),
+    });
+  });
+
+  it('leaves a paused object alone, and says which object a test forgot', async () => {
+    const annotations = { 'bowline.dev/paused': 'true' };
+    const paused = given(Site, { metadata: { ...key, annotations }, spec: { title: 'a' } });
+    await using t = await testController(sites, { objects: [paused], deps });
+    await t.reconcile(key);
+    expect(t.writes).toEqual([]);
+    await expect(t.reconcile({ ...key, name: 'none' })).rejects.toMatchObject({
+      code: 'BOWLINE_UNIT_TEST_INVALID',
+      message: 'there is no Site shop/none: add it with given(Site, …)',
+    });
+  });
+
+  it('needs what the controller needs', async () => {
+    // @ts-expect-error the controller needs a greeting
+    await using t = await testController(sites, { objects: [site] });
+    await expect(t.reconcile(key)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('a keyed controller in a unit test', () => {
+  const totals = keyed('totals')
+    .watches(ConfigMap, {
+      labelSelector: 'count=yes',
+      indexes: { team: ({ metadata }) => [metadata.labels?.team ?? ''] },
+      map: ({ metadata }) => [metadata.labels?.team ?? ''],
+    })
+    .ensures(Secret)
+    .reports(ConfigMap)
+    .reconcile(async ({ key: team, list, ensure, eventAbout }) => {
+      const maps = list(ConfigMap, { by: { team } });
+      const metadata = { namespace: 'shop', name: `total-${team}` };
+      await ensure(
+        Secret,
+        { metadata, type: 'Opaque', data: { total: btoa(String(maps.length)) } },
+        { labels: { team } },
+      );
+      for (const each of maps)
+        eventAbout({ ...each, apiVersion: 'v1', kind: 'ConfigMap' }, 'Normal', 'Counted', 'it was counted');
+    });
+  const map = (name: string, team: string, count = 'yes') =>
+    given(ConfigMap, { metadata: { namespace: 'shop', name, labels: { team, count } } });
+
+  it('runs a key of any text, and reads caches with their selectors and indexes', async () => {
+    const objects = [map('a', 'red'), map('b', 'red'), map('c', 'blue'), map('d', 'red', 'no')];
+    await using t = await testController(totals, { objects });
+    await t.reconcile('red');
+    expect(t.writes).toMatchObject([
+      {
+        verb: 'create',
+        kind: 'Secret',
+        key: { namespace: 'shop', name: 'total-red' },
+        body: { data: { total: btoa('2') } },
+      },
+    ]);
+    expect(t.events.map(({ regarding }) => regarding?.name)).toEqual(['a', 'b']);
+  });
+
+  it('sees what other clients change', async () => {
+    await using t = await testController(totals, { objects: [map('a', 'red')] });
+    const { kind, object } = map('b', 'red');
+    t.put(kind, object);
+    await t.delete(ConfigMap, { namespace: 'shop', name: 'a' });
+    await t.reconcile('red');
+    expect(t.events.map(({ regarding }) => regarding?.name)).toEqual(['b']);
+  });
+});

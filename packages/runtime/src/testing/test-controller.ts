@@ -1,0 +1,146 @@
+import { type KubernetesObject, keyString, type ObjectKey, type ObjectOf, type Resource } from '@bowline/kubernetes';
+import type { ObjectReference } from '@bowline/kubernetes/core-v1';
+import type { Event } from '@bowline/kubernetes/events-v1';
+import type { VirtualClock } from '@bowline/machinery';
+import { PAUSED_ANNOTATION } from '../cache/paused.ts';
+import type { EnqueueOptions, ReconcileResult } from '../controller/context.ts';
+import type { Controller } from '../controller/controller.ts';
+import { ControllerRunner } from '../controller/controller-runner.ts';
+import { Run } from '../controller/run.ts';
+import { noMetrics } from '../observability/metrics.ts';
+import { defineOperator } from '../operator/operator.ts';
+import type { Cause } from '../queue/cause.ts';
+import type { WrittenOf } from '../resource/custom-resource.ts';
+import type { RecordedWrite } from './memory-api-server.ts';
+import { type DepsOption, type UnitOptions, UnitWorld, unitTestProblem } from './unit-world.ts';
+
+/** RunOptions says what a run knows of the ones before it. */
+export interface RunOptions {
+  /** 1 for the first try. Defaults to 1. */
+  readonly attempt?: number | undefined;
+  /** Why it runs. Defaults to no cause. */
+  readonly causes?: readonly Cause[] | undefined;
+}
+
+/** RecordedEvent is an event that a run sent. */
+export interface RecordedEvent {
+  readonly type: string | undefined;
+  readonly reason: string | undefined;
+  readonly note: string | undefined;
+  readonly regarding: ObjectReference | undefined;
+}
+
+/** EnqueuedKey is a key that a run asked for. */
+export interface EnqueuedKey extends EnqueueOptions {
+  readonly key: ObjectKey | string;
+}
+
+/** ControllerTest runs the functions of one controller, one key at a time. Lists are about the last run, failed or not. */
+export interface ControllerTest extends AsyncDisposable {
+  /**
+   * reconcile runs a key as the runtime does: finalizer first, then the reconcile function, or the cleanup of an object that is
+   * being deleted; then status and events are written. Resolves with what the function returned, and rejects with what it threw.
+   * An object that does not exist is an error of the test; one that is paused is left alone.
+   */
+  reconcile(key: ObjectKey | string, options?: RunOptions): Promise<ReconcileResult>;
+  /** What the run wrote, in order: events apart, status included. */
+  readonly writes: readonly RecordedWrite[];
+  readonly events: readonly RecordedEvent[];
+  /** What the run asked for with `ctx.enqueue`. */
+  readonly enqueued: readonly EnqueuedKey[];
+  readonly clock: VirtualClock;
+  /** get is an object as it is stored now. */
+  get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined;
+  /** put stores an object as another client would, and caches have it at once. */
+  put<R extends Resource<KubernetesObject>>(kind: R, object: WrittenOf<R> | ObjectOf<R>): void;
+  /** delete asks for an object's deletion as another client would: with finalizers it stays, and the next run is its cleanup. */
+  delete(kind: Resource<KubernetesObject>, key: ObjectKey): Promise<void>;
+}
+
+/**
+ * testController runs a controller's functions without a control plane, on the runtime's own code: real context, caches, writer,
+ * permissions and status, over an API server in memory. There is no queue: the test says which key runs, and when.
+ *
+ * @example
+ * await using t = await testController(sites, { objects: [given(Site, site)], deps: { dns } });
+ * await t.reconcile({ namespace: 'shop', name: 'a' });
+ * expect(t.get(ConfigMap, { namespace: 'shop', name: 'a' })?.data).toEqual({ title: 'hello' });
+ */
+export async function testController<Deps>(
+  controller: Controller<Deps>,
+  options: UnitOptions & DepsOption<Deps>,
+): Promise<ControllerTest> {
+  const { operator: name = 'unit', permissions = [] } = options;
+  const deps = options.deps as Deps;
+  const operator = defineOperator<unknown>({
+    name,
+    // Its deps are given right here.
+    controllers: [controller as Controller<unknown>],
+    permissions,
+    setup: () => deps,
+  });
+  const world = new UnitWorld(operator, options);
+  const { cache, clock, random, log, server } = world;
+  const common = { operator: name, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
+  const runner = new ControllerRunner(controller as Controller, { ...common, cache: cache as never });
+  const enqueued: EnqueuedKey[] = [];
+  const runs = runner.single({
+    client: world.client,
+    deps,
+    enqueue: (key, wanted = {}) => void enqueued.push({ key, ...wanted }),
+  });
+  world.start();
+  await runner.synced(world.signal);
+  const primary = controller.sources.find(({ role }) => role === 'primary')?.resource;
+  let count = 0;
+
+  const begin = (run: Run, key: ObjectKey | string): ReturnType<typeof runs.begin> => {
+    if (!primary || typeof key === 'string') return runs.begin(run);
+    const object = server.get(primary as Resource<KubernetesObject>, key);
+    if (!object) {
+      throw unitTestProblem(`there is no ${primary.kind} ${keyString(key)}: add it with given(${primary.kind}, …)`);
+    }
+    return object.metadata?.annotations?.[PAUSED_ANNOTATION] === 'true' ? undefined : runs.begin(run);
+  };
+  return {
+    async reconcile(key, { attempt = 1, causes = [] } = {}) {
+      server.writesDone.length = 0;
+      enqueued.length = 0;
+      const text = typeof key === 'string' ? key : keyString(key);
+      const item = { key: text, priority: 0, causes, droppedCauses: 0, failures: attempt - 1 };
+      const run = new Run(item, `unit-${++count}`, clock.monotonic());
+      try {
+        const work = begin(run, key);
+        if (typeof work !== 'function') return work && { requeueAfterMs: work.deferMs };
+        return (await work()) as ReconcileResult;
+      } finally {
+        // Already aborted: it sends what there is, and ends.
+        await runs.events?.run(AbortSignal.abort());
+        run.abort(new Error('the run has ended'));
+      }
+    },
+    get writes() {
+      return server.writesDone.filter(({ kind }) => kind !== 'Event');
+    },
+    get events() {
+      return server.writesDone
+        .filter(({ kind, verb }) => kind === 'Event' && verb === 'create')
+        .map(({ body }) => recorded(body as Event));
+    },
+    get enqueued() {
+      return [...enqueued];
+    },
+    clock,
+    get: (kind, key) => server.get(kind, key),
+    put: (kind, object) => world.put(kind, object),
+    delete: (kind, key) => world.delete(kind, key),
+    async [Symbol.asyncDispose]() {
+      runner[Symbol.dispose]();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function recorded({ type, reason, note, regarding }: Event): RecordedEvent {
+  return { type, reason, note, regarding };
+}
