@@ -51,7 +51,7 @@ test('reads the log of a container, with the options that the kubelet gets', asy
   await using c = await cluster();
   const key = await podWithLog(c, (query, response) => response.end(`${query.toString()}\n`));
   const options = { container: 'app', tailLines: 5, limitBytes: 500, sinceSeconds: 60, timestamps: true };
-  const query = new URLSearchParams(await c.admin.readText(Pod, key, podLog(options)));
+  const query = new URLSearchParams((await c.admin.readText(Pod, key, podLog(options))).trim());
   expect(Object.fromEntries(query)).toMatchObject({ tailLines: '5', sinceSeconds: '60', timestamps: 'true' });
   await expect(c.admin.readText(Pod, key, podLog({ container: 'none' }))).rejects.toMatchObject({
     code: 'BOWLINE_API_BAD_REQUEST',
