@@ -3,11 +3,9 @@ import type { CelType } from '../types.ts';
 import { sortCost } from './call-cost.ts';
 import { type CostEstimator, type EntrySizes, type LocalVariable, scalarSize } from './estimate-cost.ts';
 import { add, times } from './saturating.ts';
-import { fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
+import { CREATE_LIST, CREATE_MAP, fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
 import { append } from './value-path.ts';
 
-const CREATE_LIST = 10;
-const CREATE_MAP = 30;
 /** Reading the variable in which a loop collects its result. */
 const READ = 1;
 const CALL = 1;
