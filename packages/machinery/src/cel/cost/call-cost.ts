@@ -2,7 +2,7 @@ import type { Overload } from '../overloads.ts';
 import type { Ast } from '../parse.ts';
 import type { CelType } from '../types.ts';
 import { add, MAX_COST, scale, times, wrap } from './saturating.ts';
-import { addSizes, fixedSize, type Size, search, timesSizes, traversal, UNKNOWN_SIZE } from './sizes.ts';
+import { addSizes, CREATE_LIST, fixedSize, type Size, search, timesSizes, traversal, UNKNOWN_SIZE } from './sizes.ts';
 import type { ValuePath } from './value-path.ts';
 
 /** Operand is the receiver or an argument of a call. */
@@ -33,7 +33,6 @@ export interface CallCost {
 
 type Estimate = (call: Call) => CallCost | undefined;
 
-const CREATE_LIST = 10;
 const CREATE_OBJECT = 40;
 const CALL: CallCost = { cost: 1 };
 
@@ -41,8 +40,8 @@ const CALL: CallCost = { cost: 1 };
 const AUTHORIZATION = 350_000;
 /** What is written of a selector at least for each of its requirements: `k,`. */
 const REQUIREMENTS_PER_CHARACTER = 0.5;
-/** The longest pattern of a named format, and the longest of their names. */
-const FORMAT_PATTERN = fixedSize(128);
+/** What the longest pattern of a named format costs for each character, and the size of the longest of their names. */
+const FORMAT_PATTERN = 32;
 const FORMAT_NAME = fixedSize(64);
 /** The bytes of an IP address. */
 const ADDRESS = fixedSize(16);
@@ -82,21 +81,17 @@ const replace = ofTarget((target, { args: [from, to] }) => {
   return { cost: traversal(size, 2), size: replacedSize(size, sizeOf(from), sizeOf(to)) };
 });
 
-/** An empty text is found around every character. Otherwise it is found as often as it fits, if that makes a difference. */
 function replacedSize(size: Size, from: Size, to: Size): Size {
-  const longest =
-    from.min === 0
-      ? add(times(add(size.max, 1), to.max), size.max)
-      : to.max <= from.min
-        ? size.max
-        : times(Math.ceil(size.max / from.min), to.max);
-  const shortest =
-    from.max === 0
-      ? add(times(add(size.min, 1), to.min), size.min)
-      : from.max <= to.min
-        ? size.min
-        : times(Math.ceil(size.min / from.max), to.min);
-  return { min: shortest, max: longest };
+  return {
+    min: replacedLength(size.min, from.max, to.min, from.max <= to.min),
+    max: replacedLength(size.max, from.min, to.max, to.max <= from.min),
+  };
+}
+
+/** An empty text is found around every character. Another one is found as often as it fits, unless that changes nothing. */
+function replacedLength(length: number, from: number, to: number, isKept: boolean): number {
+  if (from === 0) return add(times(add(length, 1), to), length);
+  return isKept ? length : times(Math.ceil(length / from), to);
 }
 
 const split = ofTarget((target, { args: [, limit] }) => {
@@ -123,7 +118,7 @@ const containsAddress: Estimate = ({ name, overload, args }) => {
   return { cost: overload.parameters[1]?.kind === 'string' ? add(base, traversal(sizeOf(args[0]))) : base };
 };
 
-const validate: Estimate = ({ args }) => ({ cost: scale(traversal(sizeOf(args[0])), FORMAT_PATTERN.max / 4) });
+const validate: Estimate = ({ args }) => ({ cost: scale(traversal(sizeOf(args[0])), FORMAT_PATTERN) });
 
 /** makesList estimates a function of a list that makes another one. */
 function makesList(size: Size, factor = 1): CallCost {

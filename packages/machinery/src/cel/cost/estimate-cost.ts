@@ -5,7 +5,7 @@ import { callCost, intLiteral, type Operand } from './call-cost.ts';
 import { macroCost } from './macro-cost.ts';
 import { add } from './saturating.ts';
 import type { Bound, SizedType } from './sized-type.ts';
-import { fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
+import { CREATE_LIST, CREATE_MAP, fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
 import { append, formatPath, typeAt, type ValuePath } from './value-path.ts';
 
 /** CostEstimate is the cost of an expression in the worst case, and the values that only the size of a request bounds. */
@@ -28,9 +28,6 @@ export interface LocalVariable {
   readonly size?: Size | undefined;
   readonly entries?: EntrySizes | undefined;
 }
-
-const CREATE_LIST = 10;
-const CREATE_MAP = 30;
 
 /**
  * estimateCost estimates the cost of a checked expression as the API server does before it accepts a rule: in units of about 50 ns,
@@ -99,7 +96,7 @@ export class CostEstimator {
       cost,
       type: this.typeOf(ast),
       path: this.pathOf(ast),
-      // Most functions cost the same whatever the size of their operands.
+      // Only a size that is asked for is reported: most functions cost the same however large their operands are.
       get size() {
         return report();
       },

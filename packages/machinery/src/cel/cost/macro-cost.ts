@@ -3,11 +3,9 @@ import type { CelType } from '../types.ts';
 import { sortCost } from './call-cost.ts';
 import { type CostEstimator, type EntrySizes, type LocalVariable, scalarSize } from './estimate-cost.ts';
 import { add, times } from './saturating.ts';
-import { fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
+import { CREATE_LIST, CREATE_MAP, fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
 import { append } from './value-path.ts';
 
-const CREATE_LIST = 10;
-const CREATE_MAP = 30;
 /** Reading the variable in which a loop collects its result. */
 const READ = 1;
 const CALL = 1;
@@ -195,16 +193,15 @@ function comparedAs(type: CelType): CelType {
 
 function optionalMap(estimator: CostEstimator, ast: MacroCall, wraps: boolean): number {
   const [, receiver, [name, body = ast]] = ast.args;
-  const test = add(estimator.cost(receiver), CALL);
-  // The optional value is computed once more, to be unwrapped.
-  const value = add(estimator.cost(receiver), CALL);
+  // The optional value is computed twice: to be tested, and to be unwrapped.
+  const receiverCost = add(estimator.cost(receiver), CALL);
   const made = estimator.within([[nameOf(name), { path: undefined }]], () => {
-    const cost = add(BIND + value, estimator.cost(body));
+    const cost = add(BIND + receiverCost, estimator.cost(body));
     const absent = scalarSize(estimator.typeOf(ast)) ?? UNKNOWN_SIZE;
     if (!wraps) estimator.setSize(ast, unionSizes(estimator.sizeOf(body) ?? UNKNOWN_SIZE, absent));
     return cost;
   });
-  return add(test, wraps ? add(made, CALL) : made);
+  return add(receiverCost, wraps ? add(made, CALL) : made);
 }
 
 function bind(estimator: CostEstimator, ast: MacroCall): number {

@@ -38,6 +38,11 @@ export function unionSizes(a: Size, b: Size): Size {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
 }
 
+/** CREATE_LIST is the cost of making a list, without that of its items. */
+export const CREATE_LIST = 10;
+/** CREATE_MAP is the cost of making a map, without that of its entries. */
+export const CREATE_MAP = 30;
+
 /** What reading one character of a text costs. */
 const TRAVERSAL = 0.1;
 /** What one character of a pattern costs, for each character of the text that it is matched with. */
