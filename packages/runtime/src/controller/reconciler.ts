@@ -216,7 +216,8 @@ export class Reconciler {
 
     let retryInMs: number | undefined;
     if (verdict.next === 'backoff') {
-      retryInMs = Math.round(queue.retry(key, { range: verdict.range, code: codeOf(verdict.error) }));
+      const soon = verdict.outcome === 'requeue';
+      retryInMs = Math.round(queue.retry(key, { range: verdict.range, soon, code: codeOf(verdict.error) }));
     } else {
       queue.forget(key);
       if (verdict.next === 'again' && verdict.afterMs !== undefined) {

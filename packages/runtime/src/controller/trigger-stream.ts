@@ -83,7 +83,7 @@ export class TriggerStream {
     const { trigger, deps, reads, queue } = this.#options;
     let iterator: AsyncIterator<unknown> | undefined;
     try {
-      iterator = trigger.keys(signal, deps as never, reads as never)[Symbol.asyncIterator]();
+      iterator = trigger.keys(signal, deps as never, reads)[Symbol.asyncIterator]();
       while (!signal.aborted) {
         const next = await nextOf(iterator, signal);
         if (!next) break;

@@ -43,6 +43,8 @@ export interface AddOptions {
 export interface RetryOptions {
   /** Bounds of the delay in place of the queue's own. */
   readonly range?: BackoffRange | undefined;
+  /** Whether it was a collision, which is over soon: then a key that is due much later comes back within the range. */
+  readonly soon?: boolean | undefined;
   /** The failed error's code, for the cause. */
   readonly code?: string | undefined;
 }

@@ -198,6 +198,24 @@ describe('Queue', () => {
       expect(delays).toEqual([29_999, 29_998, 29_997]);
     });
 
+    it('brings a key back soon after a collision, although it is due much later, and keeps when it is due', async () => {
+      const { queue, clock } = setUp();
+      const slow = { range: { minMs: 30_000, maxMs: 600_000 } };
+      const collision = { range: { minMs: 5, maxMs: 1_000 }, soon: true };
+      const fail = (options: RetryOptions) => {
+        const { failures } = queue.take() ?? {};
+        const delay = queue.retry('a', options);
+        queue.done('a');
+        return [failures, delay];
+      };
+      queue.add('a');
+      expect(fail(slow)).toEqual([0, 30_000]);
+      queue.add('a');
+      expect(fail(collision)).toEqual([1, 1_000]);
+      await clock.advance(1_000);
+      expect(fail(slow)).toEqual([1, 29_000]);
+    });
+
     it('counts a run that was still going when its time came', async () => {
       const { queue, clock } = setUp();
       queue.add('a');

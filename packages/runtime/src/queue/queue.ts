@@ -237,12 +237,13 @@ export class Queue {
     const now = this.#clock.monotonic();
     const schedule = this.#scheduleAfter(this.#schedules.get(key), options.range, now);
     const { failures, dueAt } = schedule;
-    if (this.#closed) return dueAt - now;
+    const at = options.soon && options.range ? Math.min(dueAt, now + options.range.maxMs) : dueAt;
+    if (this.#closed) return at - now;
     this.#schedules.set(key, schedule);
     this.#metrics.retried();
     const priority = this.#entries.get(key)?.runningPriority ?? 0;
-    this.#addAt(key, priority, dueAt, { by: 'retry', attempt: failures + 1, code: options.code }, now);
-    return dueAt - now;
+    this.#addAt(key, priority, at, { by: 'retry', attempt: failures + 1, code: options.code }, now);
+    return at - now;
   }
 
   /** defer adds a key that was handed out again for later, with its causes. Its failures, and when it is retried, stay as they are. */
