@@ -4,6 +4,7 @@ import { dependencyDirections } from './check/dependency-directions.ts';
 import { brokenExamples } from './check/doc-examples.ts';
 import { staleQuotes } from './check/doc-examples-quoted.ts';
 import { undocumentedErrorCodes } from './check/error-codes.ts';
+import { folderCycles } from './check/folder-cycles.ts';
 import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
 
@@ -27,6 +28,7 @@ const failed = await runSteps([
   command('types', bin('tsc'), ['-p', 'tsconfig.json']),
   command('promises and exhaustiveness', bin('eslint'), ['--max-warnings', '0', '.']),
   findings('dependency directions', dependencyDirections),
+  findings('no cycles between folders', () => folderCycles()),
   command('unused code and dependencies', bin('knip'), ['--no-progress']),
   command('generated files', process.execPath, [
     '--conditions=@bowline/source',
