@@ -1,10 +1,10 @@
 import { type Clock, type Random, strategicMerge } from '@bowline/machinery';
+import { createAccessControl } from './access-control.ts';
 import { createAdmission } from './admission/create-admission.ts';
 import type { ServiceResolver } from './admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
-import { createAccessControl } from './authorization/access-control.ts';
 import { ensureBootstrapObjects } from './bootstrap-objects.ts';
 import { serveCustomResources } from './custom-resources/serve-custom-resources.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';

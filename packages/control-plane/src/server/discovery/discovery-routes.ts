@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Route } from '../api-server.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import type { ApiRequest, ApiResponse, Route } from '../http/api-request.ts';
 import { parseAccept, YAML } from '../http/negotiate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { noSuchResource, notAcceptable } from '../status/api-status.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Route } from '../api-server.ts';
 import { apiGroups } from '../discovery/documents.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import type { ApiRequest, ApiResponse, Route } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { loadDescriptions } from './descriptions.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject, LabelSelector } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
-import { age } from '../../printing/table.ts';
+import { age } from '../age.ts';
 import type { TableColumn } from '../api-resource.ts';
 import type { Loose } from './loose.ts';
 

@@ -1,5 +1,5 @@
 import type { Event as CoreEvent, KubernetesObject } from '@bowline/kubernetes';
-import { age } from '../../printing/table.ts';
+import { age } from '../age.ts';
 import type { TableColumn } from '../api-resource.ts';
 import { column, wide } from './column.ts';
 import { asOlder } from './event-shapes.ts';

@@ -1,6 +1,6 @@
 import type { Job } from '@bowline/kubernetes';
 import { labelValueProblems, parseTime } from '@bowline/machinery';
-import { shortDuration } from '../../printing/table.ts';
+import { shortDuration } from '../age.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from './column.ts';

@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, KubernetesObject, Pod } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
-import { age } from '../../printing/table.ts';
+import { age } from '../age.ts';
 import type { RowConditions, TableColumn } from '../api-resource.ts';
 import { AGE, as, column, wide } from './column.ts';
 import type { Loose } from './loose.ts';

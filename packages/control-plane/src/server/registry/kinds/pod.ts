@@ -48,16 +48,6 @@ export const podRules: KindRules = {
   tellsDeleted: true,
   subresources: {
     status: (whole) => ({ strategy: podStatusStrategy(whole) }),
-    binding: () => ({
-      serve: async (context, decoders) => (await import('../../handlers/pods/bind-pod.ts')).bindPod(context, decoders),
-    }),
-    eviction: () => ({
-      serve: async (context, decoders) =>
-        (await import('../../handlers/pods/evict-pod.ts')).evictPod(context, decoders),
-    }),
-    log: () => ({
-      serve: async (context) => (await import('../../handlers/pods/read-pod-log.ts')).readPodLog(context),
-    }),
   },
 };
 

@@ -1,9 +1,9 @@
 import type { RoleBinding, Subject } from '@bowline/kubernetes';
 import { dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
 import { canonicalJson } from '../../json/canonical-json.ts';
-import { nameProblems } from '../../objects/names.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
+import { nameProblems } from '../names.ts';
 import { AGE, as, column, wide } from './column.ts';
 import type { Loose } from './loose.ts';
 import { invalid, invalids, notSupported, required } from './problems.ts';

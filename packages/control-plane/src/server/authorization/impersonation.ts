@@ -1,9 +1,9 @@
-import type { Authorizer } from '../authorization/authorizer.ts';
-import { refusal } from '../authorization/refusal.ts';
+import { serviceAccountGroups, splitServiceAccountName } from '../authentication/service-account-name.ts';
+import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, type UserInfo } from '../authentication/user-info.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 import { badRequest } from '../status/api-status.ts';
-import { serviceAccountGroups, splitServiceAccountName } from './service-account-name.ts';
-import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, type UserInfo } from './user-info.ts';
+import type { Authorizer } from './authorizer.ts';
+import { refusal } from './refusal.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 

@@ -1,7 +1,13 @@
 import type { ClusterRole, PolicyRule } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { Storage } from '../storage/storage.ts';
-import { ADMIN, type Asker, type GuardedServer, startGuardedServer, type Told } from './guarded-server.test-support.ts';
+import {
+  ADMIN,
+  type Asker,
+  type GuardedServer,
+  startGuardedServer,
+  type Told,
+} from './authorization/guarded-server.test-support.ts';
+import { Storage } from './storage/storage.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const AUTHN = '/apis/authentication.k8s.io/v1';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { startLogServer } from '../../../node-agent/log-server.ts';
-import { startTestServer } from '../../in-process.test-support.ts';
+import { startLogServer } from '../../node-agent/log-server.ts';
+import { startTestServer } from '../in-process.test-support.ts';
 
 it('a log comes from the kubelet of the node, over HTTPS', async () => {
   await using kubelet = await startLogServer();

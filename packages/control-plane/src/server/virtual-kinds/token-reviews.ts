@@ -1,9 +1,9 @@
 import type { TokenReviewSpec } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
+import type { TokenAuthenticator } from '../authentication/create-authenticator.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
 import type { Answer } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
-import type { TokenAuthenticator } from './create-authenticator.ts';
-import type { UserInfo } from './user-info.ts';
 
 /** tokenReview answers whose token somebody was shown. */
 export function tokenReview(authenticator: TokenAuthenticator): Answer {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { BoundObjectReference, Pod, TokenRequestSpec } from '@bowline/kubernetes';
 import { formatTime, quoteText } from '@bowline/machinery';
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.ts';
+import type { TokenClaims } from '../authentication/token-claims.ts';
 import type { Answer, Draft } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
-import type { ServiceAccountTokens } from './service-account-tokens.ts';
-import type { TokenClaims } from './token-claims.ts';
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const DEFAULT_SECONDS = 3600;

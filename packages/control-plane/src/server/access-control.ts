@@ -1,25 +1,29 @@
 import { type Clock, type Random, systemRandom } from '@bowline/machinery';
-import type { AdmissionPlugin } from '../admission/admission.ts';
-import type { Route } from '../api-server.ts';
-import { createAuthenticator, type TokenAuthenticator } from '../authentication/create-authenticator.ts';
-import { jwtKey } from '../authentication/jwt.ts';
-import { openIdRoute } from '../authentication/openid.ts';
-import { ServiceAccountTokens } from '../authentication/service-account-tokens.ts';
-import type { StaticToken } from '../authentication/static-tokens.ts';
-import { defaultTokenRequest, tokenRequest } from '../authentication/token-request.ts';
-import { selfSubjectReview, tokenReview } from '../authentication/token-reviews.ts';
-import type { FieldTracking } from '../fields/field-tracking.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Storage } from '../storage/storage.ts';
-import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './access-reviews.ts';
-import { aggregateClusterRoles } from './aggregation.ts';
-import type { Authorizer } from './authorizer.ts';
-import { ensureBootstrapPolicy } from './bootstrap-policy.ts';
-import { serveComputedKinds, serveTokenRequests } from './computed-kinds.ts';
-import { refuseEscalation } from './escalation.ts';
-import { RbacAuthorizer } from './rbac-authorizer.ts';
-import { RBAC_GROUP, RbacIndex } from './rbac-index.ts';
-import { selfSubjectRulesReview } from './rules-review.ts';
+import type { AdmissionPlugin } from './admission/admission.ts';
+import { refuseEscalation } from './admission/escalation.ts';
+import { createAuthenticator, type TokenAuthenticator } from './authentication/create-authenticator.ts';
+import { jwtKey } from './authentication/jwt.ts';
+import { openIdRoute } from './authentication/openid.ts';
+import { ServiceAccountTokens } from './authentication/service-account-tokens.ts';
+import type { StaticToken } from './authentication/static-tokens.ts';
+import { aggregateClusterRoles } from './authorization/aggregation.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import { ensureBootstrapPolicy } from './authorization/bootstrap-policy.ts';
+import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
+import { RBAC_GROUP, RbacIndex } from './authorization/rbac-index.ts';
+import type { FieldTracking } from './fields/field-tracking.ts';
+import type { Route } from './http/api-request.ts';
+import type { Registry } from './registry/registry.ts';
+import type { Storage } from './storage/storage.ts';
+import {
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  subjectAccessReview,
+} from './virtual-kinds/access-reviews.ts';
+import { selfSubjectRulesReview } from './virtual-kinds/rules-review.ts';
+import { defaultTokenRequest, tokenRequest } from './virtual-kinds/token-request.ts';
+import { selfSubjectReview, tokenReview } from './virtual-kinds/token-reviews.ts';
+import { serveComputedKinds, serveTokenRequests } from './virtual-kinds/virtual-kinds.ts';
 
 /** AccessControlOptions says whom a server knows, and where it keeps what they may do. */
 export interface AccessControlOptions {

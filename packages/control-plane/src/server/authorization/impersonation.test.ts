@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
+import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts';
 import type { ApiRequest } from '../http/api-request.ts';
+import type { Attributes, Authorizer } from './authorizer.ts';
 import { impersonated } from './impersonation.ts';
-import { ANONYMOUS, type UserInfo } from './user-info.ts';
 
 const ann: UserInfo = { username: 'ann', groups: ['system:authenticated'] };
 const all: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };

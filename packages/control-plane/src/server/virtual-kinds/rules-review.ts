@@ -1,7 +1,7 @@
 import type { SelfSubjectRulesReviewSpec } from '@bowline/kubernetes';
+import { joined, type RbacAuthorizer } from '../authorization/rbac-authorizer.ts';
 import type { Answer } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
-import { joined, type RbacAuthorizer } from './rbac-authorizer.ts';
 
 /** selfSubjectRulesReview answers what the one who asks may do in a namespace. */
 export function selfSubjectRulesReview(authorizer: RbacAuthorizer): Answer {

@@ -6,7 +6,7 @@ import {
   quoteText,
   validateLabelSelector,
 } from '@bowline/machinery';
-import { objectsIn } from './policy-rule.ts';
+import { objectsIn } from '../authorization/policy-rule.ts';
 
 const PATH = 'spec.resourceAttributes';
 const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];

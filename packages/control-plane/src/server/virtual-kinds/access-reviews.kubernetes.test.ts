@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AUTHZ, type BothServers, bothServers, essential } from './both-servers.test-support.ts';
-import { ADMIN, type Told } from './guarded-server.test-support.ts';
+import { AUTHZ, type BothServers, bothServers, essential } from '../authorization/both-servers.test-support.ts';
+import { ADMIN, type Told } from '../authorization/guarded-server.test-support.ts';
 
 let servers: BothServers;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { Resource } from '@bowline/kubernetes';
 import { type Clock, type Random, untilAborted } from '@bowline/machinery';
 import type { Client, Log } from '@bowline/runtime';
-import { GarbageCollector } from '../garbage-collector/garbage-collector.ts';
-import { TerminatingNamespaces } from '../namespaces/terminating-namespaces.ts';
-import { type ApiKinds, readApiKinds } from './api-kinds.ts';
-import type { ObjectFacts } from './object-facts.ts';
-import { ObjectMonitors, type ObjectObserver } from './object-monitors.ts';
+import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
+import { TerminatingNamespaces } from './namespaces/terminating-namespaces.ts';
+import { type ApiKinds, readApiKinds } from './objects/api-kinds.ts';
+import type { ObjectFacts } from './objects/object-facts.ts';
+import { ObjectMonitors, type ObjectObserver } from './objects/object-monitors.ts';
 
 /** EveryObjectOptions is what looking after the objects of every kind needs. */
 export interface EveryObjectOptions {

@@ -1,8 +1,5 @@
 import { JsonSyntaxError, type ParsedJson, parseJson, quoteText } from '@bowline/machinery';
-import type { ApiRequest } from '../http/api-request.ts';
-import type { ApiResource } from '../registry/api-resource.ts';
-import { badRequest, unsupportedMediaType } from '../status/api-status.ts';
-import { summary } from './summary.ts';
+import { unsupportedMediaType } from '../status/api-status.ts';
 
 /** Body is a request's body as a value. */
 export interface Body {
@@ -118,35 +115,19 @@ export function jsonType(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** How much of a body that says nothing of itself is shown. */
-const MOST_SHOWN = 200;
-
-/** receivedBody reads the body of a request that holds an object of a kind. */
-export async function receivedBody(
-  request: ApiRequest,
-  decoders: ReadonlyMap<string, BodyDecoder>,
-  { kind, schema }: Pick<ApiResource, 'kind' | 'schema'>,
-): ReturnType<typeof decodeBody> {
-  const bytes = await request.body(MOST_BODY_BYTES);
-  try {
-    const body = await decodeBody(bytes, request.headers['content-type'], decoders);
-    // Only built-in kinds are known by where they are sent.
-    if (!schema && !body.value.kind) {
-      const shown = Buffer.from(bytes.subarray(0, MOST_SHOWN)).toString();
-      throw new UnreadableBody(`Object 'Kind' is missing in '${shown}'`);
-    }
-    return body;
-  } catch (error) {
-    if (!(error instanceof UnreadableBody)) throw error;
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary(bytes)})`,
-    );
-  }
-}
-
 /** What is no UTF-8 is read as if it were something else, as the API server does. */
 const utf8 = new TextDecoder('utf-8');
 
 function textOf(bytes: Uint8Array): string {
   return utf8.decode(bytes);
+}
+
+/** How many bytes of a body `summary` includes. */
+const MAX_SUMMARY_BYTES = 30;
+
+/** summary returns the beginning of a body for an error message: as text if it looks like JSON, else in hexadecimal. */
+export function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const beginning = Buffer.from(bytes.subarray(0, MAX_SUMMARY_BYTES)).toString(bytes[0] === 0x7b ? 'utf8' : 'hex');
+  return bytes.length > MAX_SUMMARY_BYTES ? `${beginning} ...` : beginning;
 }

@@ -1,9 +1,9 @@
 import type { NonResourceAttributes, SubjectAccessReviewSpec } from '@bowline/kubernetes';
 import { type FieldProblem, quoteText } from '@bowline/machinery';
 import type { UserInfo } from '../authentication/user-info.ts';
+import type { Attributes, Authorizer } from '../authorization/authorizer.ts';
 import type { Answer, AnswerContext, Draft } from '../registry/api-resource.ts';
 import { invalid } from '../status/api-status.ts';
-import type { Attributes, Authorizer } from './authorizer.ts';
 import { goJson, metadataProblems } from './review-metadata.ts';
 import { selectorErrors, selectorProblems } from './review-selectors.ts';
 
