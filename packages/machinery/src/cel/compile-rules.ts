@@ -1,5 +1,5 @@
-import type { RuleFault, SchemaProblem } from '../schema/schema-problem.ts';
-import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts';
+import type { RuleFault, SchemaProblem } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema, ValidationRule } from '../structural-schema/structural-schema.ts';
 import { compile, type Program } from './compile.ts';
 import { resolveFieldPath } from './field-path.ts';
 import { typeOfSchema } from './schema-types.ts';

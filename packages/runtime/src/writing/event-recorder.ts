@@ -1,13 +1,20 @@
 import { type KubernetesObject, keyString, type Resource } from '@bowline/kubernetes';
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { type Clock, formatMicroTime, integerBelow, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import {
+  BoundedMap,
+  type Clock,
+  formatMicroTime,
+  integerBelow,
+  type Random,
+  systemClock,
+  systemRandom,
+} from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { isForbidden, isNotFound } from '../errors/api-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Metrics, noMetrics } from '../observability/metrics.ts';
 import { boundedMessage, type EventMessage, type EventReport, referenceTo, signatureOf } from './event.ts';
-import { RecentMap } from './recent-map.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 /** EventRecorderOptions configures a recorder. */
@@ -69,8 +76,8 @@ export class EventRecorder {
   readonly #log: Log;
   readonly #counter: Counter;
   readonly #buckets: TokenBuckets;
-  readonly #series = new RecentMap<string, Series>(MOST_REMEMBERED);
-  readonly #said = new RecentMap<string, Said>(MOST_REMEMBERED);
+  readonly #series = new BoundedMap<string, Series>({ maxEntries: MOST_REMEMBERED });
+  readonly #said = new BoundedMap<string, Said>({ maxEntries: MOST_REMEMBERED });
   readonly #queue: Pending[] = [];
   #wake: () => void = () => undefined;
   #isRefused = false;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { compilePattern } from './compile-pattern.ts';
 import { patternSize } from './pattern-size.ts';
-import { compilePattern } from './patterns.ts';
 
 describe('patternSize', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { NestedValidation } from '../../structural-schema/structural-schema.ts';
 import { s } from './s.ts';
-import type { NestedValidation } from './structural-schema.ts';
 
 describe('s', () => {
   it('writes what stands in a CustomResourceDefinition, with the keys in a fixed order', () => {

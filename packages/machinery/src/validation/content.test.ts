@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contentKeyProblem } from './content-key.ts';
+import { contentKeyProblem } from './content.ts';
 
 describe('contentKeyProblem', () => {
   test.each(['a', 'app.yaml', '.dot', 'a..b', '-', '_', 'A-1_b.c', 'a'.repeat(253), '__proto__'])(

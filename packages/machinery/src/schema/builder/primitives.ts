@@ -1,3 +1,4 @@
+import type { StructuralSchema } from '../../structural-schema/structural-schema.ts';
 import { ArraySchema, EmbeddedSchema, MapSchema, ObjectSchema, UnknownSchema } from './composite-schemas.ts';
 import type { Typed } from './infer.ts';
 import {
@@ -9,7 +10,6 @@ import {
   StringSchema,
 } from './scalar-schemas.ts';
 import type { Schema } from './schema.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /** AnySchema is a schema of whatever type. */
 export type AnySchema = Schema<unknown, unknown> & Typed;

@@ -1,4 +1,4 @@
-import { parseDurationNs } from '../duration/duration.ts';
+import { parseDurationNs } from '../values/duration.ts';
 import { isEmailAddress } from './email-address.ts';
 import { parseIp, parsePrefixLength } from './ip-address.ts';
 import { isRequestUri } from './request-uri.ts';

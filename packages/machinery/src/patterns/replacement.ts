@@ -1,8 +1,8 @@
 import type { Matcher, RE2JS } from 're2js';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { InputError } from '../errors/input-error.ts';
+import { compilePattern } from './compile-pattern.ts';
 import { CountedText, OverreadError, readsWithin } from './counted-text.ts';
-import { compilePattern } from './patterns.ts';
 
 /** ReplaceLimits bound one replacement. */
 export interface ReplaceLimits {

@@ -1,4 +1,4 @@
-import { fieldAccess } from '../cel/field-names.ts';
+import { fieldAccess } from '../../cel/field-names.ts';
 import type { Read, ReadShape, Shape, Typed, Written, WrittenShape } from './infer.ts';
 import { Schema } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { matchesPattern } from '../patterns/compile-pattern.ts';
 import { FORMAT_NAMES, formatCheck } from './formats.ts';
-import { matchesPattern } from './patterns.ts';
 
 describe('formatCheck', () => {
   it('knows a format with and without dashes, and ignores those that the API server ignores', () => {

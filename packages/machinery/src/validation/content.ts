@@ -10,3 +10,6 @@ export function contentKeyProblem(key: string): string | undefined {
   if (key === '.' || key.startsWith('..')) return 'must not be a dot, or begin with two';
   return undefined;
 }
+
+/** MOST_CONTENT_BYTES is the API server's limit for the values of a ConfigMap or Secret together; keys do not count. */
+export const MOST_CONTENT_BYTES = 1_048_576;

@@ -1,12 +1,11 @@
-import { admitSchema } from './admit-schema.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import type { DefaultedField, NullableField, OptionalField, Typed, Written } from './infer.ts';
 import {
   canonicalSchema,
   type NestedValidation,
   type StructuralSchema,
   type ValidationRule,
-} from './structural-schema.ts';
+} from '../../structural-schema/structural-schema.ts';
+import { admitSchema } from '../admit-schema.ts';
+import type { DefaultedField, NullableField, OptionalField, Typed, Written } from './infer.ts';
 
 /** RuleOptions say what a validation rule tells its users; see `ValidationRule`. */
 export type RuleOptions = Omit<ValidationRule, 'rule'>;
@@ -129,4 +128,20 @@ export class Schema<R = unknown, W = R> implements Typed {
 function rebuilt<S extends Schema>(schema: S, json: StructuralSchema, isOptional: boolean): S {
   // Every kind keeps this constructor: its name says what it is, its JSON holds everything else.
   return new (schema.constructor as SchemaConstructor<S>)(json, isOptional);
+}
+
+/**
+ * deepFreeze is a frozen copy of a JSON value. A schema is used long after it was built; what it was built from may change
+ * meanwhile.
+ */
+function deepFreeze<T>(value: T): T {
+  if (Array.isArray(value)) return Object.freeze(value.map(deepFreeze)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    // Defined, not assigned: `__proto__` is a key like any other in JSON.
+    Object.defineProperty(copy, key, { value: deepFreeze(item), enumerable: true });
+  }
+  return Object.freeze(copy) as T;
 }

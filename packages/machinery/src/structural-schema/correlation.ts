@@ -1,4 +1,4 @@
-import { isObject, isSameJson, member } from '../patch/json.ts';
+import { isObject, isSameJson, member } from '../json/json.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
 
 /**

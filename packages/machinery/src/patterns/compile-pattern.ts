@@ -1,10 +1,11 @@
 import { RE2JS } from 're2js';
+import { BoundedMap } from '../collections/bounded-map.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 // A CRD has tens of patterns; a server of foreign CRDs, or rules that build their patterns, may bring any number.
-const MOST_PATTERNS = 1_000;
+const MAX_PATTERNS = 1_000;
 
-const compiled = new Map<string, RE2JS>();
+const compiled = new BoundedMap<string, RE2JS>({ maxEntries: MAX_PATTERNS });
 
 /**
  * compilePattern compiles an RE2 expression, in time linear to the text it is matched with, and remembers the last
@@ -12,17 +13,8 @@ const compiled = new Map<string, RE2JS>();
  */
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
-  if (known !== undefined) {
-    // Moves it to the end: the map's order is the order of use.
-    compiled.delete(pattern);
-    compiled.set(pattern, known);
-    return known;
-  }
+  if (known !== undefined) return known;
   const fresh = compile(pattern);
-  if (compiled.size >= MOST_PATTERNS) {
-    const oldest = compiled.keys().next().value;
-    if (oldest !== undefined) compiled.delete(oldest);
-  }
   compiled.set(pattern, fresh);
   return fresh;
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../patch/json.ts';
+import { isObject } from './json.ts';
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
