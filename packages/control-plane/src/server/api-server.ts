@@ -1,7 +1,7 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { Admission, type AdmissionPlugin } from './admission/admission.ts';
 import type { Audited, AuditTrail } from './audit/audit-trail.ts';
-import type { Authenticator } from './authentication/authenticator.ts';
+import type { Authenticator } from './authentication/create-authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import { impersonated } from './authorization/impersonation.ts';
 import { refusal } from './authorization/refusal.ts';

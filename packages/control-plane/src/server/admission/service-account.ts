@@ -5,7 +5,7 @@ import { generateName } from '../registry/names.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf } from '../storage/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './admission.ts';
 
 const DEFAULT_ACCOUNT = 'default';
 const VOLUME_PREFIX = 'kube-api-access-';

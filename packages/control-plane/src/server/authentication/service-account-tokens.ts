@@ -5,8 +5,15 @@ import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 import { type JwtKey, readJwt, signJwt } from './jwt.ts';
 import { serviceAccountGroups, serviceAccountName } from './service-account-name.ts';
 import { type ObjectClaim, readClaims, type TokenClaims, writeClaims } from './token-claims.ts';
-import type { TokenOutcome } from './token-outcome.ts';
-import { ALL_AUTHENTICATED, CREDENTIAL_ID } from './user-info.ts';
+import { ALL_AUTHENTICATED, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
+
+/** TokenOutcome is what became of a token: somebody, and the audiences that it is good for, or not. */
+export type TokenOutcome =
+  | { readonly user: UserInfo; readonly audiences: readonly string[] }
+  | {
+      /** Why it is no good, in the API server's words; undefined when it is none of those that this one knows. */
+      readonly problem: string | undefined;
+    };
 
 /** Clocks of others may be wrong by this much, as with the API server. */
 const LEEWAY_MS = 60_000;

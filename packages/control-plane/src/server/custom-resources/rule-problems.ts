@@ -1,7 +1,7 @@
 import type { ValidationRule } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { compileRules, type RuleFault, resolveFieldPath, type StructuralSchema } from '@bowline/machinery/schema';
-import { invalid, notSupported, required } from '../registry/kinds/problems.ts';
+import { invalid, notSupported, required } from '../registry/kinds/shared/problems.ts';
 import { asSchema, below, type SchemaProps } from './schema-props.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];

@@ -4,7 +4,7 @@ import type { BodyDecoder } from '../../bodies/decode-body.ts';
 import type { ApiResponse } from '../../http/api-request.ts';
 import { draftOf } from '../../printing/render.ts';
 import type { Draft } from '../../registry/api-resource.ts';
-import { setPodCondition } from '../../registry/kinds/pod-condition.ts';
+import { setPodCondition } from '../../registry/kinds/core/pod/pod-condition.ts';
 import { badRequest, conflict, forbidden, notFound, StatusError } from '../../status/api-status.ts';
 import { keyIn, objectOf, type Stored } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
