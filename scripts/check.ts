@@ -5,6 +5,7 @@ import { brokenExamples } from './check/doc-examples.ts';
 import { staleQuotes } from './check/doc-examples-quoted.ts';
 import { undocumentedErrorCodes } from './check/error-codes.ts';
 import { folderCycles } from './check/folder-cycles.ts';
+import { packedFiles } from './check/packed-files.ts';
 import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
 
@@ -38,6 +39,7 @@ const failed = await runSteps([
     '--check',
   ]),
   command('build', process.execPath, ['scripts/build.mjs']),
+  findings('packages ship no tests', packedFiles),
   findings('API reports', () => apiReports({ update })),
   findings('files quoted in the documentation', () => staleQuotes({ update })),
   findings('examples in the documentation', () => brokenExamples()),
