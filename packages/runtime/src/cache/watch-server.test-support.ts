@@ -1,7 +1,7 @@
 import { type Clock, pick, type Random, seededRandom } from '@bowline/machinery';
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '@bowline/runtime';
-import { type Content, History, type NamespacedKey, type StoredObject } from './history.ts';
-import { ServerWatch } from './server-watch.ts';
+import { type Content, History, type NamespacedKey, type StoredObject } from './history.test-support.ts';
+import { ServerWatch } from './server-watch.test-support.ts';
 
 /** Seen is a request that the server received. */
 export interface Seen {

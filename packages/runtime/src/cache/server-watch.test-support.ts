@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@bowline/machinery';
 import { TransportError } from '@bowline/runtime';
-import { ByteStream } from './byte-stream.ts';
-import type { Revision, StoredObject } from './history.ts';
+import { ByteStream } from '../../../../test/proofs/reflector/byte-stream.ts';
+import type { Revision, StoredObject } from './history.test-support.ts';
 
 const HELD_LIMIT = 50;
 

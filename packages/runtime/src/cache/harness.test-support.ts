@@ -10,7 +10,7 @@ import {
   type View,
   type ViewOf,
 } from '@bowline/runtime';
-import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.ts';
+import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.test-support.ts';
 
 /** HarnessOptions configures a harness. */
 export interface HarnessOptions
