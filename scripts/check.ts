@@ -4,6 +4,8 @@ import { dependencyDirections } from './check/dependency-directions.ts';
 import { brokenExamples } from './check/doc-examples.ts';
 import { staleQuotes } from './check/doc-examples-quoted.ts';
 import { undocumentedErrorCodes } from './check/error-codes.ts';
+import { folderCycles } from './check/folder-cycles.ts';
+import { packedFiles } from './check/packed-files.ts';
 import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
 
@@ -41,10 +43,12 @@ const lanes: readonly (readonly Step[])[] = [
   [
     command('format and lint', bin('biome'), ['ci', '--colors=off', '--error-on-warnings', '.']),
     command('build', process.execPath, ['scripts/build.mjs']),
+    findings('packages ship no tests', packedFiles),
     findings('API reports', () => apiReports({ update })),
     findings('files quoted in the documentation', () => staleQuotes({ update })),
     findings('examples in the documentation', () => brokenExamples()),
     findings('dependency directions', dependencyDirections),
+    findings('no cycles between folders', () => folderCycles()),
     findings('error codes are documented', undocumentedErrorCodes),
     findings('no machine paths or download addresses', repositoryText),
   ],

@@ -2,11 +2,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { writeDescriptions } from './generate/descriptions.ts';
 import { FIELD_NUMBERS, writeFieldNumbers } from './generate/emit-fields.ts';
 import { differingInputs, type FetchDocument, fetchInputs, readInputs, writeInputs } from './generate/inputs.ts';
 import { kindPages } from './generate/kind-pages.ts';
-import type { ServerDocument } from './generate/normalise.ts';
 import { compareGenerated, writeGenerated } from './generate/outputs.ts';
 
 const USAGE = `usage: npm run generate -- [options]
@@ -89,17 +87,11 @@ async function check(): Promise<number> {
 }
 
 async function refresh(fetchDocument: FetchDocument): Promise<void> {
-  const documents: ServerDocument[] = [];
-  const server = await fetchInputs(async (path) => {
-    const text = await fetchDocument(path);
-    if (path.startsWith('/openapi/')) documents.push(JSON.parse(text) as ServerDocument);
-    return text;
-  });
+  const server = await fetchInputs(fetchDocument);
   // What is there may be absent or damaged (a merge conflict): it is only described here, and then replaced.
   const before = await readInputs(root).catch(() => ({ version: 'unreadable', documents: new Map() }));
   for (const difference of differingInputs(before, server)) console.log(`changed ${difference}`);
   await writeInputs(root, server);
-  await writeDescriptions(root, server.version, documents);
   console.log(`openapi/ was ${before.version} and is ${server.version} now`);
 }
 

@@ -20,8 +20,8 @@ const allowed: readonly { readonly folder: string; readonly may: readonly string
 /** A static import, a re-export or a dynamic import of a literal. */
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)['"]([^'"]+)['"]/g;
 
-/** Tests, and what only they import. */
-const testPattern = /\.test(?:-support)?\.ts$/;
+/** testPattern matches tests, and the files that only tests import. */
+export const testPattern = /\.test(?:-support)?\.ts$/;
 
 /** importsOf lists the module specifiers of a source text. */
 export function importsOf(source: string): string[] {

@@ -42,6 +42,7 @@ export {
 export type { ServiceAddress, ServiceReference, ServiceResolver } from './server/admission/webhooks/service-address.ts';
 export type * from './server/audit/audit-event.ts';
 export type { RequestFault } from './server/faults/request-faults.ts';
+export type { OpenApiDocument } from './server/openapi/descriptions.ts';
 export { type ControlPlaneOptions, startControlPlane } from './start-control-plane.ts';
 export { runSupervisor } from './supervisor/run-supervisor.ts';
 export type { SupervisorCommand } from './supervisor/supervisor.ts';

@@ -1,4 +1,10 @@
 export {
+  type ConcurrencyOptions,
+  forEachConcurrently,
+  type ItemFailure,
+} from './async/for-each-concurrently.ts';
+export { untilAborted } from './async/until-aborted.ts';
+export {
   type CertificateAuthorityOptions,
   type CertificateWithKey,
   createCertificateAuthority,
@@ -14,19 +20,8 @@ export type { ValidityOptions } from './certificates/validity.ts';
 export { type Clock, sleepOn, type Timer } from './clock/clock.ts';
 export { systemClock } from './clock/system-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
-export {
-  type ConcurrencyOptions,
-  forEachConcurrently,
-  type ItemFailure,
-} from './concurrency/for-each-concurrently.ts';
-export { contentKeyProblem } from './content/content-key.ts';
-export { MOST_CONTENT_BYTES } from './content/content-size.ts';
-export {
-  formatDuration,
-  formatDurationNs,
-  parseDuration,
-  parseDurationNs,
-} from './duration/duration.ts';
+export { BoundedMap, type BoundedMapOptions } from './collections/bounded-map.ts';
+export { memoByText } from './collections/memo-by-text.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
 export { InputError } from './errors/input-error.ts';
 export { canonicalFields } from './field-set/canonical-fields.ts';
@@ -50,7 +45,9 @@ export {
   uniteFields,
 } from './field-set/set-operations.ts';
 export { shapeProblems } from './field-set/shape-problems.ts';
-export { anyGlob, type Glob, glob } from './glob/glob.ts';
+export { parseIp, parsePrefixLength } from './formats/ip-address.ts';
+export { quoteText } from './json/go-text.ts';
+export { isObject, isSameJson, type JsonObject, setMember } from './json/json.ts';
 export {
   JsonSyntaxError,
   MOST_JSON_DEPTH,
@@ -58,14 +55,35 @@ export {
   type ParseJsonOptions,
   parseJson,
 } from './json/parse-json.ts';
-export { memoByText } from './memo/memo-by-text.ts';
-export { isObject, isSameJson, type JsonObject, setMember } from './patch/json.ts';
-export { applyJsonPatch, type JsonPatchOperation } from './patch/json-patch.ts';
-export { diffJsonPatch } from './patch/json-patch-diff.ts';
-export { formatPointer, parsePointer } from './patch/json-pointer.ts';
+export { type YamlToken, yamlNestsDeeper } from './json/yaml-token-depth.ts';
+export {
+  applyJsonPatch,
+  diffJsonPatch,
+  formatPointer,
+  type JsonPatchOperation,
+  parsePointer,
+} from './patch/json-patch.ts';
 export { applyMergePatch, diffMergePatch } from './patch/merge-patch.ts';
 export { strategicMerge } from './patch/strategic-merge.ts';
 export { goText, goType, StrategicMergeError } from './patch/strategic-merge-error.ts';
+export { anyGlob, type Glob, glob } from './patterns/glob.ts';
+export { between, integerBelow, pick, type Random, seededRandom, systemRandom } from './random/random.ts';
+export { escapeFieldValue, type FieldRequirement, parseFieldSelector } from './selectors/field-selector.ts';
+export type { LabelOperator, LabelRequirement } from './selectors/label-requirement.ts';
+export { labelSelector, validateLabelSelector } from './selectors/label-selector.ts';
+export { labelKeyProblems, labelValueProblems } from './selectors/label-syntax.ts';
+export { parseLabelSelector } from './selectors/parse-label-selector.ts';
+export type { Selector } from './selectors/selector.ts';
+export { contentKeyProblem, MOST_CONTENT_BYTES } from './validation/content.ts';
+export { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from './validation/dns-names.ts';
+export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';
+export { shortName } from './validation/short-name.ts';
+export {
+  formatDuration,
+  formatDurationNs,
+  parseDuration,
+  parseDurationNs,
+} from './values/duration.ts';
 export {
   addQuantities,
   compareQuantities,
@@ -76,20 +94,6 @@ export {
   subtractQuantities,
   wholeMilliUnits,
   wholeUnits,
-} from './quantity/quantity.ts';
-export { between, integerBelow, pick, type Random, seededRandom, systemRandom } from './random/random.ts';
-export { compareResourceVersions, isResourceVersion } from './resource-version/resource-version.ts';
-export { quoteText } from './schema/go-text.ts';
-export { parseIp, parsePrefixLength } from './schema/ip-address.ts';
-export { escapeFieldValue, type FieldRequirement, parseFieldSelector } from './selectors/field-selector.ts';
-export type { LabelOperator, LabelRequirement } from './selectors/label-requirement.ts';
-export { labelSelector, validateLabelSelector } from './selectors/label-selector.ts';
-export { labelKeyProblems, labelValueProblems } from './selectors/label-syntax.ts';
-export { parseLabelSelector } from './selectors/parse-label-selector.ts';
-export type { Selector } from './selectors/selector.ts';
-export { untilAborted } from './signals/until-aborted.ts';
-export { formatMicroTime, formatTime, parseTime } from './time/timestamp.ts';
-export { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from './validation/dns-names.ts';
-export { describeProblems, type FieldProblem, type FieldProblemReason } from './validation/field-problem.ts';
-export { shortName } from './validation/short-name.ts';
-export { type YamlToken, yamlNestsDeeper } from './yaml/token-depth.ts';
+} from './values/quantity.ts';
+export { compareResourceVersions, isResourceVersion } from './values/resource-version.ts';
+export { formatMicroTime, formatTime, parseTime } from './values/timestamp.ts';

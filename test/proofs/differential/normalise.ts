@@ -67,9 +67,10 @@ export function normalised({ status, headers, body }: Raw, { namespace, own }: N
       if (name === 'description' && isColumn(parent)) return '';
       return here(value);
     }
-    if (name === 'nodePort' || name === 'healthCheckNodePort') return 'DRAWN';
-    if (name === 'cells') return (value as readonly unknown[]).map((cell) => essentialCell(cell, here));
-    if (name === 'causes') {
+    if ((name === 'nodePort' || name === 'healthCheckNodePort') && typeof value === 'number') return 'DRAWN';
+    if (name === 'cells' && Array.isArray(value))
+      return (value as readonly unknown[]).map((cell) => essentialCell(cell, here));
+    if (name === 'causes' && Array.isArray(value)) {
       const essential = (quoted: unknown): unknown => below(quoted, '', undefined);
       return below(byPlace(value as readonly Cause[], essential), '', undefined);
     }

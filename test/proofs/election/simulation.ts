@@ -1,6 +1,11 @@
 import { between, integerBelow, pick, seededRandom, VirtualClock } from '@bowline/machinery';
 import { LeaderElector, type Leadership } from '@bowline/runtime';
-import { LeaseApi, type Link, leaseClient, SimulatedProcess } from './lease-world.ts';
+import {
+  LeaseApi,
+  type Link,
+  leaseClient,
+  SimulatedProcess,
+} from '../../../packages/runtime/src/leader-election/lease-world.test-support.ts';
 
 /** SimulationResult is what one simulated hour of elections showed. */
 export interface SimulationResult {

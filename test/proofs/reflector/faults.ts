@@ -1,6 +1,11 @@
 import { between, integerBelow, pick, type Random, type VirtualClock } from '@bowline/machinery';
-import type { ServerWatch } from './server-watch.ts';
-import { type Answer, type Seen, statusOf, type WatchServer } from './watch-server.ts';
+import type { ServerWatch } from '../../../packages/runtime/src/cache/server-watch.test-support.ts';
+import {
+  type Answer,
+  type Seen,
+  statusOf,
+  type WatchServer,
+} from '../../../packages/runtime/src/cache/watch-server.test-support.ts';
 
 /** A spell of bad weather: while it lasts, requests may meet it. */
 interface Spell {

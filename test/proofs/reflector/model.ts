@@ -1,10 +1,10 @@
 import { ConfigMap, keyString, type ObjectMeta } from '@bowline/kubernetes';
 import { between, integerBelow, pick, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
 import { Cache, type Client, createClient, type Informer, project, type Transport } from '@bowline/runtime';
+import type { NamespacedKey, StoredObject } from '../../../packages/runtime/src/cache/history.test-support.ts';
+import { WatchServer } from '../../../packages/runtime/src/cache/watch-server.test-support.ts';
 import { FaultPlan } from './faults.ts';
-import type { NamespacedKey, StoredObject } from './history.ts';
 import { type Identity, InvariantChecker } from './invariants.ts';
-import { WatchServer } from './watch-server.ts';
 
 const NAMESPACES = ['a', 'b', 'c'];
 const KEYS: readonly NamespacedKey[] = NAMESPACES.flatMap((namespace) =>

@@ -2,7 +2,6 @@ import { VirtualClock } from '@bowline/machinery';
 import { createClient } from '@bowline/runtime';
 import { describe, expect, test } from 'vitest';
 import { AccessReviews, type AccessReviewsOptions } from './access-reviews.ts';
-import { RecentAnswers } from './recent-answers.ts';
 import { ReviewingTransport } from './reviewing-transport.test-support.ts';
 import { describeRights, type Right } from './rights.ts';
 import { reviewServiceAccount } from './service-account.ts';
@@ -86,18 +85,6 @@ describe('AccessReviews', () => {
     const failing = { maySubject: () => Promise.reject(new Error('down')) };
     const reviews = new AccessReviews({ client: failing, clock: new VirtualClock() });
     await expect(reviews.missing(alice, [create('a')])).rejects.toThrow('down');
-  });
-});
-
-describe('RecentAnswers', () => {
-  test('holds no more than it may, and drops what is too old', async () => {
-    const clock = new VirtualClock();
-    const answers = new RecentAnswers<number>({ clock, keepMs: 1_000, most: 3 });
-    for (let index = 0; index < 5; index++) answers.set(`k${index}`, index);
-    expect(['k0', 'k1', 'k2', 'k3', 'k4'].map((key) => answers.get(key))).toEqual([undefined, undefined, 2, 3, 4]);
-    await clock.advance(1_000);
-    answers.set('new', 9);
-    expect(answers.size).toBe(1);
   });
 });
 

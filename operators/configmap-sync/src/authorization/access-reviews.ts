@@ -1,6 +1,5 @@
-import type { Clock } from '@bowline/machinery';
+import { BoundedMap, type Clock } from '@bowline/machinery';
 import type { AccessQuestion, Client, Subject } from '@bowline/runtime';
-import { RecentAnswers } from './recent-answers.ts';
 import type { Right } from './rights.ts';
 
 /** AccessReviewsOptions says whom reviews are asked of. */
@@ -28,12 +27,12 @@ const MOST_IN_FLIGHT = 16;
 /** AccessReviews finds out what somebody may not do, by SubjectAccessReviews. */
 export class AccessReviews {
   readonly #options: AccessReviewsOptions;
-  readonly #answers: RecentAnswers<boolean>;
+  readonly #answers: BoundedMap<string, boolean>;
 
   constructor(options: AccessReviewsOptions) {
     this.#options = options;
     const { clock, keepMs = KEEP_MS } = options;
-    this.#answers = new RecentAnswers({ clock, keepMs, most: MOST_ANSWERS });
+    this.#answers = new BoundedMap({ maxEntries: MOST_ANSWERS, expiry: { clock, afterMs: keepMs } });
   }
 
   /**

@@ -1,31 +1,22 @@
-import type { Clock } from '@bowline/machinery';
+import { BoundedMap, type Clock } from '@bowline/machinery';
 
-/** So many are remembered; the oldest goes first. */
-const MOST = 1_000;
+/** How many denied calls are remembered; the oldest is forgotten first. */
+const MAX_REMEMBERED = 1_000;
 
-/** DeniedCalls remembers for a while which calls we have no right to, so that they are not made for nothing. */
+/** DeniedCalls remembers for a while which calls were denied, so that they are not repeated in vain. */
 export class DeniedCalls {
-  readonly #clock: Clock;
-  readonly #forMs: number;
-  /** All are kept equally long: the first is the oldest. */
-  readonly #until = new Map<string, number>();
+  readonly #calls: BoundedMap<string, true>;
 
-  /** `forMs` is how long: rights are given rarely, and whoever has just given one wants to see it. */
+  /** `forMs` is how long: permissions are granted rarely, and whoever has just granted one wants to see the effect. */
   constructor(clock: Clock, forMs: number) {
-    this.#clock = clock;
-    this.#forMs = forMs;
+    this.#calls = new BoundedMap({ maxEntries: MAX_REMEMBERED, expiry: { clock, afterMs: forMs } });
   }
 
   has(call: string): boolean {
-    return (this.#until.get(call) ?? Number.NEGATIVE_INFINITY) > this.#clock.monotonic();
+    return this.#calls.has(call);
   }
 
   add(call: string): void {
-    this.#until.delete(call);
-    this.#until.set(call, this.#clock.monotonic() + this.#forMs);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= MOST) break;
-      this.#until.delete(oldest);
-    }
+    this.#calls.set(call, true);
   }
 }

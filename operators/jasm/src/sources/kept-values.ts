@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@bowline/machinery';
+import { BoundedMap, type Clock, type Timer } from '@bowline/machinery';
 import type { ExternalSecret } from '../providers/provider.ts';
 
 /** KeptValue is a secret and the instant (monotonic) at which the call that read it started. */
@@ -15,23 +15,24 @@ export interface KeptValuesOptions {
   readonly mostBytes: number;
 }
 
-interface Kept extends KeptValue {
-  readonly bytes: number;
-  readonly until: number;
-}
-
 /**
- * KeptValues holds secrets for the moment between a call's end and the last of those that it serves. All are kept equally
- * long, so that the first to go is the oldest; each goes at its time, whether or not anybody asks.
+ * KeptValues holds secrets for the moment between the end of a call and the last request that it serves. All are kept
+ * equally long, and each is dropped at its time, whether or not anything reads it.
  */
 export class KeptValues {
   readonly #options: KeptValuesOptions;
-  readonly #kept = new Map<string, Kept>();
-  #bytes = 0;
+  readonly #kept: BoundedMap<string, KeptValue>;
   #timer: Timer | undefined;
 
   constructor(options: KeptValuesOptions) {
     this.#options = options;
+    const { clock, keepMs, most, mostBytes } = options;
+    this.#kept = new BoundedMap({
+      maxEntries: most,
+      maxSize: mostBytes,
+      sizeOf: ({ secret }) => sizeOf(secret),
+      expiry: { clock, afterMs: keepMs },
+    });
   }
 
   get size(): number {
@@ -43,44 +44,22 @@ export class KeptValues {
   }
 
   set(key: string, value: KeptValue): void {
-    const { clock, keepMs, most, mostBytes } = this.#options;
-    this.#remove(key);
-    const bytes = sizeOf(value.secret);
-    this.#kept.set(key, { ...value, bytes, until: clock.monotonic() + keepMs });
-    this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= most && this.#bytes <= mostBytes) break;
-      this.#remove(oldest);
-    }
-    this.#arm();
+    this.#kept.set(key, value);
+    this.#dropExpired();
   }
 
   /** clear drops everything. */
   clear(): void {
     this.#kept.clear();
-    this.#bytes = 0;
-    this.#arm();
+    this.#dropExpired();
   }
 
-  #remove(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
-  }
-
-  #arm(): void {
+  /** Drops what has expired, and comes back for the next entry that does. */
+  #dropExpired(): void {
     const { clock } = this.#options;
-    const [oldest] = this.#kept.values();
+    const next = this.#kept.dropExpired();
     this.#timer?.cancel();
-    this.#timer = oldest && clock.setTimer(oldest.until - clock.monotonic(), () => this.#dropDue());
-  }
-
-  #dropDue(): void {
-    const now = this.#options.clock.monotonic();
-    for (const [key, { until }] of this.#kept) {
-      if (until > now) break;
-      this.#remove(key);
-    }
-    this.#arm();
+    this.#timer = next === undefined ? undefined : clock.setTimer(next - clock.monotonic(), () => this.#dropExpired());
   }
 }
 

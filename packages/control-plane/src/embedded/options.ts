@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@bowline/machinery';
 import type { ServiceResolver } from '../server/admission/webhooks/service-address.ts';
+import type { OpenApiDocument } from '../server/openapi/descriptions.ts';
 
 /** EmbeddedOptions describe a control plane that runs in this process. */
 export interface EmbeddedOptions {
@@ -32,6 +33,12 @@ export interface EmbeddedOptions {
    * external name are reached.
    */
   readonly resolveService?: ServiceResolver | undefined;
+  /**
+   * Loads Kubernetes' own OpenAPI documents (v2 or v3), so that `kubectl explain` shows the descriptions of built-in kinds:
+   * for example from a file written by `kubectl get --raw /openapi/v2`. Loaded when the first document is requested. Defaults
+   * to none: `kubectl explain` then shows names, types, enums, defaults and required fields.
+   */
+  readonly openApiDocuments?: (() => Promise<readonly OpenApiDocument[]>) | undefined;
   /** Defaults to the machine's. */
   readonly clock?: Clock | undefined;
   /** Defaults to the system's. */

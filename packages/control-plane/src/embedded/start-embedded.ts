@@ -46,6 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedC
         tokenKey: secrets.tokenKey,
         tokens: adminToken === undefined ? [] : [{ token: adminToken, user: { username: 'admin', groups: [MASTERS] } }],
         resolveService: options.resolveService,
+        openApiDocuments: options.openApiDocuments,
         audit: new AuditTrail({ clock, write: (event) => (file ?? memory).write(event), onError }),
         onError,
       },

@@ -6,8 +6,8 @@ import type { NodeAgent } from '../node-agent/start-node-agent.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { Turns } from '../turns.ts';
-import { compactEtcd } from './compact-etcd.ts';
 import type { ComponentSet } from './component-set.ts';
+import { probe } from './probe.ts';
 
 /** KubernetesParts is what a started control plane is made of. */
 export interface KubernetesParts {
@@ -122,4 +122,21 @@ export class KubernetesControlPlane implements ControlPlane {
       `${component} is not part of this control plane; it has ${this.#parts.parts.join(', ')}`,
     );
   }
+}
+
+/** compactEtcd makes etcd forget every revision but the newest, through its JSON gateway. */
+async function compactEtcd(etcdUrl: string): Promise<void> {
+  // Any read answers the current revision; keys and values are base64.
+  const read = await post(`${etcdUrl}/v3/kv/range`, { key: Buffer.from('/').toString('base64'), count_only: true });
+  const { header } = JSON.parse(read) as { header: { revision: string } };
+  await post(`${etcdUrl}/v3/kv/compaction`, { revision: header.revision, physical: true });
+}
+
+async function post(url: string, body: object): Promise<string> {
+  const answer = await probe(url, { method: 'POST', body: JSON.stringify(body) });
+  if (answer.status === 200) return answer.text;
+  throw new BowlineError(
+    'BOWLINE_CONTROL_PLANE_COMPONENT',
+    `etcd did not answer ${new URL(url).pathname}: ${answer.text.slice(0, 200)}; check that it runs, or restart it`,
+  );
 }

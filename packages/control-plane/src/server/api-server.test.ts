@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readYaml } from './handlers/read-yaml.ts';
+import { readYaml } from './bodies/read-yaml.ts';
 import { type Answer, startTestServer, type TestServer } from './in-process.test-support.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,29 +1,22 @@
 import { type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import { Admission, type AdmissionPlugin } from './admission/admission.ts';
 import type { Audited, AuditTrail } from './audit/audit-trail.ts';
-import type { Authenticator } from './authentication/authenticator.ts';
-import { impersonated } from './authentication/impersonation.ts';
+import type { Authenticator } from './authentication/create-authenticator.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import { impersonated } from './authorization/impersonation.ts';
 import { refusal } from './authorization/refusal.ts';
 import type { FieldTracking } from './fields/field-tracking.ts';
 import { bodyFormats } from './handlers/body-formats.ts';
 import type { RequestContext, ServerParts } from './handlers/context.ts';
-import { type AskKubelet, askKubeletOverHttps } from './handlers/pods/kubelet.ts';
+import { type AskKubelet, askKubeletOverHttps } from './handlers/kubelet.ts';
 import { serveResource } from './handlers/serve-resource.ts';
-import type { ApiRequest, ApiResponse } from './http/api-request.ts';
+import type { ApiRequest, ApiResponse, Route } from './http/api-request.ts';
 import { prefersYaml, YAML } from './http/negotiate.ts';
-import { type RequestInfo, readUrl, requestInfo } from './http/request-info.ts';
+import { readUrl, requestInfo } from './http/request-info.ts';
 import { warningHeaders } from './http/warning-headers.ts';
 import { Registry } from './registry/registry.ts';
 import { internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
 import { Storage } from './storage/storage.ts';
-
-/** Route answers requests that are about the server and not about objects; undefined for those that it does not know. */
-export type Route = (
-  info: RequestInfo,
-  request: ApiRequest,
-  query: URLSearchParams,
-) => Promise<ApiResponse | undefined> | ApiResponse | undefined;
 
 /** ApiServerOptions are the parts of a server. */
 export interface ApiServerOptions {

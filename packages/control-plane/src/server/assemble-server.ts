@@ -1,17 +1,17 @@
 import { type Clock, type Random, strategicMerge } from '@bowline/machinery';
+import { createAccessControl } from './access-control.ts';
 import { createAdmission } from './admission/create-admission.ts';
 import type { ServiceResolver } from './admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { StaticToken } from './authentication/static-tokens.ts';
-import { createAccessControl } from './authorization/access-control.ts';
 import { ensureBootstrapObjects } from './bootstrap-objects.ts';
 import { serveCustomResources } from './custom-resources/serve-custom-resources.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { expireEvents } from './expire-events.ts';
 import { trackFields } from './fields/track-fields.ts';
 import type { ApiRequest } from './http/api-request.ts';
-import { openApiRoutes } from './openapi/open-api-routes.ts';
+import { type OpenApiOptions, openApiRoutes } from './openapi/open-api-routes.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import type { Storage } from './storage/storage.ts';
@@ -30,6 +30,8 @@ export interface AssembleOptions {
   readonly audit?: AuditTrail | undefined;
   /** Finds what stands behind the Services of webhooks. Defaults to none: only external names are reached. */
   readonly resolveService?: ServiceResolver | undefined;
+  /** Loads OpenAPI documents whose descriptions are served. Defaults to none: schemas are served without descriptions. */
+  readonly openApiDocuments?: OpenApiOptions['openApiDocuments'];
   /** Told of errors that are bugs. */
   readonly onError: (error: unknown, request?: ApiRequest) => void;
 }
@@ -50,7 +52,11 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
     ...access,
     // Guards of roles judge what is stored, so they come last.
     admission: [...admission.plugins, access.admission],
-    routes: [access.route, ...discoveryRoutes({ registry, url: options.url }), ...openApiRoutes({ registry })],
+    routes: [
+      access.route,
+      ...discoveryRoutes({ registry, url: options.url }),
+      ...openApiRoutes({ ...options, registry }),
+    ],
     fields,
     strategicMerge,
     registry,

@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from './admission/admission.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import { trackFields } from './fields/track-fields.ts';
-import type { AskKubelet } from './handlers/pods/kubelet.ts';
+import type { AskKubelet } from './handlers/kubelet.ts';
 import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import { Storage } from './storage/storage.ts';

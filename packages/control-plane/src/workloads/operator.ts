@@ -20,16 +20,16 @@ import { daemonSets } from './daemon-set/daemon-set.ts';
 import { deployments } from './deployment/deployment.ts';
 import { disruptionBudgets } from './disruption/disruption-budgets.ts';
 import { endpointSlices } from './endpoint-slice/endpoint-slices.ts';
+import { EveryObject, type EveryObjectOptions } from './every-object.ts';
 import { jobs } from './job/job.ts';
 import { defaultAccounts, rootCertificates } from './namespaces/furnished-namespaces.ts';
 import { nodeTaints } from './nodes/node-taints.ts';
-import { EveryObject, type EveryObjectOptions } from './objects/every-object.ts';
 import { claimProtection } from './pods/claim-protection.ts';
+import type { WorkloadDeps } from './pods/workload-events.ts';
 import { WorkloadEvents } from './pods/workload-events.ts';
 import { replicaSets } from './replica-set/replica-set.ts';
-import { Assumed, scheduler } from './scheduler/scheduler.ts';
+import { scheduler } from './scheduler/scheduler.ts';
 import { statefulSets } from './stateful-set/stateful-set.ts';
-import type { WorkloadDeps } from './workload-deps.ts';
 
 /** How many events in a row a controller may send about one object, as many as those of Kubernetes. */
 const EVENT_BURST = 25;
@@ -65,7 +65,6 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
   return defineOperator({
     name: 'workloads',
     setup: ({ client: restricted }): WorkloadDeps => ({
-      assumed: new Assumed(),
       events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log, burst: EVENT_BURST }),
     }),
     controllers,

@@ -1,12 +1,12 @@
-import { isObject, member } from '../patch/json.ts';
-import { type Correlation, itemKey, itemsByKey, listMapKeys } from '../schema/correlation.ts';
-import { formatValue, quoteText } from '../schema/go-text.ts';
+import { formatValue, quoteText } from '../json/go-text.ts';
+import { isObject, member } from '../json/json.ts';
+import { type Correlation, itemKey, itemsByKey, listMapKeys } from '../structural-schema/correlation.ts';
 import {
   additionalSchema,
   ownSchema,
   type StructuralSchema,
   type ValidationRule,
-} from '../schema/structural-schema.ts';
+} from '../structural-schema/structural-schema.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 import type { Program } from './compile.ts';
 import { type CompiledRule, compileRules, hasRules } from './compile-rules.ts';

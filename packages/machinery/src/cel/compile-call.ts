@@ -1,6 +1,6 @@
-import { searchSteps } from '../schema/counted-text.ts';
-import { patternSize } from '../schema/pattern-size.ts';
-import { compilePattern, isCompiled } from '../schema/patterns.ts';
+import { compilePattern, isCompiled } from '../patterns/compile-pattern.ts';
+import { searchSteps } from '../patterns/counted-text.ts';
+import { patternSize } from '../patterns/pattern-size.ts';
 import { type Code, type Context, compileAst, failAt } from './compile.ts';
 import { Frame } from './frame.ts';
 import { functionOverloads, methodOverloads } from './functions.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { s } from '../schema/s.ts';
+import { s } from '../schema/builder/s.ts';
 import { admissionVariables } from './admission-variables.ts';
 import type { ExpressionAuthorizer } from './authorizer-values.ts';
 import { compileExpression } from './compile-expression.ts';

@@ -1,5 +1,5 @@
 import { BowlineError } from '../errors/bowline-error.ts';
-import type { StructuralSchema } from '../schema/structural-schema.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { AuthorizerValue, type ExpressionAuthorizer } from './authorizer-values.ts';
 import { compile, type Program } from './compile.ts';
 import { Frame, MOST_STEPS } from './frame.ts';

@@ -1,5 +1,5 @@
-import type { RuleFault, SchemaProblem } from '../schema/schema-problem.ts';
-import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts';
+import type { RuleFault, SchemaProblem } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema, ValidationRule } from '../structural-schema/structural-schema.ts';
 import { type Checked, compileChecked, type Declarations, type Program } from './compile.ts';
 import { type CostEstimate, estimateCost } from './cost/estimate-cost.ts';
 import { type SizedType, sizedType } from './cost/sized-type.ts';

@@ -1,5 +1,5 @@
-import { isSameJson } from '../patch/json.ts';
-import { byUtf8 } from '../schema/go-text.ts';
+import { byUtf8 } from '../json/go-text.ts';
+import { isSameJson } from '../json/json.ts';
 import { type Meter, stepsFor } from './frame.ts';
 import { measureJson } from './measure-json.ts';
 import { ObjectValue, OpaqueValue } from './schema-values.ts';

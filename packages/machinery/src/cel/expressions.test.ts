@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import answers from '../schema/fixtures/answers.json' with { type: 'json' };
 import { sample, sampleSchema } from '../schema/fixtures/expressions.ts';
-import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts';
 import { validate } from '../schema/validate.ts';
+import type { StructuralSchema, ValidationRule } from '../structural-schema/structural-schema.ts';
 import { compileRules } from './compile-rules.ts';
 
 interface Recorded {

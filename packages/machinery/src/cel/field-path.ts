@@ -1,4 +1,4 @@
-import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 
 const UNESCAPED: Readonly<Record<string, string>> = {
   a: '\u0007',

@@ -1,6 +1,6 @@
-import { parseDurationNs } from '../duration/duration.ts';
-import { isObject } from '../patch/json.ts';
-import { isInt64 } from '../schema/go-text.ts';
+import { isInt64 } from '../json/go-text.ts';
+import { isObject } from '../json/json.ts';
+import { parseDurationNs } from '../values/duration.ts';
 import { formatDurationSeconds } from './library/conversions.ts';
 import { DEEPEST_JSON } from './measure-json.ts';
 import { isOfType, typeName } from './overloads.ts';

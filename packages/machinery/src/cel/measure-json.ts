@@ -1,4 +1,4 @@
-import { isObject } from '../patch/json.ts';
+import { isObject } from '../json/json.ts';
 import { stepsFor } from './frame.ts';
 import { CelFailure } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { additionalSchema, type StructuralSchema } from '../schema/structural-schema.ts';
+import { additionalSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { asResource, fieldsOf } from './schema-values.ts';
 import { BOOL, BYTES, type CelType, DOUBLE, DYN, INT, listOf, mapOf, STRING, simple } from './types.ts';
 

@@ -1,7 +1,7 @@
-import { parseDurationNs } from '../duration/duration.ts';
-import { isObject, type JsonObject, member } from '../patch/json.ts';
-import { isInt64 } from '../schema/go-text.ts';
-import { additionalSchema, ownSchema, type StructuralSchema } from '../schema/structural-schema.ts';
+import { isInt64 } from '../json/go-text.ts';
+import { isObject, type JsonObject, member } from '../json/json.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
+import { parseDurationNs } from '../values/duration.ts';
 import { escapeFieldName } from './field-names.ts';
 import { parseLooseDuration, parseTimestamp } from './time-text.ts';
 import { CelFailure, type CelValue, DurationValue, LazyValue, ListValue, MapValue } from './values.ts';

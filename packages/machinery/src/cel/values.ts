@@ -1,4 +1,4 @@
-import { compareQuantities, type Quantity } from '../quantity/quantity.ts';
+import { compareQuantities, type Quantity } from '../values/quantity.ts';
 import type {
   AuthorizerValue,
   DecisionValue,

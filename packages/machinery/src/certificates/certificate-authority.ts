@@ -1,8 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { unusable } from './authority-problem.ts';
 import { authorityExtensions, keyExtensions } from './extensions.ts';
 import { generateKeys, privateKeyPem } from './key-pair.ts';
-import { keyIdentifier, signCertificate } from './sign-certificate.ts';
+import { keyIdentifier, signCertificate, unusable } from './sign-certificate.ts';
 import { distinguishedName } from './subject.ts';
 import { type ValidityOptions, validity } from './validity.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
-import { unusable } from './authority-problem.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
 import { der, derObjectIdentifier, derTime, readDer, TAG } from './der.ts';
 
 /** CertificateParts is what a certificate says. */
@@ -87,4 +87,12 @@ export function namesOf(issuer: X509Certificate): { readonly subject: Buffer; re
       return { subject, keyId: readDer(members.at(-1)?.content ?? Buffer.alloc(0))[0]?.content };
   }
   return { subject, keyId: undefined };
+}
+
+/** unusable returns the error for a certificate authority that cannot issue valid certificates. */
+export function unusable(problem: string): BowlineError {
+  return new BowlineError(
+    'BOWLINE_CERTIFICATE_AUTHORITY_INVALID',
+    `cannot issue from the certificate authority: ${problem}; give the matching certificate and key of a valid one`,
+  );
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../patch/json.ts';
-import { formatJson } from '../schema/go-text.ts';
+import { formatJson } from '../json/go-text.ts';
+import { isObject } from '../json/json.ts';
 import { type FieldsV1, parsePathElement } from './fields-v1.ts';
 import { NO_FIELDS } from './set-operations.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import { isObject, isSameJson, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 import { wholeSet } from './fields-of.ts';
 import type { FieldsV1 } from './fields-v1.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../patch/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { applyJsonPatch, type JsonPatchOperation } from '../patch/json-patch.ts';
-import type { StructuralSchema } from '../schema/structural-schema.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { findDifference } from './field-difference.ts';
 import { builtInShape, customShape } from './field-shape.ts';
 import type { FieldsV1 } from './fields-v1.ts';

@@ -1,4 +1,4 @@
-import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import { isObject, isSameJson, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 import { elementsOf, type FieldsV1, fieldBelow, isLeaf, parsePathElement } from './fields-v1.ts';
 import { type KeyElement, matchElements } from './match-elements.ts';

@@ -1,4 +1,4 @@
-import { byUtf8, formatValue } from '../schema/go-text.ts';
+import { byUtf8, formatValue } from '../json/go-text.ts';
 import { type FieldsV1, parsePathElement } from './fields-v1.ts';
 import { isMember, NO_FIELDS } from './set-operations.ts';
 

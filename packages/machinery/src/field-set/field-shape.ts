@@ -1,5 +1,10 @@
 import { resolveSchema, type Schema, schemaFor } from '@bowline/kubernetes/schemas';
-import { additionalSchema, ownSchema, type SchemaType, type StructuralSchema } from '../schema/structural-schema.ts';
+import {
+  additionalSchema,
+  ownSchema,
+  type SchemaType,
+  type StructuralSchema,
+} from '../structural-schema/structural-schema.ts';
 import { SERVER_DEFAULTS } from './server-defaults.ts';
 
 /**

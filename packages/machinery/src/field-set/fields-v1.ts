@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from '../patch/json.ts';
+import { isObject, type JsonObject, member } from '../json/json.ts';
 
 /**
  * FieldsV1 is a set of fields as `metadata.managedFields` holds it. Members are path elements: `f:name` a field,

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, member } from '../patch/json.ts';
-import { formatJson, quoteText } from '../schema/go-text.ts';
+import { formatJson, quoteText } from '../json/go-text.ts';
+import { isObject, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 
 /** isGranularObject says that the members of an object are owned one by one. */

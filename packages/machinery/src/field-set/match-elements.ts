@@ -1,4 +1,4 @@
-import { isObject, isSameJson, type JsonObject, member } from '../patch/json.ts';
+import { isObject, isSameJson, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 
 /** KeyElement is a path element that names an element by its keys. */

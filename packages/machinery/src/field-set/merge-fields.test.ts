@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../patch/json.ts';
-import type { StructuralSchema } from '../schema/structural-schema.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { compareFields } from './compare-fields.ts';
 import { ANY_SHAPE, builtInShape, customShape, type FieldShape } from './field-shape.ts';
 import { appliedSet } from './fields-of.ts';

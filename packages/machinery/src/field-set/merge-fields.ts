@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member, setMember } from '../patch/json.ts';
+import { isObject, type JsonObject, member, setMember } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 import { elementNames, isEmptyObject } from './list-elements.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, isSameJson, type JsonObject, member, setMember } from '../patch/json.ts';
+import { isObject, isSameJson, type JsonObject, member, setMember } from '../json/json.ts';
 import { elementsOf, type FieldsV1, fieldBelow, isLeaf, parsePathElement } from './fields-v1.ts';
 
 /**

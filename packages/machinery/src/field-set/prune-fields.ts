@@ -1,4 +1,4 @@
-import type { JsonObject } from '../patch/json.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 import { appliedSet } from './fields-of.ts';
 import type { FieldsV1 } from './fields-v1.ts';

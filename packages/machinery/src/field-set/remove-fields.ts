@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, setMember } from '../patch/json.ts';
+import { isObject, type JsonObject, setMember } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 import { type FieldsV1, fieldBelow } from './fields-v1.ts';
 import { elementNames } from './list-elements.ts';

@@ -1,6 +1,6 @@
-import { isObject, isSameJson, member } from '../patch/json.ts';
-import { compareQuantities, parseQuantity } from '../quantity/quantity.ts';
-import { parseTime } from '../time/timestamp.ts';
+import { isObject, isSameJson, member } from '../json/json.ts';
+import { compareQuantities, parseQuantity } from '../values/quantity.ts';
+import { parseTime } from '../values/timestamp.ts';
 import type { FieldShape } from './field-shape.ts';
 
 /**

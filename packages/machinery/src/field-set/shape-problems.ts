@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../patch/json.ts';
-import { byUtf8, quoteText } from '../schema/go-text.ts';
+import { byUtf8, quoteText } from '../json/go-text.ts';
+import { isObject, type JsonObject } from '../json/json.ts';
 import { elementPath } from './field-paths.ts';
 import type { FieldShape } from './field-shape.ts';
 import { elementNames, elementProblem } from './list-elements.ts';

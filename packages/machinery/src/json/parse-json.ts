@@ -1,4 +1,4 @@
-import { quoteText } from '../schema/go-text.ts';
+import { quoteText } from './go-text.ts';
 
 /** ParsedJson is a document and what a lenient reader would have hidden. */
 export interface ParsedJson {

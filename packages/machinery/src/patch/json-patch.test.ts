@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { applyPatch } from 'rfc6902';
 import { describe, expect, it } from 'vitest';
-import { applyJsonPatch, type JsonPatchOperation } from './json-patch.ts';
-import { diffJsonPatch } from './json-patch-diff.ts';
-import { formatPointer, parsePointer } from './json-pointer.ts';
+import { applyJsonPatch, diffJsonPatch, formatPointer, type JsonPatchOperation, parsePointer } from './json-patch.ts';
 
 const key = fc.constantFrom('a', 'b', 'c/d', 'e~f', '0', '', 'constructor', 'toString', '__proto__');
 // Built by JSON.parse, as documents from the wire are: there `__proto__` is an ordinary member.

@@ -1,6 +1,6 @@
+import { createPatch } from 'rfc6902';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { isObject, isSameJson, member, withMember } from './json.ts';
-import { parsePointer } from './json-pointer.ts';
+import { isObject, isSameJson, member, withMember } from '../json/json.ts';
 
 /** JsonPatchOperation is one step of an RFC 6902 patch. */
 export type JsonPatchOperation =
@@ -159,4 +159,34 @@ function remove(document: unknown, path: readonly string[]): unknown {
     if (Array.isArray(parent)) return parent.toSpliced(Number(token), 1);
     return isObject(parent) ? withMember(parent, token, undefined) : parent;
   });
+}
+
+// The comparison of two lists takes time, memory and stack in proportion to the product of their lengths.
+const LARGEST_LIST_COMPARISON = 4096;
+
+/**
+ * diffJsonPatch gives the RFC 6902 operations that turn `from` into `to`, few of them: nothing when they are the same JSON.
+ * Undefined members count as absent. Lists whose lengths multiply to more than 4096 are replaced as a whole.
+ */
+export function diffJsonPatch(from: unknown, to: unknown): JsonPatchOperation[] {
+  return createPatch(from, to, (input: unknown, output: unknown, pointer): JsonPatchOperation[] | undefined => {
+    if (!Array.isArray(input) || !Array.isArray(output)) return undefined;
+    if (input.length * output.length <= LARGEST_LIST_COMPARISON) return undefined;
+    return isSameJson(input, output) ? [] : [{ op: 'replace', path: pointer.toString(), value: output }];
+  });
+}
+
+/** parsePointer splits an RFC 6901 pointer into its tokens; undefined when it is not one. The empty pointer is the document. */
+export function parsePointer(pointer: string): string[] | undefined {
+  if (pointer === '') return [];
+  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** formatPointer reverses `parsePointer`. */
+export function formatPointer(tokens: readonly string[]): string {
+  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

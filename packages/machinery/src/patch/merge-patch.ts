@@ -1,4 +1,4 @@
-import { isObject, isSameJson, type JsonObject, member, setMember } from './json.ts';
+import { isObject, isSameJson, type JsonObject, member, setMember } from '../json/json.ts';
 
 /**
  * applyMergePatch gives the document that results from a JSON merge patch (RFC 7386): objects are merged, null removes a

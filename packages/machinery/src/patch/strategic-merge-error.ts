@@ -1,6 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
-import { byUtf8, formatNumber } from '../schema/go-text.ts';
-import { isObject } from './json.ts';
+import { byUtf8, formatNumber } from '../json/go-text.ts';
+import { isObject } from '../json/json.ts';
 
 /**
  * StrategicMergeError is a strategic merge patch that cannot be applied. Its code is `BOWLINE_PATCH_INVALID` where the patch

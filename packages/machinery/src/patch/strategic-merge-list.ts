@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from './json.ts';
+import { isObject, type JsonObject, member } from '../json/json.ts';
 import { goText, otherType, unfit, unknownDirective, withoutKey } from './strategic-merge-error.ts';
 
 /** MergeElement merges one element of a list with what the patch says of it. */

@@ -1,6 +1,6 @@
 import { type Schema, schemaFor } from '@bowline/kubernetes/schemas';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json/json.ts';
 import { strategicMerge } from './strategic-merge.ts';
 import { StrategicMergeError } from './strategic-merge-error.ts';
 

@@ -1,5 +1,5 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
-import { isObject, type JsonObject, member, setMember } from './json.ts';
+import { isObject, type JsonObject, member, setMember } from '../json/json.ts';
 import { malformed, otherType, unfit, unknownDirective } from './strategic-merge-error.ts';
 import { type MergeElement, mergeList, orderList, withoutElements } from './strategic-merge-list.ts';
 

@@ -1,13 +1,13 @@
 import { compileRules } from '../cel/compile-rules.ts';
-import { isSameJson } from '../patch/json.ts';
+import { isSameJson } from '../json/json.ts';
+import { refuse, type SchemaProblem } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { describeProblems } from '../validation/field-problem.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { checkOldSelf } from './check-old-self.ts';
 import { checkSense } from './check-sense.ts';
 import { checkStructure } from './check-structure.ts';
 import { prune } from './prune.ts';
-import { refuse, type SchemaProblem } from './schema-problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 import { validate } from './validate.ts';
 
 /**

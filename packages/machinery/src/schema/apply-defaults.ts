@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, setMember } from '../patch/json.ts';
-import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
+import { isObject, type JsonObject, setMember } from '../json/json.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 
 /**
  * applyDefaults is a value with the defaults of its schema filled in, as the API server does when it reads one. A null

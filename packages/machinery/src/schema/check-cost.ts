@@ -6,8 +6,8 @@ import {
   type RuleCost,
   ruleCosts,
 } from '../cel/cost/rule-costs.ts';
-import type { SchemaProblem } from './schema-problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
+import type { SchemaProblem } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 
 /** checkCost finds the rules of a schema that the API server refuses because evaluating them could take too long. */
 export function checkCost(schema: StructuralSchema, options: { readonly isResource: boolean }): SchemaProblem[] {

@@ -1,6 +1,7 @@
 import { compileRules } from '../cel/compile-rules.ts';
 import { resolveFieldPath } from '../cel/field-path.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { checkCost } from './check-cost.ts';
 import {
   pluralOf,
@@ -9,7 +10,6 @@ import {
   type VersionDefinition,
   versionsOf,
 } from './resource-definition.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;

@@ -1,6 +1,11 @@
-import { compilePattern } from './patterns.ts';
-import { type SchemaProblem, structural, under } from './schema-problem.ts';
-import { type NestedValidation, ownSchema, type StructuralSchema, type ValueValidation } from './structural-schema.ts';
+import { compilePattern } from '../patterns/compile-pattern.ts';
+import { type SchemaProblem, structural, under } from '../structural-schema/schema-problem.ts';
+import {
+  type NestedValidation,
+  ownSchema,
+  type StructuralSchema,
+  type ValueValidation,
+} from '../structural-schema/structural-schema.ts';
 
 /** checkNested finds what is wrong with the patterns of a schema and with the branches of its allOf, anyOf, oneOf and not. */
 export function checkNested(schema: StructuralSchema): SchemaProblem[] {

@@ -1,6 +1,6 @@
-import { formatFloat, isInt64 } from './go-text.ts';
+import { formatFloat, isInt64 } from '../json/go-text.ts';
+import type { ValueValidation } from '../structural-schema/structural-schema.ts';
 import { invalid, type Outcome } from './outcome.ts';
-import type { ValueValidation } from './structural-schema.ts';
 
 /**
  * checkNumber holds a number against the bounds of a schema. For a whole number the API server cuts the fraction off the

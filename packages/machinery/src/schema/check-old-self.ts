@@ -1,7 +1,7 @@
 import { compileRules } from '../cel/compile-rules.ts';
+import { type SchemaProblem, under } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { forEachSchema } from './check-structure.ts';
-import { type SchemaProblem, under } from './schema-problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /**
  * checkOldSelf finds rules that compare with the old value where there is none to compare with: the items of a list can be

@@ -1,11 +1,11 @@
 import { compileRules } from '../cel/compile-rules.ts';
+import { type SchemaProblem, under } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { checkDefault } from './admit-schema.ts';
 import { checkCost } from './check-cost.ts';
 import { checkCompleteness } from './check-nested.ts';
 import { checkOldSelf } from './check-old-self.ts';
 import { checkStructure, forEachSchema } from './check-structure.ts';
-import { type SchemaProblem, under } from './schema-problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /** CheckSchemaOptions say what a schema describes. */
 export interface CheckSchemaOptions {

@@ -1,9 +1,9 @@
-import { isObject } from '../patch/json.ts';
+import { FORMAT_NAMES, formatCheck } from '../formats/formats.ts';
+import { isInt64 } from '../json/go-text.ts';
+import { isObject } from '../json/json.ts';
+import { type SchemaProblem, structural } from '../structural-schema/schema-problem.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { checkCompleteness } from './check-nested.ts';
-import { FORMAT_NAMES, formatCheck } from './formats.ts';
-import { isInt64 } from './go-text.ts';
-import { type SchemaProblem, structural } from './schema-problem.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /**
  * checkSense finds what the API server accepts in one level of a schema but nobody can mean: bounds that exclude each other,

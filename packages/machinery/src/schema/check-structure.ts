@@ -1,7 +1,11 @@
 import { fieldPathProblem } from '../cel/field-path.ts';
+import { type SchemaProblem, structural, under } from '../structural-schema/schema-problem.ts';
+import {
+  additionalSchema,
+  type StructuralSchema,
+  type ValidationRule,
+} from '../structural-schema/structural-schema.ts';
 import { checkNested } from './check-nested.ts';
-import { type SchemaProblem, structural, under } from './schema-problem.ts';
-import { additionalSchema, type StructuralSchema, type ValidationRule } from './structural-schema.ts';
 
 /** checkStructure finds what the API server would refuse in one level of a schema; the levels below are checked alone. */
 export function checkStructure(schema: StructuralSchema): SchemaProblem[] {

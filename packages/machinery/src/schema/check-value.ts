@@ -1,11 +1,16 @@
-import { isObject, isSameJson, member } from '../patch/json.ts';
+import { formatCheck } from '../formats/formats.ts';
+import { isInt64, quoteText } from '../json/go-text.ts';
+import { isObject, isSameJson, member } from '../json/json.ts';
+import { matchesPattern } from '../patterns/compile-pattern.ts';
+import type { Correlation } from '../structural-schema/correlation.ts';
+import {
+  additionalSchema,
+  type NestedValidation,
+  ownSchema,
+  type StructuralSchema,
+} from '../structural-schema/structural-schema.ts';
 import { checkNumber, isNearlyWhole } from './check-number.ts';
-import type { Correlation } from './correlation.ts';
-import { formatCheck } from './formats.ts';
-import { isInt64, quoteText } from './go-text.ts';
 import { invalid, missing, Outcome, tooLong, tooMany, unfulfilled, unsupported, wrongType } from './outcome.ts';
-import { matchesPattern } from './patterns.ts';
-import { additionalSchema, type NestedValidation, ownSchema, type StructuralSchema } from './structural-schema.ts';
 
 type AnyValidation = StructuralSchema & NestedValidation;
 

@@ -1,10 +1,10 @@
-import { isObject, type JsonObject, member } from '../patch/json.ts';
+import { formatValue } from '../json/go-text.ts';
+import { isObject, type JsonObject, member } from '../json/json.ts';
 import { labelKeyProblems, labelValueProblems } from '../selectors/label-syntax.ts';
 import { byText } from '../selectors/selector.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { dns1035LabelProblems, dnsLabelProblems } from '../validation/dns-names.ts';
 import { type FieldProblem, invalidValue } from '../validation/field-problem.ts';
-import { formatValue } from './go-text.ts';
-import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
 
 /** checkEmbedded checks apiVersion, kind and metadata of the whole objects inside a value. */
 export function checkEmbedded(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {

@@ -1,8 +1,8 @@
-import { isObject, member } from '../patch/json.ts';
+import { formatJson, formatValue } from '../json/go-text.ts';
+import { isObject, member } from '../json/json.ts';
+import { listMapKeys } from '../structural-schema/correlation.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
-import { listMapKeys } from './correlation.ts';
-import { formatJson, formatValue } from './go-text.ts';
-import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
 
 /** checkListTypes finds items that a set or a list-map has more than once. Each is reported where it comes second. */
 export function checkListTypes(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {

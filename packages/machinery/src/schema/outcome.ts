@@ -1,5 +1,5 @@
+import { formatValue, quoteText } from '../json/go-text.ts';
 import type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
-import { formatValue, quoteText } from './go-text.ts';
 
 /** Failure is a problem before it is known where the value stands in the whole object. */
 export interface Failure {

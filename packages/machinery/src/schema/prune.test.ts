@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyDefaults } from './apply-defaults.ts';
+import { s } from './builder/s.ts';
 import { describeUnknownFields, prune, unknownFields } from './prune.ts';
-import { s } from './s.ts';
 
 const schema = s.object({
   known: s.string().optional(),

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, setMember } from '../patch/json.ts';
-import { quoteText } from './go-text.ts';
-import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
+import { quoteText } from '../json/go-text.ts';
+import { isObject, type JsonObject, setMember } from '../json/json.ts';
+import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 
 /** PruneOptions say what a value is. */
 export interface PruneOptions {

@@ -1,7 +1,7 @@
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { prune } from './prune.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 import { validate } from './validate.ts';
 
 /**

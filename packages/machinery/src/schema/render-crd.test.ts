@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { s } from './builder/s.ts';
 import { copies, devices, gateways, sampleKinds, servers } from './fixtures/sample-kinds.ts';
 import { renderCustomResourceDefinition } from './render-crd.ts';
 import { renderKindPage } from './render-kind-page.ts';
 import { pluralOf, type ResourceDefinition } from './resource-definition.ts';
-import { s } from './s.ts';
 
 const minimal = { group: 'example.com', version: 'v1', kind: 'Site', scope: 'Namespaced' } as const;
 

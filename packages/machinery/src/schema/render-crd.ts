@@ -1,5 +1,6 @@
 import type { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
 import { resolveFieldPath } from '../cel/field-path.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { checkDefinition } from './check-definition.ts';
 import {
   type Column,
@@ -9,7 +10,6 @@ import {
   type VersionDefinition,
   versionsOf,
 } from './resource-definition.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /**
  * renderCustomResourceDefinition is the CRD of a kind, as it is applied to a cluster. It throws `BOWLINE_CRD_INVALID` for

@@ -1,4 +1,9 @@
 import {
+  additionalSchema,
+  type StructuralSchema,
+  type ValidationRule,
+} from '../structural-schema/structural-schema.ts';
+import {
   type Column,
   pluralOf,
   type ResourceDefinition,
@@ -6,7 +11,6 @@ import {
   type VersionDefinition,
   versionsOf,
 } from './resource-definition.ts';
-import { additionalSchema, type StructuralSchema, type ValidationRule } from './structural-schema.ts';
 
 /**
  * renderKindPage is the reference page of a kind in Markdown: names, columns, and every field with type, default, bounds

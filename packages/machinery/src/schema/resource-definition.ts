@@ -1,5 +1,5 @@
-import type { AnySchema } from './primitives.ts';
-import { canonicalSchema, type StructuralSchema, type ValidationRule } from './structural-schema.ts';
+import { canonicalSchema, type StructuralSchema, type ValidationRule } from '../structural-schema/structural-schema.ts';
+import type { AnySchema } from './builder/primitives.ts';
 
 /** Column is one of those that `kubectl get` shows. */
 export interface Column {

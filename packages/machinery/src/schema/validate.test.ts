@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import answers from './fixtures/answers.json' with { type: 'json' };
 import { type FixtureCase, fixtureCases } from './fixtures/cases.ts';
 import { ruleCases } from './fixtures/rule-cases.ts';
 import { prune } from './prune.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 import { validate } from './validate.ts';
 
 interface Answer {

@@ -1,12 +1,12 @@
 import { checkRules } from '../cel/check-rules.ts';
 import { hasRules } from '../cel/compile-rules.ts';
+import { Correlation } from '../structural-schema/correlation.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
 import { checkValue } from './check-value.ts';
-import { Correlation } from './correlation.ts';
 import { checkEmbedded } from './embedded-resources.ts';
 import { checkListTypes } from './list-types.ts';
 import { problemOf } from './outcome.ts';
-import type { StructuralSchema } from './structural-schema.ts';
 
 /** ValidateOptions say what a value is and what it replaces. */
 export interface ValidateOptions {

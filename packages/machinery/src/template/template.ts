@@ -1,4 +1,5 @@
 import { compileExpression, type Expression, type StepBudget } from '../cel/compile-expression.ts';
+import { memoByText } from '../collections/memo-by-text.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /** Template is a compiled template. */
@@ -128,3 +129,9 @@ function invalid(template: string, position: number, problem: string): BowlineEr
   const line = template.slice(0, position).split('\n').length;
   return new BowlineError('BOWLINE_TEMPLATE_INVALID', `the template is not valid at line ${line}: ${problem}`);
 }
+
+// A template may be as long as 256 KiB, and its compiled form is several times as large.
+const MAX_REMEMBERED_CHARACTERS = 1_048_576;
+
+/** recentTemplate is `compileTemplate` with a memory: every reconcile of an object needs the same templates. */
+export const recentTemplate = memoByText(compileTemplate, MAX_REMEMBERED_CHARACTERS);

@@ -1,7 +1,7 @@
 import { ConfigMap, Namespace, resource } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { described, Harness } from '../../../../test/proofs/reflector/harness.ts';
 import type { Labels, Metrics } from '../observability/metrics.ts';
+import { described, Harness } from './harness.test-support.ts';
 import { project, projectMetadata, trigger } from './view.ts';
 
 const x = { namespace: 'a', name: 'x' };

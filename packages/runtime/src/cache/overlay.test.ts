@@ -1,9 +1,9 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { Harness } from '../../../../test/proofs/reflector/harness.ts';
-import type { Content, NamespacedKey, StoredObject } from '../../../../test/proofs/reflector/history.ts';
-import { statusOf } from '../../../../test/proofs/reflector/watch-server.ts';
+import { Harness } from './harness.test-support.ts';
+import type { Content, NamespacedKey, StoredObject } from './history.test-support.ts';
 import { project } from './view.ts';
+import { statusOf } from './watch-server.test-support.ts';
 
 const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };

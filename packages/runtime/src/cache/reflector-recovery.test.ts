@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { described, Harness, summaries, summary } from '../../../../test/proofs/reflector/harness.ts';
-import { statusOf } from '../../../../test/proofs/reflector/watch-server.ts';
 import { type Log, silentLog } from '../observability/log.ts';
+import { described, Harness, summaries, summary } from './harness.test-support.ts';
+import { statusOf } from './watch-server.test-support.ts';
 
 const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };

@@ -1,8 +1,8 @@
 import type { Random } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
-import { described, Harness, summaries } from '../../../../test/proofs/reflector/harness.ts';
-import { statusOf } from '../../../../test/proofs/reflector/watch-server.ts';
 import type { Fields, Log } from '../observability/log.ts';
+import { described, Harness, summaries } from './harness.test-support.ts';
+import { statusOf } from './watch-server.test-support.ts';
 
 const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 
 /** How many distinct texts are remembered; a server that makes them up must not fill the memory. */
@@ -9,7 +10,7 @@ const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
 /** Warnings logs what the API server says in `Warning` headers (deprecations, dropped fields), each text once. */
 export class Warnings {
   readonly #log: Log;
-  readonly #seen = new Set<string>();
+  readonly #seen = new BoundedMap<string, true>({ maxEntries: REMEMBERED });
 
   constructor(log: Log) {
     this.#log = log;
@@ -21,12 +22,8 @@ export class Warnings {
     // Texts come in UTF-8, and Node makes a character of every byte of a header.
     for (const match of Buffer.from(header, 'latin1').toString().matchAll(WARNING)) {
       const text = (match[1] ?? '').replace(/\\(.)/g, '$1');
-      if (this.#seen.has(text)) continue;
-      if (this.#seen.size >= REMEMBERED) {
-        const [oldest] = this.#seen;
-        if (oldest !== undefined) this.#seen.delete(oldest);
-      }
-      this.#seen.add(text);
+      if (this.#seen.get(text)) continue;
+      this.#seen.set(text, true);
       this.#log.warn('the API server warns', { warning: text });
     }
   }

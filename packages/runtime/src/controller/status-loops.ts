@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
+import { BoundedMap } from '@bowline/machinery';
 import type { QueueItem } from '../queue/queue-options.ts';
-import { RecentMap } from '../writing/recent-map.ts';
 
 /** A reconcile may go through a few states by its own status; more of them in a row, with nothing else happening, is a loop. */
 const MAX_CHANGES_IN_A_ROW = 10;
@@ -30,7 +30,7 @@ interface Row {
  */
 export class StatusLoops {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #rows = new RecentMap<string, Row>(MAX_REMEMBERED);
+  readonly #rows = new BoundedMap<string, Row>({ maxEntries: MAX_REMEMBERED });
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;

@@ -1,11 +1,11 @@
 import { seededRandom, VirtualClock } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
-import { LeaseApi, type Link, leaseClient, SimulatedProcess } from '../../../../test/proofs/election/lease-world.ts';
 import type { BowlineError } from '../errors/bowline-error.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import { LeaderElector, type LeaderElectorOptions } from './leader-elector.ts';
 import type { Leadership } from './leadership.ts';
+import { LeaseApi, type Link, leaseClient, SimulatedProcess } from './lease-world.test-support.ts';
 
 const key = { namespace: 'bowline-system', name: 'bowline-demo' };
 

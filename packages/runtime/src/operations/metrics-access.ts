@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SubjectAccessReview, TokenReview } from '@bowline/kubernetes';
-import type { Clock } from '@bowline/machinery';
+import { BoundedMap, type Clock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import type { Log } from '../observability/log.ts';
 
@@ -30,7 +30,9 @@ const REVIEW_TIMEOUT_MS = 5_000;
  */
 export class MetricsAccess {
   readonly #options: MetricsAccessOptions;
-  readonly #remembered = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
+  readonly #remembered = new BoundedMap<string, { readonly verdict: Verdict; readonly until: number }>({
+    maxEntries: MOST_REMEMBERED,
+  });
   readonly #inFlight = new Map<string, Promise<Verdict>>();
 
   constructor(options: MetricsAccessOptions) {
@@ -59,9 +61,6 @@ export class MetricsAccess {
     if (verdict === 'unavailable') return verdict;
     const forMs = verdict === 'allowed' ? ALLOWED_FOR_MS : REFUSED_FOR_MS;
     this.#remembered.set(id, { verdict, until: this.#options.wire.monotonic() + forMs });
-    // The map keeps the order of insertion: the first is the oldest.
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > MOST_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
     return verdict;
   }
 

@@ -2,14 +2,21 @@ import { createHash } from 'node:crypto';
 import { type KubernetesObject, keyString, type Resource } from '@bowline/kubernetes';
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { type Clock, formatMicroTime, integerBelow, type Random, systemClock, systemRandom } from '@bowline/machinery';
+import {
+  BoundedMap,
+  type Clock,
+  formatMicroTime,
+  integerBelow,
+  type Random,
+  systemClock,
+  systemRandom,
+} from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { isAlreadyExists, isForbidden, isNotFound } from '../errors/api-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Metrics, noMetrics } from '../observability/metrics.ts';
 import { boundedMessage, type EventMessage, type EventReport, referenceTo, signatureOf } from './event.ts';
 import { EventQueue, type QueuedEvent } from './event-queue.ts';
-import { RecentMap } from './recent-map.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 /** EventRecorderOptions configures a recorder. */
@@ -102,8 +109,8 @@ export class EventRecorder {
   readonly #log: Log;
   readonly #counter: Counter;
   readonly #buckets: TokenBuckets;
-  readonly #series = new RecentMap<string, Series>(MAX_REMEMBERED);
-  readonly #said = new RecentMap<string, Said>(MAX_REMEMBERED);
+  readonly #series = new BoundedMap<string, Series>({ maxEntries: MAX_REMEMBERED });
+  readonly #said = new BoundedMap<string, Said>({ maxEntries: MAX_REMEMBERED });
   readonly #queue: EventQueue<Pending>;
   /** By key, the events under way, each with what was recorded under the same key meanwhile. */
   readonly #sending = new Map<string, Pending | undefined>();

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { type FieldsV1, ownedValues } from '@bowline/machinery';
-import { RecentMap } from './recent-map.ts';
+import { BoundedMap, type FieldsV1, ownedValues } from '@bowline/machinery';
 
 /** SettledWritesOptions configures the memory. */
 export interface SettledWritesOptions {
@@ -22,10 +21,10 @@ interface Settled {
  * else than what is asked for. It holds hashes only. One is shared by all writes of a field manager.
  */
 export class SettledWrites {
-  readonly #entries: RecentMap<string, Settled>;
+  readonly #entries: BoundedMap<string, Settled>;
 
   constructor(options: SettledWritesOptions = {}) {
-    this.#entries = new RecentMap(options.limit ?? 10_000);
+    this.#entries = new BoundedMap({ maxEntries: options.limit ?? 10_000 });
   }
 
   /** settle remembers the server's answer to a write. `owned` is our set of fields in it, when the answer is not what was asked for. */

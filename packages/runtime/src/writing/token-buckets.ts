@@ -1,5 +1,4 @@
-import type { Clock } from '@bowline/machinery';
-import { RecentMap } from './recent-map.ts';
+import { BoundedMap, type Clock } from '@bowline/machinery';
 
 /** TokenBucketsOptions shapes the buckets. */
 export interface TokenBucketsOptions {
@@ -15,11 +14,11 @@ export interface TokenBucketsOptions {
 /** TokenBuckets bounds how often something may happen, for each key on its own. */
 export class TokenBuckets {
   readonly #options: TokenBucketsOptions;
-  readonly #buckets: RecentMap<string, { tokens: number; at: number }>;
+  readonly #buckets: BoundedMap<string, { tokens: number; at: number }>;
 
   constructor(options: TokenBucketsOptions) {
     this.#options = options;
-    this.#buckets = new RecentMap(options.limit);
+    this.#buckets = new BoundedMap({ maxEntries: options.limit });
   }
 
   /** take says whether it may happen now, and counts it if so. */

@@ -29,6 +29,7 @@ export const discovery: readonly Case[] = [
   { name: 'discovery of one group', steps: [get('/apis/apps'), get('/apis/proof.bowline.dev'), get('/apis/nope')] },
   { name: 'aggregated discovery of core', steps: [get('/api', AGGREGATED)] },
   { name: 'aggregated discovery of groups', steps: [get('/apis', AGGREGATED)] },
+  { name: 'OpenAPI of apps/v1', steps: [get('/openapi/v3/apis/apps/v1')] },
   { name: 'health', steps: [get('/healthz'), get('/readyz'), get('/livez'), get('/healthz/ping'), get('/livez/nope')] },
   {
     name: 'paths of nothing',

@@ -1,5 +1,6 @@
 import type { UserInfo } from '../authentication/user-info.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
+import { forbidden, type StatusCause, type StatusError } from '../status/api-status.ts';
 
 /** AdmissionRequest is a write that is about to happen. */
 export interface AdmissionRequest {
@@ -71,4 +72,12 @@ export class Admission {
     }
     return again;
   }
+}
+
+/** refuse is what somebody reads whose write a plugin does not let through. */
+export function refuse(request: AdmissionRequest, why: string, causes?: StatusCause[]): StatusError {
+  const { resource, name, object } = request;
+  // The name may not be made yet, and then what it will begin with has to do.
+  const { name: own, generateName } = object?.metadata ?? {};
+  return forbidden(resource, name || own || generateName || 'Unknown', why, causes);
 }

@@ -3,7 +3,7 @@ import { forbidden, notFound } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 import type { AdmissionPlugin } from './admission.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './admission.ts';
 
 /** Namespaces that a cluster cannot do without. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);

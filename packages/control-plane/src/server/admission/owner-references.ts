@@ -5,7 +5,7 @@ import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './admission.ts';
 
 /**
  * ownerReferences keeps people from deleting by way of the garbage collector what they may not delete, and from blocking the

@@ -2,7 +2,7 @@ import type { PriorityClass } from '@bowline/kubernetes';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf } from '../storage/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './admission.ts';
 import { type MutablePodSpec, podSpecOf } from './service-account.ts';
 
 const CLASSES = 'priorityclasses.scheduling.k8s.io';

@@ -1,11 +1,11 @@
 import type { Container, PodSpec, ServiceAccount, Volume } from '@bowline/kubernetes';
 import type { Random } from '@bowline/machinery';
-import { generateName } from '../objects/names.ts';
 import type { Draft } from '../registry/api-resource.ts';
+import { generateName } from '../registry/names.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf } from '../storage/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './admission.ts';
 
 const DEFAULT_ACCOUNT = 'default';
 const VOLUME_PREFIX = 'kube-api-access-';

@@ -1,9 +1,13 @@
 import type { ApiRequest, ClientCertificate } from '../http/api-request.ts';
-import type { Authenticator } from './authenticator.ts';
-import type { ServiceAccountTokens } from './service-account-tokens.ts';
+import type { ServiceAccountTokens, TokenOutcome } from './service-account-tokens.ts';
 import { authenticated, type StaticToken, StaticTokens } from './static-tokens.ts';
-import type { TokenOutcome } from './token-outcome.ts';
 import { ANONYMOUS, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
+
+/** Authenticator finds out who asks. */
+export interface Authenticator {
+  /** authenticate is undefined when what the request shows is not valid; who shows nothing is anonymous. */
+  authenticate(request: ApiRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
+}
 
 /** Longer ones are nobody's: no token of ours is half as long. */
 const LONGEST_TOKEN = 16 * 1024;

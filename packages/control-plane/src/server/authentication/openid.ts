@@ -1,5 +1,4 @@
-import type { Route } from '../api-server.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import type { ApiResponse, Route } from '../http/api-request.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** openIdRoute tells others how to verify tokens of ServiceAccounts. `url` is where this server is found. */

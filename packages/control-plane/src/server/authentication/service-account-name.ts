@@ -1,4 +1,4 @@
-import { nameProblems } from '../objects/names.ts';
+import { dnsLabelProblems, dnsSubdomainProblems } from '@bowline/machinery';
 
 const PREFIX = 'system:serviceaccount:';
 /** Every ServiceAccount is in this group. */
@@ -20,7 +20,7 @@ export function splitServiceAccountName(
 ): { readonly namespace: string; readonly name: string } | undefined {
   if (!username.startsWith(PREFIX)) return undefined;
   const [namespace = '', name = '', ...more] = username.slice(PREFIX.length).split(':');
-  if (more.length > 0 || nameProblems(namespace, 'label').length > 0 || nameProblems(name, 'subdomain').length > 0)
+  if (more.length > 0 || dnsLabelProblems(namespace).length > 0 || dnsSubdomainProblems(name).length > 0)
     return undefined;
   return { namespace, name };
 }

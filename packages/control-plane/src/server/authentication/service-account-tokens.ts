@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type Clock, parseTime, quoteText } from '@bowline/machinery';
+import { BoundedMap, type Clock, parseTime, quoteText } from '@bowline/machinery';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 import { type JwtKey, readJwt, signJwt } from './jwt.ts';
 import { serviceAccountGroups, serviceAccountName } from './service-account-name.ts';
 import { type ObjectClaim, readClaims, type TokenClaims, writeClaims } from './token-claims.ts';
-import type { TokenOutcome } from './token-outcome.ts';
-import { ALL_AUTHENTICATED, CREDENTIAL_ID } from './user-info.ts';
+import { ALL_AUTHENTICATED, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
+
+/** TokenOutcome is what became of a token: somebody, and the audiences that it is good for, or not. */
+export type TokenOutcome =
+  | { readonly user: UserInfo; readonly audiences: readonly string[] }
+  | {
+      /** Why it is no good, in the API server's words; undefined when it is none of those that this one knows. */
+      readonly problem: string | undefined;
+    };
 
 /** Clocks of others may be wrong by this much, as with the API server. */
 const LEEWAY_MS = 60_000;
@@ -38,7 +45,7 @@ export class ServiceAccountTokens {
   readonly #clock: Clock;
   readonly #keys: readonly [JwtKey, ...JwtKey[]];
   /** Claims whose signature was right, by the hash of the token. */
-  readonly #verified = new Map<string, TokenClaims>();
+  readonly #verified = new BoundedMap<string, TokenClaims>({ maxEntries: MOST_REMEMBERED });
   readonly issuer: string;
   readonly audiences: readonly string[];
 
@@ -87,12 +94,7 @@ export class ServiceAccountTokens {
   #verify(token: string): { readonly claims: TokenClaims } | { readonly problem: string | undefined } {
     const hash = createHash('sha256').update(token).digest('base64');
     const remembered = this.#verified.get(hash);
-    if (remembered) {
-      // Last used, last forgotten.
-      this.#verified.delete(hash);
-      this.#verified.set(hash, remembered);
-      return { claims: remembered };
-    }
+    if (remembered) return { claims: remembered };
     const jwt = readJwt(token);
     // Somebody else's: others may know it.
     if (jwt?.claims.iss !== this.issuer) return { problem: undefined };
@@ -104,10 +106,6 @@ export class ServiceAccountTokens {
     const claims = readClaims(jwt.claims);
     if (!claims) return { problem: 'service account token claims are incomplete' };
     this.#verified.set(hash, claims);
-    if (this.#verified.size > MOST_REMEMBERED) {
-      const [oldest] = this.#verified.keys();
-      if (oldest !== undefined) this.#verified.delete(oldest);
-    }
     return { claims };
   }
 

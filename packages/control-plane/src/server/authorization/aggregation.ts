@@ -1,8 +1,8 @@
 import { apiVersionOf, type ClusterRole, type LabelSelector, type PolicyRule } from '@bowline/kubernetes';
 import { type Clock, labelSelector, validateLabelSelector } from '@bowline/machinery';
 import type { FieldTracking } from '../fields/field-tracking.ts';
-import { draftOf } from '../handlers/render.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
+import { draftOf } from '../printing/render.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Storage } from '../storage/storage.ts';
 import { objectOf, type Stored, splitKey } from '../storage/stored.ts';

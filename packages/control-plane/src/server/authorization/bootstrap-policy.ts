@@ -10,8 +10,8 @@ import {
 import type { Clock, Random } from '@bowline/machinery';
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, MASTERS } from '../authentication/user-info.ts';
 import type { FieldTracking } from '../fields/field-tracking.ts';
-import { draftOf } from '../handlers/render.ts';
 import { prepareNewMeta } from '../objects/object-meta.ts';
+import { draftOf } from '../printing/render.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';

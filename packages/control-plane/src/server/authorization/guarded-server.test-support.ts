@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Clock, systemRandom, VirtualClock } from '@bowline/machinery';
+import { type AccessControl, createAccessControl } from '../access-control.ts';
 import { createAdmission } from '../admission/create-admission.ts';
 import type { ServiceResolver } from '../admission/webhooks/service-address.ts';
 import { type ApiServer, createApiServer } from '../api-server.ts';
@@ -9,7 +10,6 @@ import { trackFields } from '../fields/track-fields.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';
 import { Storage } from '../storage/storage.ts';
-import { type AccessControl, createAccessControl } from './access-control.ts';
 
 /** Asker is who asks: with a certificate, with a token, or as nobody. */
 export type Asker =

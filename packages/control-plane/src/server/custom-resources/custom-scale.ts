@@ -1,6 +1,6 @@
 import type { CustomResourceSubresourceScale } from '@bowline/kubernetes';
 import type { Draft, Projection } from '../registry/api-resource.ts';
-import { type ScaleParts, scaleProjection } from '../registry/kinds/scale.ts';
+import { type ScaleParts, scaleProjection } from '../registry/kinds/apps/scale.ts';
 import { internalError } from '../status/api-status.ts';
 
 /** customScale shows an object as a Scale: its counts are where the definition says that they are. */

@@ -4,7 +4,7 @@ import { type FieldProblem, goText, goType, isSameJson, type JsonObject } from '
 import { applyDefaults, prune, type StructuralSchema, unknownFields, validate } from '@bowline/machinery/schema';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
-import { invalid } from '../registry/kinds/problems.ts';
+import { invalid } from '../registry/kinds/shared/problems.ts';
 import { forbidden } from '../status/api-status.ts';
 import { valueAt } from './custom-scale.ts';
 

@@ -1,6 +1,6 @@
 import { type FieldProblem, isSameJson } from '@bowline/machinery';
 import { prune, type StructuralSchema, validate } from '@bowline/machinery/schema';
-import { forbidden, invalid } from '../registry/kinds/problems.ts';
+import { forbidden, invalid } from '../registry/kinds/shared/problems.ts';
 import { below, type SchemaProps } from './schema-props.ts';
 
 /** defaultProblems is what is wrong with the defaults of a schema that is structural: they must be valid values themselves. */

@@ -1,6 +1,6 @@
 import type { CustomResourceDefinitionNames } from '@bowline/kubernetes';
 import { dns1035LabelProblems, dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
-import { invalid, invalids, required } from '../registry/kinds/problems.ts';
+import { invalid, invalids, required } from '../registry/kinds/shared/problems.ts';
 
 /** groupProblems is what is wrong with the group of a definition. */
 export function groupProblems(group: string): FieldProblem[] {

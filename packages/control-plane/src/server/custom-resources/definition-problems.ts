@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '@bowline/kubernetes';
 import { dns1035LabelProblems, type FieldProblem } from '@bowline/machinery';
 import { canonicalJson } from '../json/canonical-json.ts';
-import { forbidden, invalid, notSupported, oneOf, required } from '../registry/kinds/problems.ts';
+import { forbidden, invalid, notSupported, oneOf, required } from '../registry/kinds/shared/problems.ts';
 import { groupProblems, labels, nameProblems } from './definition-names.ts';
 import {
   columnProblems,

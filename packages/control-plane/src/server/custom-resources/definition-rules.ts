@@ -2,7 +2,7 @@ import type { CustomResourceDefinition } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import type { ApiResource, Draft, Strategy, TableColumn } from '../registry/api-resource.ts';
 import { statusStrategy } from '../registry/built-in-strategy.ts';
-import { IMMUTABLE, invalid } from '../registry/kinds/problems.ts';
+import { IMMUTABLE, invalid } from '../registry/kinds/shared/problems.ts';
 import { isEstablished, withCondition } from './conditions.ts';
 import { loadSchemaEngine, schemaEngine } from './schema-engine.ts';
 

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '@bowline/machinery';
-import { forbidden, invalid, notSupported, required } from '../registry/kinds/problems.ts';
+import { forbidden, invalid, notSupported, required } from '../registry/kinds/shared/problems.ts';
 import { asSchema, type SchemaProps } from './schema-props.ts';
 
 const LIST_TYPES = ['atomic', 'set', 'map'];

@@ -1,7 +1,7 @@
 import type { CustomResourceColumnDefinition } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 import { canonicalJson } from '../json/canonical-json.ts';
-import { age, shortDuration } from '../printing/table.ts';
+import { age, shortDuration } from '../registry/age.ts';
 import type { TableColumn } from '../registry/api-resource.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';
 

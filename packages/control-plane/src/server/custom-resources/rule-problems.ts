@@ -8,7 +8,7 @@ import {
   resolveFieldPath,
   type StructuralSchema,
 } from '@bowline/machinery/schema';
-import { forbidden, invalid, notSupported, required } from '../registry/kinds/problems.ts';
+import { forbidden, invalid, notSupported, required } from '../registry/kinds/shared/problems.ts';
 import { asSchema, below, type SchemaProps } from './schema-props.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '@bowline/machinery';
 import { compilePattern } from '@bowline/machinery/schema';
-import { forbidden, invalid, notSupported, required } from '../registry/kinds/problems.ts';
+import { forbidden, invalid, notSupported, required } from '../registry/kinds/shared/problems.ts';
 import { listProblems } from './list-problems.ts';
 import { ruleFormProblems } from './rule-problems.ts';
 import { below, branchesOf, type SchemaProps } from './schema-props.ts';

@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition } from '@bowline/kubernetes';
 import { type Clock, formatTime, isSameJson } from '@bowline/machinery';
 import type { FieldTracking } from '../fields/field-tracking.ts';
-import { draftOf } from '../handlers/render.ts';
+import { draftOf } from '../printing/render.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Storage } from '../storage/storage.ts';

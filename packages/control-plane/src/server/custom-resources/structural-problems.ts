@@ -1,5 +1,5 @@
 import type { FieldProblem } from '@bowline/machinery';
-import { forbidden, invalid, required } from '../registry/kinds/problems.ts';
+import { forbidden, invalid, required } from '../registry/kinds/shared/problems.ts';
 import { asSchema, below, branchesOf, type SchemaProps, sortedEntries } from './schema-props.ts';
 
 const METADATA_FIELDS = ['name', 'generateName'];

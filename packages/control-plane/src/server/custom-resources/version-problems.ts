@@ -1,7 +1,7 @@
 import type { CustomResourceDefinitionVersion } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { resolveFieldPath, type StructuralSchema } from '@bowline/machinery/schema';
-import { duplicate, forbidden, invalid, required, tooMany } from '../registry/kinds/problems.ts';
+import { duplicate, forbidden, invalid, required, tooMany } from '../registry/kinds/shared/problems.ts';
 import { defaultProblems } from './default-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 import { schemaProblems } from './schema-problems.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Route } from '../api-server.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import type { ApiResponse, Route } from '../http/api-request.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';

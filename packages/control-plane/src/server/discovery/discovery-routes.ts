@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Route } from '../api-server.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import type { ApiRequest, ApiResponse, Route } from '../http/api-request.ts';
 import { parseAccept, YAML } from '../http/negotiate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { noSuchResource, notAcceptable } from '../status/api-status.ts';
 import { type ApiGroup, aggregatedDocument, apiGroups, groupDocument, resourceListDocument } from './documents.ts';
 import { type HealthCheck, healthRoute } from './health-route.ts';
-import { remembered } from './remembered.ts';
 import { versionRoute } from './version-route.ts';
 
 /** DiscoveryOptions are what a server tells of itself. */
@@ -111,4 +109,14 @@ function aggregated({ headers }: ApiRequest, { text, tag }: Tagged): ApiResponse
 function json(document: object): ApiResponse {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
   return { status: 200, headers, body: JSON.stringify(document) };
+}
+
+/** remembered makes a value when it is asked for, and again when something is served that was not, or no longer. */
+function remembered<T>(registry: Pick<Registry, 'generation'>, make: () => T): () => T {
+  let known: { readonly generation: number; readonly value: T } | undefined;
+  return () => {
+    const { generation } = registry;
+    if (known?.generation !== generation) known = { generation, value: make() };
+    return known.value;
+  };
 }

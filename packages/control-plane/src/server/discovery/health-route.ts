@@ -1,5 +1,4 @@
-import type { Route } from '../api-server.ts';
-import type { ApiResponse } from '../http/api-request.ts';
+import type { ApiResponse, Route } from '../http/api-request.ts';
 import { isTrue } from '../http/request-info.ts';
 
 /** HealthCheck is something that must be well. */

@@ -1,4 +1,4 @@
-import type { Route } from '../api-server.ts';
+import type { Route } from '../http/api-request.ts';
 
 /** SERVER_VERSION is what the server behaves like, and that it is another one. */
 export const SERVER_VERSION = 'v1.35.8+bowline';

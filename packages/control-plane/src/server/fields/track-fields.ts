@@ -5,6 +5,7 @@ import {
   excludeFields,
   type FieldChange,
   type FieldShape,
+  type FieldsV1,
   formatTime,
   isEmptySet,
   isSameJson,
@@ -34,7 +35,6 @@ import {
   takeFields,
   writtenManagers,
 } from './managers.ts';
-import { resetFields } from './reset-fields.ts';
 
 /** Who owns what was there before anybody applied anything, when nobody kept account. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -179,4 +179,19 @@ function refuseUntyped({ group, version, kind }: ApiResource, applied: JsonObjec
 /** An apply may leave nothing of the metadata. */
 function asDraft(object: JsonObject): Draft {
   return { ...object, metadata: { ...metadataOf(object) } };
+}
+
+const STATUS: FieldsV1 = { 'f:status': NO_FIELDS };
+const SPEC: FieldsV1 = { 'f:spec': NO_FIELDS };
+
+/** What else a write of the status does not change, by kind. */
+const KEPT_BY_STATUS: Readonly<Record<string, FieldsV1>> = {
+  'Deployment.apps': { ...SPEC, 'f:metadata': { 'f:labels': NO_FIELDS } },
+  'Pod.': { ...SPEC, 'f:metadata': { 'f:deletionTimestamp': NO_FIELDS, 'f:ownerReferences': NO_FIELDS } },
+};
+
+/** resetFields are those that a write to a path cannot change, whatever it says of them: nobody comes to own them by it. */
+function resetFields({ group, kind, subresources }: ApiResource, subresource: string): FieldsV1 {
+  if (subresource === 'status') return KEPT_BY_STATUS[`${kind}.${group}`] ?? SPEC;
+  return subresources.has('status') ? STATUS : NO_FIELDS;
 }

@@ -1,11 +1,11 @@
 import { apiVersionOf } from '@bowline/kubernetes';
 import type { JsonObject } from '@bowline/machinery';
+import { decodeYaml, jsonType, UnreadableBody } from '../bodies/decode-body.ts';
 import type { Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, otherNamespace } from '../status/api-status.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { createOrUpdate } from './create-or-update.ts';
-import { decodeYaml, jsonType, UnreadableBody } from './decode-body.ts';
 import { MOST_NAMED } from './received.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';

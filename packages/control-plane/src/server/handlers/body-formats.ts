@@ -1,8 +1,8 @@
 import { apiVersionOf } from '@bowline/kubernetes';
+import { type BodyDecoder, bodyDecoders, mediaTypeOf } from '../bodies/decode-body.ts';
 import type { ExpectedKind } from '../protobuf/decode-protobuf.ts';
 import { PROTOBUF, protobufDecoder } from '../protobuf/protobuf-decoder.ts';
 import type { RequestContext } from './context.ts';
-import { type BodyDecoder, bodyDecoders, mediaTypeOf } from './decode-body.ts';
 
 const DELETE_OPTIONS: ExpectedKind = { apiVersion: 'meta.k8s.io/v1', kind: 'DeleteOptions' };
 const OF_CUSTOM = bodyDecoders();

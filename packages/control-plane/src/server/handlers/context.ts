@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceName } from '../status/api-status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { keyIn } from '../storage/stored.ts';
-import type { AskKubelet } from './pods/kubelet.ts';
+import type { AskKubelet } from './kubelet.ts';
 
 /** ServerParts are what all requests share. */
 export interface ServerParts {

@@ -1,10 +1,10 @@
 import type { FieldProblem } from '@bowline/machinery';
 import { clearMeta, metaProblems, prepareNewMeta } from '../objects/object-meta.ts';
+import { draftOf, viewed } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { alreadyExists, badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
-import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a generated name that is taken is made anew. */

@@ -1,14 +1,14 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { formatTime } from '@bowline/machinery';
+import { type BodyDecoder, decodeBody, MOST_BODY_BYTES, UnreadableBody } from '../bodies/decode-body.ts';
 import { isTrue } from '../http/request-info.ts';
+import { draftOf, viewed } from '../printing/render.ts';
 import type { Draft } from '../registry/api-resource.ts';
 import { decodeBuiltIn } from '../registry/decode-built-in.ts';
 import { badRequest, conflict, invalid, notFound, type Status, StatusError } from '../status/api-status.ts';
 import { keyIn, type Stored, storedFrom } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
-import { type BodyDecoder, decodeBody, MOST_BODY_BYTES, UnreadableBody } from './decode-body.ts';
 import { readInteger } from './list-options.ts';
-import { draftOf, viewed } from './render.ts';
 import { isUnbound } from './update.ts';
 
 /** How often a deletion that names no version is tried on states that come between. */

@@ -1,6 +1,6 @@
 import { JsonSyntaxError, parseJson } from '@bowline/machinery';
+import { type Body, jsonBody, jsonType } from '../bodies/decode-body.ts';
 import { badRequest, StatusError } from '../status/api-status.ts';
-import { type Body, jsonBody, jsonType } from './decode-body.ts';
 
 export const JSON_PATCH = 'application/json-patch+json';
 export const MERGE_PATCH = 'application/merge-patch+json';

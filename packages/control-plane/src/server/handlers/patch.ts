@@ -6,12 +6,12 @@ import {
   quoteText,
   StrategicMergeError,
 } from '@bowline/machinery';
+import { type Body, MOST_BODY_BYTES, mediaTypeOf } from '../bodies/decode-body.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status/api-status.ts';
 import { applyObject } from './apply.ts';
 import type { RequestContext } from './context.ts';
 import type { WriteResult } from './create.ts';
-import { type Body, MOST_BODY_BYTES, mediaTypeOf } from './decode-body.ts';
 import { APPLY_PATCH, decodePatch, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch-body.ts';
 import { patchProblem } from './patch-problem.ts';
 import { sayUnknown } from './received.ts';

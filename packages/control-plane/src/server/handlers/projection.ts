@@ -1,13 +1,13 @@
+import type { BodyDecoder } from '../bodies/decode-body.ts';
 import type { ApiResponse } from '../http/api-request.ts';
+import { draftOf, draftText } from '../printing/render.ts';
 import type { ApiResource, Draft, Projection } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 import { refuseInvalid, type WriteResult } from './create.ts';
-import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { type PatchView, patchObject } from './patch.ts';
 import { readObject } from './read.ts';
-import { receivedObject } from './received.ts';
-import { draftOf, draftText } from './render.ts';
+import { receivedBody, receivedObject } from './received.ts';
 import { updateObject } from './update.ts';
 import { writeOptions } from './write-options.ts';
 

@@ -1,19 +1,12 @@
+import type { ListResult } from '../printing/forms.ts';
+import { viewed } from '../printing/render.ts';
 import { expired, notFound, versionTooLarge } from '../status/api-status.ts';
 import type { Stored } from '../storage/stored.ts';
 import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
-import { viewed } from './render.ts';
 
 /** How long a reader waits for a version that is not written yet, before it hears that there is none. */
 const LONGEST_WAIT_MS = 3_000;
-
-/** ListResult is a list before it has a form. */
-export interface ListResult {
-  readonly items: readonly Stored[];
-  readonly revision: number;
-  readonly continueToken: string | undefined;
-  readonly remaining: number | undefined;
-}
 
 /** readObject finds the one object that the request names. */
 export async function readObject(context: RequestContext): Promise<Stored> {

@@ -1,14 +1,48 @@
 import { apiVersionOf, parseApiVersion } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { quoteText } from '@bowline/machinery';
+import {
+  type Body,
+  type BodyDecoder,
+  decodeBody,
+  MOST_BODY_BYTES,
+  summary,
+  UnreadableBody,
+} from '../bodies/decode-body.ts';
+import type { ApiRequest } from '../http/api-request.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
-import type { Body, receivedBody } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** MOST_NAMED is how many fields are named that nobody knows, or that stand twice. */
 export const MOST_NAMED = 100;
+
+/** How many bytes of a body without a kind the error message includes. */
+const MAX_SHOWN_BYTES = 200;
+
+/** receivedBody reads the body of a request that holds an object of a kind. */
+export async function receivedBody(
+  request: ApiRequest,
+  decoders: ReadonlyMap<string, BodyDecoder>,
+  { kind, schema }: Pick<ApiResource, 'kind' | 'schema'>,
+): ReturnType<typeof decodeBody> {
+  const bytes = await request.body(MOST_BODY_BYTES);
+  try {
+    const body = await decodeBody(bytes, request.headers['content-type'], decoders);
+    // Only built-in kinds are known by where they are sent.
+    if (!schema && !body.value.kind) {
+      const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES)).toString();
+      throw new UnreadableBody(`Object 'Kind' is missing in '${shown}'`);
+    }
+    return body;
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary(bytes)})`,
+    );
+  }
+}
 
 /** receivedObject makes a draft of a body: of the right kind, in the right place, and without fields that nobody knows. */
 export function receivedObject(

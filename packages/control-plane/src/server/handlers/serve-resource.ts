@@ -1,8 +1,10 @@
 import { quoteText } from '@bowline/machinery';
+import type { BodyDecoder } from '../bodies/decode-body.ts';
 import type { ApiResponse } from '../http/api-request.ts';
 import { type Representation, representationOf } from '../http/negotiate.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { eventText, type FormOptions, listFormText, objectText } from '../printing/forms.ts';
+import { draftText } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy } from '../registry/api-resource.ts';
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from '../status/api-status.ts';
 import { type Stored, splitKey } from '../storage/stored.ts';
@@ -10,13 +12,12 @@ import { computeObject } from './compute.ts';
 import { type RequestContext, resourceName } from './context.ts';
 import { createObject, type WriteResult } from './create.ts';
 import { createOrUpdate } from './create-or-update.ts';
-import { type BodyDecoder, receivedBody } from './decode-body.ts';
 import { deletedStatus, deleteObject, deleteOptions } from './delete.ts';
 import { patchObject } from './patch.ts';
+import { POD_SUBRESOURCES } from './pods/pod-subresources.ts';
 import { serveProjection } from './projection.ts';
 import { readList, readObject } from './read.ts';
-import { receivedObject } from './received.ts';
-import { draftText } from './render.ts';
+import { receivedBody, receivedObject } from './received.ts';
 import { checkPlace, updateObject } from './update.ts';
 import { watchEvents } from './watch.ts';
 import { writeOptions } from './write-options.ts';
@@ -33,8 +34,9 @@ export async function serveResource(
     throw noSuchResource();
   const strategy = strategyFor(context);
   checkName(info.name);
-  const { serve, projection } = resource.subresources.get(info.subresource) ?? {};
-  if (serve) return serve(context, decoders);
+  const handler = resource.collection === 'pods' ? POD_SUBRESOURCES.get(info.subresource) : undefined;
+  if (handler) return handler(context, decoders);
+  const { projection } = resource.subresources.get(info.subresource) ?? {};
   if (projection) return serveProjection(context, projection, decoders);
   switch (info.verb) {
     case 'get':

@@ -2,11 +2,11 @@ import { quoteText } from '@bowline/machinery';
 import type { AdmissionRequest } from '../admission/admission.ts';
 import { keepTimes } from '../fields/keep-times.ts';
 import { keepMeta } from '../objects/object-meta.ts';
+import { draftOf, viewed } from '../printing/render.ts';
 import type { ApiResource, Draft, Strategy, WriteContext } from '../registry/api-resource.ts';
 import { badRequest, conflict, invalid, notFound, otherNamespace, StatusError } from '../status/api-status.ts';
 import { keyOf, type RequestContext, resourceName, reviewParts } from './context.ts';
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
-import { draftOf, viewed } from './render.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** How often a change that names no version is made again on a state that came between. */

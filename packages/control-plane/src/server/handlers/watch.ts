@@ -1,6 +1,7 @@
 import { apiVersionOf } from '@bowline/kubernetes';
 import { type Clock, type FieldProblem, quoteText } from '@bowline/machinery';
 import { isTrue } from '../http/request-info.ts';
+import { viewed } from '../printing/render.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { expired, invalid } from '../status/api-status.ts';
 import type { Change } from '../storage/history.ts';
@@ -8,7 +9,6 @@ import { type Stored, textWith } from '../storage/stored.ts';
 import type { RequestContext } from './context.ts';
 import { type Filter, filterOf, readInteger, readVersion } from './list-options.ts';
 import { untilWritten } from './read.ts';
-import { viewed } from './render.ts';
 
 /** How many bytes may wait for a watcher before it is closed: it comes back and reads on from its last version. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;

@@ -1,3 +1,5 @@
+import type { RequestInfo } from './request-info.ts';
+
 /** ApiRequest is a request as it arrives, over a socket or from the same process. */
 export interface ApiRequest {
   readonly method: string;
@@ -41,3 +43,10 @@ export interface ApiResponse {
   /** A stream ends when the request's signal is aborted; what is not taken from it waits, within bounds. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
 }
+
+/** Route handles requests about the server itself, not about objects. It returns undefined for a request that it does not handle. */
+export type Route = (
+  info: RequestInfo,
+  request: ApiRequest,
+  query: URLSearchParams,
+) => Promise<ApiResponse | undefined> | ApiResponse | undefined;

@@ -7,9 +7,9 @@ import {
   quoteText,
   type Random,
 } from '@bowline/machinery';
-import { managedFieldsProblems } from '../fields/managed-fields-problems.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
-import { generateName, nameProblems } from './names.ts';
+import { generateName, nameProblems } from '../registry/names.ts';
+import { managedFieldsProblems } from './managed-fields-problems.ts';
 
 /** clearMeta drops what a client cannot say of a new object. */
 export function clearMeta({ metadata }: Draft): void {

@@ -1,39 +1,48 @@
 import type { Definition, Definitions } from './definitions.ts';
 
-/** Descriptions are what there is to say of definitions and of their fields, by name. */
-export type Descriptions = Readonly<
-  Record<string, readonly [description: string, fields: Readonly<Record<string, string>>] | undefined>
->;
-
-let known: Descriptions | undefined;
-
-/** loadDescriptions reads the prose of built-in kinds. It is larger than everything else of them, and seldom asked for. */
-export async function loadDescriptions(): Promise<Descriptions> {
-  if (!known) {
-    const { text } = await import('./generated/descriptions.ts');
-    // The text is generated from this type's own writer.
-    known = JSON.parse(text) as Descriptions;
-  }
-  return known;
+/** OpenApiDocument is what descriptions are read from: a document of Kubernetes as OpenAPI v2 or v3. */
+export interface OpenApiDocument {
+  readonly definitions?: DescribedSchemas | undefined;
+  readonly components?: { readonly schemas?: DescribedSchemas | undefined } | undefined;
 }
 
-/** describe adds to definitions what is said of them. */
+type DescribedSchemas = Readonly<Record<string, DescribedSchema>>;
+
+interface DescribedSchema {
+  readonly description?: string | undefined;
+  readonly properties?: Readonly<Record<string, { readonly description?: string | undefined }>> | undefined;
+}
+
+/** Descriptions are the schemas of documents by name, read for their descriptions alone. */
+export type Descriptions = ReadonlyMap<string, DescribedSchema>;
+
+/** NO_DESCRIPTIONS is for servers that were given no documents. */
+export const NO_DESCRIPTIONS: Descriptions = new Map();
+
+/** descriptionsOf collects the schemas of documents. */
+export function descriptionsOf(documents: readonly OpenApiDocument[]): Descriptions {
+  return new Map(
+    documents.flatMap(({ definitions, components }) => Object.entries({ ...definitions, ...components?.schemas })),
+  );
+}
+
+/** describe adds descriptions to definitions and their fields. */
 export function describe(definitions: Definitions, descriptions: Descriptions): void {
   for (const [name, definition] of definitions) {
-    const [description, fields] = descriptions[name] ?? [];
-    if (description) definition.description = description;
-    if (fields) describeFields(definition.properties as Record<string, Definition> | undefined, fields);
+    const described = descriptions.get(name);
+    if (described?.description) definition.description = described.description;
+    describeFields(definition.properties as Record<string, Definition> | undefined, described);
   }
 }
 
-/** describeFields adds to fields what is said of them. */
+/** describeFields adds the descriptions of a schema's fields. */
 export function describeFields(
   properties: Record<string, Definition> | undefined,
-  fields: Readonly<Record<string, string>>,
+  described: DescribedSchema | undefined,
 ): void {
-  for (const [name, description] of Object.entries(fields)) {
+  for (const [name, { description }] of Object.entries(described?.properties ?? {})) {
     const property = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (!properties || !property) continue;
+    if (!properties || !property || !description) continue;
     // Nothing may stand beside a reference.
     properties[name] = '$ref' in property ? { description, allOf: [property] } : { ...property, description };
   }

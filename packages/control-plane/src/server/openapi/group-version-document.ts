@@ -1,12 +1,12 @@
 import { SERVER_VERSION } from '../discovery/version-route.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Definitions } from './definitions.ts';
-import { type Descriptions, describe } from './descriptions.ts';
+import { describe, NO_DESCRIPTIONS } from './descriptions.ts';
 import { addKind } from './kind-definitions.ts';
 import { addPaths, type Paths } from './paths.ts';
 
 /** groupVersionDocument describes one version of a group: the kinds in it, what they consist of, and where they are served. */
-export function groupVersionDocument(resources: readonly ApiResource[], descriptions: Descriptions = {}): object {
+export function groupVersionDocument(resources: readonly ApiResource[], descriptions = NO_DESCRIPTIONS): object {
   const definitions: Definitions = new Map();
   const paths: Paths = {};
   for (const resource of resources)

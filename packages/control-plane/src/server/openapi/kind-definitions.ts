@@ -1,6 +1,6 @@
 import type { ApiResource } from '../registry/api-resource.ts';
 import { addDefinition, type Definition, type Definitions, mark, refTo } from './definitions.ts';
-import { type Descriptions, describeFields } from './descriptions.ts';
+import { type Descriptions, describeFields, NO_DESCRIPTIONS } from './descriptions.ts';
 
 /** A built-in kind, and its list, whose common fields are described as those of all kinds are. */
 const ANY_KIND = 'io.k8s.api.core.v1.ConfigMap';
@@ -13,7 +13,7 @@ export interface KindNames {
 }
 
 /** addKind adds the definitions of a resource: its kind and the list of it, marked as what they are. */
-export function addKind(definitions: Definitions, resource: ApiResource, descriptions: Descriptions = {}): KindNames {
+export function addKind(definitions: Definitions, resource: ApiResource, descriptions = NO_DESCRIPTIONS): KindNames {
   if (!resource.structuralSchema) return addBuiltInKind(definitions, resource);
   return addCustomKind(definitions, resource, descriptions);
 }
@@ -39,7 +39,7 @@ function addCustomKind(definitions: Definitions, resource: ApiResource, descript
       kind: { type: 'string' },
       metadata: refTo(addDefinition(definitions, `meta-v1.${meta}`)),
     };
-    describeFields(fields, descriptions[like]?.[1] ?? {});
+    describeFields(fields, descriptions.get(like));
     return fields;
   };
   const own: Definition = {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Route } from '../api-server.ts';
 import { apiGroups } from '../discovery/documents.ts';
-import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
+import type { ApiRequest, ApiResponse, Route } from '../http/api-request.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import type { Registry } from '../registry/registry.ts';
-import { loadDescriptions } from './descriptions.ts';
+import { type Descriptions, descriptionsOf, NO_DESCRIPTIONS, type OpenApiDocument } from './descriptions.ts';
 import { groupVersionDocument } from './group-version-document.ts';
 import { openApiV2Route } from './open-api-v2-route.ts';
 
@@ -13,15 +12,37 @@ const ROOT = '/openapi/v3';
 /** Described is one version of a group; its document is written when somebody asks for it. */
 interface Described {
   readonly resources: readonly ApiResource[];
+  readonly load: () => Promise<Descriptions>;
   /** Of the document, which clients keep by it for ever: made of the text and of nothing else. */
   hash?: string;
   /** Kept once it was asked for; most never are. */
   text?: string;
 }
 
-/** openApiRoutes describe every kind that is served, as OpenAPI v3; v2 is there, and empty. */
-export function openApiRoutes({ registry }: { readonly registry: Registry }): Route[] {
-  const described = describedVersions(registry);
+/** OpenApiOptions configures the documents. */
+export interface OpenApiOptions {
+  readonly registry: Registry;
+  /** Loads documents to take descriptions from, once and when the first document is requested. Defaults to none. */
+  readonly openApiDocuments?: (() => Promise<readonly OpenApiDocument[]>) | undefined;
+}
+
+/** openApiRoutes serve an OpenAPI v3 document for every group and version; the v2 document exists and is empty. */
+export function openApiRoutes({ registry, openApiDocuments }: OpenApiOptions): Route[] {
+  let loading: Promise<Descriptions> | undefined;
+  const loaded = async (): Promise<Descriptions> => {
+    try {
+      return openApiDocuments ? descriptionsOf(await openApiDocuments()) : NO_DESCRIPTIONS;
+    } catch (error) {
+      // The next request tries again.
+      loading = undefined;
+      throw error;
+    }
+  };
+  const load = (): Promise<Descriptions> => {
+    loading ??= loaded();
+    return loading;
+  };
+  const described = describedVersions(registry, load);
   const route: Route = async ({ path }, request, query) => {
     if (path === ROOT || path === `${ROOT}/`) return rootAnswer(described());
     if (!path.startsWith(`${ROOT}/`)) return undefined;
@@ -34,7 +55,7 @@ export function openApiRoutes({ registry }: { readonly registry: Registry }): Ro
 }
 
 /** describedVersions keeps what is known of versions that did not change. */
-function describedVersions(registry: Registry): () => ReadonlyMap<string, Described> {
+function describedVersions(registry: Registry, load: Described['load']): () => ReadonlyMap<string, Described> {
   let known: ReadonlyMap<string, Described> = new Map();
   let generation = -1;
   return () => {
@@ -45,7 +66,7 @@ function describedVersions(registry: Registry): () => ReadonlyMap<string, Descri
       for (const { version, resources } of versions) {
         const path = name === '' ? `api/${version}` : `apis/${name}/${version}`;
         const before = known.get(path);
-        next.set(path, before && isSame(before.resources, resources) ? before : { resources });
+        next.set(path, before && isSame(before.resources, resources) ? before : { resources, load });
       }
     }
     known = next;
@@ -57,8 +78,8 @@ function isSame(before: readonly ApiResource[], now: readonly ApiResource[]): bo
   return before.length === now.length && before.every((each, index) => each === now[index]);
 }
 
-async function textOf({ resources, text }: Described): Promise<string> {
-  return text ?? JSON.stringify(groupVersionDocument(resources, await loadDescriptions()));
+async function textOf({ resources, load, text }: Described): Promise<string> {
+  return text ?? JSON.stringify(groupVersionDocument(resources, await load()));
 }
 
 async function hashOf(described: Described): Promise<string> {

@@ -1,5 +1,5 @@
-import type { Route } from '../api-server.ts';
 import { SERVER_VERSION } from '../discovery/version-route.ts';
+import type { Route } from '../http/api-request.ts';
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const INFO = { title: 'Kubernetes', version: SERVER_VERSION };

@@ -7,13 +7,16 @@ import type { ApiResponse } from '../http/api-request.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';
+import type { OpenApiDocument } from './descriptions.ts';
 import { groupVersionDocument } from './group-version-document.ts';
-import { openApiRoutes } from './open-api-routes.ts';
+import { type OpenApiOptions, openApiRoutes } from './open-api-routes.ts';
 
 interface Document {
   readonly paths: Readonly<Record<string, Record<string, Record<string, unknown>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Record<string, unknown>>> };
 }
+
+type Schemas = NonNullable<OpenApiDocument['definitions']>;
 
 const BOXES = customResources(definitionOf(boxes({ size: { type: 'integer', description: 'How large' } })), {
   revision: 1,
@@ -26,8 +29,8 @@ function served(): Registry {
   return registry;
 }
 
-function asker(registry: Registry) {
-  const routes = openApiRoutes({ registry });
+function asker(registry: Registry, openApiDocuments?: OpenApiOptions['openApiDocuments']) {
+  const routes = openApiRoutes({ registry, openApiDocuments });
   return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse | undefined> => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const request = {
@@ -128,18 +131,55 @@ describe('routes', () => {
     expect(changed).toEqual(['apis/example.test/v1']);
   });
 
-  test('say what kinds and fields are for', async () => {
+  test('have the descriptions of custom resources only, unless documents are given', async () => {
     const ask = asker(served());
     const { components } = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
     expect(components.schemas['test.example.v1.Box']).toMatchObject({
-      properties: {
-        apiVersion: { description: expect.stringContaining('versioned schema') as unknown },
-        metadata: { description: expect.stringContaining('metadata') as unknown },
-      },
+      properties: { spec: { properties: { size: { description: 'How large' } } } },
     });
     const core = JSON.parse(String((await ask('/openapi/v3/api/v1'))?.body)) as Document;
-    const undescribed = Object.entries(core.components.schemas).filter(([, { description }]) => !description);
-    expect(undescribed.map(([name]) => name)).toEqual([]);
+    expect(JSON.stringify(core.components)).not.toContain('"description":"');
+  });
+
+  test.each([
+    ['v2', (schemas: Schemas) => ({ definitions: schemas })],
+    ['v3', (schemas: Schemas) => ({ components: { schemas } })],
+  ] as const)(
+    'take descriptions of built-in kinds and fields from a given document of OpenAPI %s',
+    async (_, document) => {
+      const schemas = {
+        'io.k8s.api.core.v1.ConfigMap': {
+          description: 'Settings.',
+          properties: { data: { description: 'The values.' }, metadata: { description: 'Who it is.' }, other: {} },
+        },
+      };
+      const ask = asker(served(), () => Promise.resolve([document(schemas)]));
+      const core = JSON.parse(String((await ask('/openapi/v3/api/v1'))?.body)) as Document;
+      const meta = { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' };
+      expect(core.components.schemas['io.k8s.api.core.v1.ConfigMap']).toMatchObject({
+        description: 'Settings.',
+        properties: {
+          data: { type: 'object', description: 'The values.' },
+          metadata: { description: 'Who it is.', allOf: [meta] },
+        },
+      });
+      const boxes = JSON.parse(String((await ask('/openapi/v3/apis/example.test/v1'))?.body)) as Document;
+      expect(boxes.components.schemas['test.example.v1.Box']).toMatchObject({
+        properties: { metadata: { description: 'Who it is.', allOf: [meta] } },
+      });
+    },
+  );
+
+  test('load given documents once, and again after a failure', async () => {
+    let loads = 0;
+    const ask = asker(served(), () => {
+      loads++;
+      return loads === 1 ? Promise.reject(new Error('no file')) : Promise.resolve([]);
+    });
+    await expect(ask('/openapi/v3/api/v1')).rejects.toThrow('no file');
+    await ask('/openapi/v3/api/v1');
+    await ask('/openapi/v3/apis/apps/v1');
+    expect(loads).toBe(2);
   });
 
   test('describe nothing in version 2, and know nothing of groups that are not there', async () => {

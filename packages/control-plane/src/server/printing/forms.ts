@@ -1,9 +1,8 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import type { ListResult } from '../handlers/read.ts';
-import { typedText, typePrefix } from '../handlers/render.ts';
 import type { Representation } from '../http/negotiate.ts';
 import type { ApiResource } from '../registry/api-resource.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
+import { typedText, typePrefix } from './render.ts';
 import { tableText } from './table.ts';
 
 /** FormOptions say how objects are written. */
@@ -14,6 +13,14 @@ export interface FormOptions {
   readonly includeObject: string | null;
   /** Wall time, for ages. */
   readonly now: number;
+}
+
+/** ListResult is a list before it has a form. */
+export interface ListResult {
+  readonly items: readonly Stored[];
+  readonly revision: number;
+  readonly continueToken: string | undefined;
+  readonly remaining: number | undefined;
 }
 
 /** objectText writes one object in the form that was asked for. */

@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { parseTime } from '@bowline/machinery';
-import { typedText } from '../handlers/render.ts';
+import { age } from '../registry/age.ts';
 import type { ApiResource, TableColumn } from '../registry/api-resource.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 import type { FormOptions } from './forms.ts';
+import { typedText } from './render.ts';
 
 const NAME: TableColumn = {
   name: 'Name',
@@ -67,35 +67,4 @@ function carriedText(
   if (include === 'None') return 'null';
   if (include === 'Object') return typedText(resource, stored);
   return JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata });
-}
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** age is the time since a timestamp in the short form of kubectl: two units while they say something. */
-export function age(timestamp: string | undefined, now: number): string {
-  const then = timestamp === undefined ? undefined : parseTime(timestamp);
-  return then === undefined ? '<unknown>' : shortDuration(now - then);
-}
-
-/** shortDuration writes a duration as kubectl does: `95s`, `3m20s`, `47h`, `2d3h`, `3y20d`. */
-export function shortDuration(durationMs: number): string {
-  if (durationMs < -2 * SECOND) return '<invalid>';
-  const ms = Math.max(0, durationMs);
-  const whole = (unit: number): number => Math.floor(ms / unit);
-  const rest = (unit: number, below: number, name: string): string => {
-    const left = Math.floor((ms % unit) / below);
-    return left === 0 ? '' : `${left}${name}`;
-  };
-  if (ms < 2 * MINUTE) return `${whole(SECOND)}s`;
-  if (ms < 10 * MINUTE) return `${whole(MINUTE)}m${rest(MINUTE, SECOND, 's')}`;
-  if (ms < 3 * HOUR) return `${whole(MINUTE)}m`;
-  if (ms < 8 * HOUR) return `${whole(HOUR)}h${rest(HOUR, MINUTE, 'm')}`;
-  if (ms < 2 * DAY) return `${whole(HOUR)}h`;
-  if (ms < 8 * DAY) return `${whole(DAY)}d${rest(DAY, HOUR, 'h')}`;
-  if (ms < 2 * 365 * DAY) return `${whole(DAY)}d`;
-  if (ms < 8 * 365 * DAY) return `${whole(365 * DAY)}y${rest(365 * DAY, DAY, 'd')}`;
-  return `${whole(365 * DAY)}y`;
 }

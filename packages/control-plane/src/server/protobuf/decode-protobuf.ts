@@ -1,8 +1,7 @@
 import { parseApiVersion } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { JsonSyntaxError } from '@bowline/machinery';
-import type { Body } from '../handlers/decode-body.ts';
-import { summary } from '../handlers/summary.ts';
+import { type Body, summary } from '../bodies/decode-body.ts';
 import { badRequest } from '../status/api-status.ts';
 import { decodeMessage } from './decode-message.ts';
 import { messageOf } from './message-fields.ts';

@@ -1,4 +1,4 @@
-import type { BodyDecoder } from '../handlers/decode-body.ts';
+import type { BodyDecoder } from '../bodies/decode-body.ts';
 import type { ExpectedKind } from './decode-protobuf.ts';
 
 /** PROTOBUF is the media type of Kubernetes' protobuf. */

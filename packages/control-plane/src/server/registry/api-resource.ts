@@ -3,13 +3,10 @@ import type { Schema } from '@bowline/kubernetes/schemas';
 import type { FieldProblem, FieldShape, Random } from '@bowline/machinery';
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import type { UserInfo } from '../authentication/user-info.ts';
-import type { RequestContext } from '../handlers/context.ts';
-import type { BodyDecoder } from '../handlers/decode-body.ts';
-import type { ApiResponse } from '../http/api-request.ts';
 import type { Verb } from '../http/request-info.ts';
-import type { NameRule } from '../objects/names.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stored } from '../storage/stored.ts';
+import type { NameRule } from './names.ts';
 
 /**
  * Draft is an object on its way into storage. It belongs to one request, so whoever prepares it may change it in place.
@@ -123,10 +120,6 @@ export interface Subresource {
   readonly creates?: ApiResource | undefined;
   /** What get, update and patch of it are about, where that is another kind. */
   readonly projection?: Projection | undefined;
-  /** serve answers in a way of its own what none of the others can say: logs, evictions. */
-  readonly serve?:
-    | ((context: RequestContext, decoders: ReadonlyMap<string, BodyDecoder>) => Promise<ApiResponse>)
-    | undefined;
 }
 
 /** ApiResource is one resource in one version, as it is served. */

@@ -1,11 +1,11 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { builtInShape } from '@bowline/machinery';
 import type { Verb } from '../http/request-info.ts';
-import type { NameRule } from '../objects/names.ts';
 import type { ApiResource, Strategy, Subresource } from './api-resource.ts';
 import { BUILT_IN_KINDS, type BuiltInKind } from './built-in-kinds.ts';
 import { builtInStrategy, statusStrategy } from './built-in-strategy.ts';
 import { KIND_RULES } from './kind-rules.ts';
+import type { NameRule } from './names.ts';
 import { SELECTABLE_FIELDS } from './selectable-fields.ts';
 
 const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

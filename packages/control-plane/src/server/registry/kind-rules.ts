@@ -1,36 +1,35 @@
 import type { KindRules } from './built-in-strategy.ts';
-import { configMapRules } from './kinds/config-map.ts';
-import { controllerRevisionRules } from './kinds/controller-revision.ts';
-import { csiDriverRules } from './kinds/csi-driver.ts';
-import { daemonSetRules } from './kinds/daemon-set.ts';
-import { deploymentRules } from './kinds/deployment.ts';
+import { mutatingWebhookRules, validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts';
+import { controllerRevisionRules } from './kinds/apps/controller-revision.ts';
+import { daemonSetRules } from './kinds/apps/daemon-set.ts';
+import { deploymentRules } from './kinds/apps/deployment.ts';
+import { replicaSetRules } from './kinds/apps/replica-set.ts';
+import { statefulSetRules } from './kinds/apps/stateful-set.ts';
+import { horizontalPodAutoscalerRules } from './kinds/autoscaling/horizontal-pod-autoscaler.ts';
+import { jobRules } from './kinds/batch/job.ts';
+import { configMapRules } from './kinds/core/config-map.ts';
+import { endpointsRules } from './kinds/core/endpoints.ts';
+import { eventRules, youngerEventRules } from './kinds/core/event.ts';
+import { limitRangeRules } from './kinds/core/limit-range.ts';
+import { namespaceRules } from './kinds/core/namespace.ts';
+import { nodeRules } from './kinds/core/node.ts';
+import { persistentVolumeRules } from './kinds/core/persistent-volume.ts';
+import { persistentVolumeClaimRules } from './kinds/core/persistent-volume-claim.ts';
+import { podRules } from './kinds/core/pod/pod.ts';
+import { resourceQuotaRules } from './kinds/core/resource-quota.ts';
+import { secretRules } from './kinds/core/secret.ts';
+import { serviceRules } from './kinds/core/service/service.ts';
 import { endpointSliceRules } from './kinds/endpoint-slice.ts';
-import { endpointsRules } from './kinds/endpoints.ts';
-import { eventRules, youngerEventRules } from './kinds/event.ts';
-import { horizontalPodAutoscalerRules } from './kinds/horizontal-pod-autoscaler.ts';
-import { ingressRules } from './kinds/ingress.ts';
-import { ingressClassRules } from './kinds/ingress-class.ts';
-import { jobRules } from './kinds/job.ts';
 import { leaseRules } from './kinds/lease.ts';
-import { limitRangeRules } from './kinds/limit-range.ts';
-import { namespaceRules } from './kinds/namespace.ts';
-import { networkPolicyRules } from './kinds/network-policy.ts';
-import { nodeRules } from './kinds/node.ts';
-import { persistentVolumeRules } from './kinds/persistent-volume.ts';
-import { persistentVolumeClaimRules } from './kinds/persistent-volume-claim.ts';
-import { podRules } from './kinds/pod.ts';
+import { ingressRules } from './kinds/networking/ingress.ts';
+import { ingressClassRules } from './kinds/networking/ingress-class.ts';
+import { networkPolicyRules } from './kinds/networking/network-policy.ts';
 import { podDisruptionBudgetRules } from './kinds/pod-disruption-budget.ts';
 import { priorityClassRules } from './kinds/priority-class.ts';
-import { replicaSetRules } from './kinds/replica-set.ts';
-import { resourceQuotaRules } from './kinds/resource-quota.ts';
-import { clusterRoleRules, roleRules } from './kinds/role.ts';
-import { clusterRoleBindingRules, roleBindingRules } from './kinds/role-binding.ts';
-import { secretRules } from './kinds/secret.ts';
-import { serviceRules } from './kinds/service.ts';
-import { serviceAccountRules } from './kinds/service-account.ts';
-import { statefulSetRules } from './kinds/stateful-set.ts';
-import { storageClassRules } from './kinds/storage-class.ts';
-import { mutatingWebhookRules, validatingWebhookRules } from './kinds/webhook-configuration.ts';
+import { clusterRoleRules, roleRules } from './kinds/rbac/role.ts';
+import { clusterRoleBindingRules, roleBindingRules } from './kinds/rbac/role-binding.ts';
+import { csiDriverRules } from './kinds/storage/csi-driver.ts';
+import { storageClassRules } from './kinds/storage/storage-class.ts';
 
 /** KIND_RULES are what is special about built-in kinds, by `Kind.group`. A kind without an entry is as all are. */
 export const KIND_RULES: Readonly<Record<string, KindRules>> = {
@@ -66,7 +65,7 @@ export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'RoleBinding.rbac.authorization.k8s.io': roleBindingRules,
   'Secret.': secretRules,
   'Service.': serviceRules,
-  'ServiceAccount.': serviceAccountRules,
+  'ServiceAccount.': { tellsDeleted: true },
   'StatefulSet.apps': statefulSetRules,
   'StorageClass.storage.k8s.io': storageClassRules,
   'ValidatingWebhookConfiguration.admissionregistration.k8s.io': validatingWebhookRules,

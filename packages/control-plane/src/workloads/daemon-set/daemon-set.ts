@@ -2,11 +2,11 @@ import { ControllerRevision, DaemonSet, keyOf, keyString, Node, Pod, parseKey } 
 import { type Controller, keyed } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
+import { currentRevision, pruneRevisions } from '../pods/controller-revisions.ts';
 import { createPod, deletePod, failureOf, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';
 import { availableInMs, isFinished } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
-import { currentRevision, pruneRevisions } from '../revisions/controller-revisions.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { daemonPod, HASH_LABEL } from './daemon-pods.ts';
 import { FAILED_STAYS_MS, nextSteps } from './next-steps.ts';
 import { daemonSetStatus } from './status.ts';

@@ -4,7 +4,7 @@ import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { controllerOf, isFinished } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { scaleProportionally } from './proportional.ts';
 import { ReplicaSetWrites } from './replica-set-writes.ts';
 import { DESIRED, newestOf, surplusOf } from './revisions.ts';

@@ -12,7 +12,7 @@ import { labelSelector } from '@bowline/machinery';
 import { type Controller, keyed } from '@bowline/runtime';
 import { controllerOf } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { budgetStatus } from './budget-status.ts';
 
 /** Evictions that came to nothing are forgotten in time. */

@@ -1,23 +1,19 @@
 import type { OwnerReference } from '@bowline/kubernetes';
+import { BoundedMap } from '@bowline/machinery';
 
-/** A deleted owner of many is asked about once, not once for each of them. */
-const MOST_REMEMBERED = 500;
+/** A deleted owner of many objects is looked up once, not once for each of them. */
+const MAX_REMEMBERED = 500;
 
-/** AbsentOwners remembers references that led to nothing. A uid never comes back, so what is absent stays it. */
+/** AbsentOwners remembers references whose owner does not exist. A uid is never reused, so an absent owner stays absent. */
 export class AbsentOwners {
-  readonly #known = new Set<string>();
+  readonly #known = new BoundedMap<string, true>({ maxEntries: MAX_REMEMBERED });
 
   has(reference: OwnerReference, namespace: string | undefined): boolean {
-    return this.#known.has(keyOf(reference, namespace));
+    return this.#known.get(keyOf(reference, namespace)) ?? false;
   }
 
   add(reference: OwnerReference, namespace: string | undefined): void {
-    this.#known.add(keyOf(reference, namespace));
-    if (this.#known.size <= MOST_REMEMBERED) return;
-    for (const oldest of this.#known) {
-      this.#known.delete(oldest);
-      return;
-    }
+    this.#known.set(keyOf(reference, namespace), true);
   }
 }
 

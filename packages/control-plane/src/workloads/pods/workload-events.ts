@@ -32,3 +32,8 @@ export class WorkloadEvents {
     await Promise.all(this.#running);
   }
 }
+
+/** WorkloadDeps are the dependencies that the workload controllers share. */
+export interface WorkloadDeps {
+  readonly events: WorkloadEvents;
+}

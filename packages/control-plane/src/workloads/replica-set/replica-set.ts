@@ -15,7 +15,7 @@ import {
 } from '../pods/pod-control.ts';
 import { availableInMs, controllerOf, isActive, isTerminating } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { inDeletionOrder } from './deletion-order.ts';
 import { type ReplicaSetFacts, replicaSetStatus } from './status.ts';
 

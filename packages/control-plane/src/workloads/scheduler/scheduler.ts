@@ -4,15 +4,15 @@ import { type Controller, isConflict, isNotFound, keyed } from '@bowline/runtime
 import { withConditions } from '../../node-agent/conditions.ts';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { isFinished } from '../pods/pod-state.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { type NodeLoad, place } from './place.ts';
 
 const NAME = 'default-scheduler';
 /** Writes are the scheduler's, whoever it shares a process with. */
 const FIELDS = { fieldManager: 'kube-scheduler' };
 
-/** Assumed remembers where Pods were put until the watch says so, so that no place is given away twice. */
-export class Assumed {
+/** Assumed holds the nodes of Pods that were bound but whose update has not arrived yet, so that no room is used twice. */
+class Assumed {
   readonly #nodes = new Map<string, { readonly pod: Pod; readonly node: string }>();
 
   put(key: string, pod: Pod, node: string): void {
@@ -30,6 +30,7 @@ export class Assumed {
 
 /** scheduler gives Pods that have none a node. */
 export function scheduler(): Controller<WorkloadDeps> {
+  const assumed = new Assumed();
   return keyed('scheduler', { concurrency: 8 })
     .using<WorkloadDeps>()
     .watches(Pod, {
@@ -46,7 +47,7 @@ export function scheduler(): Controller<WorkloadDeps> {
     .watches(Namespace, { view: 'metadata', map: () => [] })
     .watches(Node, { map: (_, cache) => waiting(cache.list(Pod, { by: { node: '' } })) })
     .reconcile(async ({ key, get, list, live, clock, deps }) => {
-      const { assumed, events } = deps;
+      const { events } = deps;
       const pod = get(Pod, parseKey(key));
       if (!pod || pod.spec?.nodeName || !isOurs(pod)) {
         assumed.drop(key);

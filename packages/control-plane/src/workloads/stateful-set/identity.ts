@@ -6,8 +6,8 @@ import {
   StatefulSet,
 } from '@bowline/kubernetes';
 import { ownerReference } from '@bowline/runtime';
+import { templateOf } from '../pods/controller-revisions.ts';
 import { podFrom } from '../pods/pod-control.ts';
-import { templateOf } from '../revisions/controller-revisions.ts';
 
 /** REVISION_LABEL says which revision a Pod was made from, by the revision's name. */
 export const REVISION_LABEL = 'controller-revision-hash';

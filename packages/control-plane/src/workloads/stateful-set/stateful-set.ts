@@ -10,11 +10,11 @@ import {
 import { type Controller, isAlreadyExists, isNotFound, keyed, type LiveClient, ownerReference } from '@bowline/runtime';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
+import { currentRevision, pruneRevisions } from '../pods/controller-revisions.ts';
 import { createPod, deletePod, failureOf, type PodOwner } from '../pods/pod-control.ts';
 import { availableInMs } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
-import { currentRevision, pruneRevisions } from '../revisions/controller-revisions.ts';
-import type { WorkloadDeps } from '../workload-deps.ts';
+import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { claimsAt, ordinalOf, podAt, revisionOf } from './identity.ts';
 import { nextSteps } from './next-steps.ts';
 import { statefulSetStatus } from './status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { StructuralSchema, ValidationRule } from '../../schema/structural-schema.ts';
+import type { StructuralSchema, ValidationRule } from '../../structural-schema/structural-schema.ts';
 import { costProblems } from './cost-problems.ts';
 import estimates from './fixtures/estimates.json' with { type: 'json' };
 import { costFactor, ruleCosts } from './rule-costs.ts';

@@ -1,5 +1,9 @@
-import { under } from '../../schema/schema-problem.ts';
-import { additionalSchema, type StructuralSchema, type ValidationRule } from '../../schema/structural-schema.ts';
+import { under } from '../../structural-schema/schema-problem.ts';
+import {
+  additionalSchema,
+  type StructuralSchema,
+  type ValidationRule,
+} from '../../structural-schema/structural-schema.ts';
 import { compileRules, hasRules } from '../compile-rules.ts';
 import type { CostEstimate } from './estimate-cost.ts';
 import { add, times } from './saturating.ts';

@@ -1,4 +1,4 @@
-import { additionalSchema, type StructuralSchema } from '../../schema/structural-schema.ts';
+import { additionalSchema, type StructuralSchema } from '../../structural-schema/structural-schema.ts';
 import { escapeFieldName } from '../field-names.ts';
 import { asResource } from '../schema-values.ts';
 

@@ -1,5 +1,5 @@
-import { parseDurationNs } from '../../duration/duration.ts';
-import { formatFloat } from '../../schema/go-text.ts';
+import { formatFloat } from '../../json/go-text.ts';
+import { parseDurationNs } from '../../values/duration.ts';
 import { overload, typeName } from '../overloads.ts';
 import { formatTimestamp, parseTimestamp } from '../time-text.ts';
 import {

@@ -1,4 +1,4 @@
-import { formatCheck } from '../../schema/formats.ts';
+import { formatCheck } from '../../formats/formats.ts';
 import { labelKeyProblems, labelValueProblems } from '../../selectors/label-syntax.ts';
 import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems } from '../../validation/dns-names.ts';
 import { overload } from '../overloads.ts';

@@ -1,5 +1,5 @@
-import { quoteText } from '../../schema/go-text.ts';
-import { isMappedIpv4, parseIp, parsePrefixLength } from '../../schema/ip-address.ts';
+import { isMappedIpv4, parseIp, parsePrefixLength } from '../../formats/ip-address.ts';
+import { quoteText } from '../../json/go-text.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, CidrValue, IpValue } from '../values.ts';
 

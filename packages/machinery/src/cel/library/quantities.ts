@@ -4,7 +4,7 @@ import {
   parseQuantity,
   type Quantity,
   subtractQuantities,
-} from '../../quantity/quantity.ts';
+} from '../../values/quantity.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, QuantityValue } from '../values.ts';
 

@@ -1,4 +1,4 @@
-import { formatFloat, quoteText } from '../../schema/go-text.ts';
+import { formatFloat, quoteText } from '../../json/go-text.ts';
 import { MOST_STEPS } from '../frame.ts';
 import { kindOf, typeName } from '../overloads.ts';
 import { formatTimestamp } from '../time-text.ts';

@@ -1,6 +1,6 @@
 import type { Matcher } from 're2js';
-import { CountedText, OverreadError } from '../../schema/counted-text.ts';
-import { compilePattern } from '../../schema/patterns.ts';
+import { compilePattern } from '../../patterns/compile-pattern.ts';
+import { CountedText, OverreadError } from '../../patterns/counted-text.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, ListValue } from '../values.ts';
 import { formatText, LONGEST_RESULT } from './string-format.ts';

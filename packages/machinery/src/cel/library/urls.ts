@@ -1,5 +1,5 @@
-import { quoteText } from '../../schema/go-text.ts';
-import { isRequestUri } from '../../schema/request-uri.ts';
+import { isRequestUri } from '../../formats/request-uri.ts';
+import { quoteText } from '../../json/go-text.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure, ListValue, MapValue, UrlValue } from '../values.ts';
 

@@ -1,7 +1,7 @@
 import { compareQuantities, formatQuantity, type Quantity, subtractQuantities } from '@bowline/machinery';
 import type { Amounts } from '../../objects/pod-amounts.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
-import { refuse } from '../refuse.ts';
+import { refuse } from '../admission.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
 import { unsaid, usageOf } from './usage.ts';
 

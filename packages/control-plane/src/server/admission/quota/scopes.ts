@@ -1,6 +1,6 @@
 import type { Pod, ResourceQuota } from '@bowline/kubernetes';
-import type { Loose } from '../../registry/kinds/loose.ts';
-import { qosClassOf } from '../../registry/kinds/qos-class.ts';
+import { qosClassOf } from '../../registry/kinds/core/pod/qos-class.ts';
+import type { Loose } from '../../registry/kinds/shared/loose.ts';
 
 type PodSpec = NonNullable<Pod['spec']>;
 type Spec = NonNullable<ResourceQuota['spec']>;

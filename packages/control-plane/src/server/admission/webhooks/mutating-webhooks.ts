@@ -14,7 +14,6 @@ import type { AdmissionPlugin, AdmissionRequest } from '../admission.ts';
 import { kindOf, typed } from './admission-review.ts';
 import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
-import { shown, takeBack } from './shown.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** Rounds is what is remembered of a request between the two times that it goes through the webhooks. */
@@ -140,4 +139,21 @@ function replaceMembers(target: object, source: object): void {
   for (const name of Object.keys(target)) if (!Object.hasOwn(source, name)) Reflect.deleteProperty(target, name);
   for (const [name, value] of Object.entries(source))
     Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** shown is a request as webhooks see it: one about a part that is another kind, such as a Scale, is about that kind. */
+export function shown(request: AdmissionRequest): AdmissionRequest {
+  const { object, old } = request;
+  const projection = projectionOf(request);
+  if (!projection) return request;
+  return { ...request, object: object && projection.show(object), old: old && projection.show(old) };
+}
+
+/** takeBack changes what a request is about to what became of it as it was shown. */
+export function takeBack(request: AdmissionRequest, seen: AdmissionRequest): void {
+  if (request !== seen && request.object && seen.object) projectionOf(request)?.take(request.object, seen.object);
+}
+
+function projectionOf({ resource, subresource }: AdmissionRequest) {
+  return subresource === '' ? undefined : resource.subresources.get(subresource)?.projection;
 }

@@ -2,7 +2,7 @@ import type { ApiResource } from '../../registry/api-resource.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
-import { shown } from './shown.ts';
+import { shown } from './mutating-webhooks.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
 /** validatingWebhooks asks the stored validating webhooks, all at the same time: one that refuses is enough. */

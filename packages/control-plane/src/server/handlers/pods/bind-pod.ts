@@ -1,13 +1,13 @@
 import type { Binding, PodSpec } from '@bowline/kubernetes';
 import { describeProblems, type FieldProblem } from '@bowline/machinery';
+import type { BodyDecoder } from '../../bodies/decode-body.ts';
 import type { ApiResponse } from '../../http/api-request.ts';
+import { draftOf } from '../../printing/render.ts';
 import type { Draft } from '../../registry/api-resource.ts';
-import { setPodCondition } from '../../registry/kinds/pod-condition.ts';
+import { setPodCondition } from '../../registry/kinds/core/pod/pod-condition.ts';
 import { badRequest, conflict, notFound, StatusError } from '../../status/api-status.ts';
 import { keyIn } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
-import type { BodyDecoder } from '../decode-body.ts';
-import { draftOf } from '../render.ts';
 import { servePosted } from './posted.ts';
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' };

@@ -1,14 +1,14 @@
 import type { Pod, PodDisruptionBudget } from '@bowline/kubernetes';
 import { formatTime, labelSelector } from '@bowline/machinery';
+import type { BodyDecoder } from '../../bodies/decode-body.ts';
 import type { ApiResponse } from '../../http/api-request.ts';
+import { draftOf } from '../../printing/render.ts';
 import type { Draft } from '../../registry/api-resource.ts';
-import { setPodCondition } from '../../registry/kinds/pod-condition.ts';
+import { setPodCondition } from '../../registry/kinds/core/pod/pod-condition.ts';
 import { badRequest, conflict, forbidden, notFound, StatusError } from '../../status/api-status.ts';
 import { keyIn, objectOf, type Stored } from '../../storage/stored.ts';
 import { type RequestContext, resourceName } from '../context.ts';
-import type { BodyDecoder } from '../decode-body.ts';
 import { type DeleteOptions, deleteObject } from '../delete.ts';
-import { draftOf } from '../render.ts';
 import { servePosted } from './posted.ts';
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' };

@@ -1,12 +1,12 @@
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { builtInShape } from '@bowline/machinery';
+import type { BodyDecoder } from '../../bodies/decode-body.ts';
 import type { ApiResponse } from '../../http/api-request.ts';
 import type { ApiResource, Draft } from '../../registry/api-resource.ts';
 import { decodeBuiltIn } from '../../registry/decode-built-in.ts';
 import { computeObject } from '../compute.ts';
 import type { RequestContext } from '../context.ts';
-import { type BodyDecoder, receivedBody } from '../decode-body.ts';
-import { receivedObject } from '../received.ts';
+import { receivedBody, receivedObject } from '../received.ts';
 import { writeOptions } from '../write-options.ts';
 
 /** PostedKind is a kind that is posted to an object to make something of it, and never stored. */

@@ -3,10 +3,10 @@ import { dnsLabelProblems, dnsSubdomainProblems, type FieldProblem, labelKeyProb
 import { canonicalJson } from '../../json/canonical-json.ts';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
-import { addressProblems, endpointAddressProblems } from './address-problems.ts';
-import { AGE, as, column } from './column.ts';
-import type { Loose } from './loose.ts';
-import { duplicate, IMMUTABLE, invalid, invalids, notSupported, oneOf, required, tooMany } from './problems.ts';
+import { addressProblems, endpointAddressProblems } from './shared/address-problems.ts';
+import { AGE, as, column } from './shared/column.ts';
+import type { Loose } from './shared/loose.ts';
+import { duplicate, IMMUTABLE, invalid, invalids, notSupported, oneOf, required, tooMany } from './shared/problems.ts';
 
 const UNSET = '<unset>';
 const MOST_SHOWN = 3;

@@ -1,11 +1,11 @@
 import { integerBelow, pick, type Random, seededRandom } from '@bowline/machinery';
 import { describe, expect, it } from 'vitest';
 import { startTestServer } from '../../in-process.test-support.ts';
+import { WORKLOAD_CASES } from './apps/workload-cases.test-support.ts';
+import { OTHER_CASES } from './batch/job-cases.test-support.ts';
 import type { Step } from './compare-kinds.test-support.ts';
-import { OTHER_CASES } from './job-cases.test-support.ts';
-import { POD_CASES } from './pod-cases.test-support.ts';
-import { POD_LIFE_CASES } from './pod-life-cases.test-support.ts';
-import { WORKLOAD_CASES } from './workload-cases.test-support.ts';
+import { POD_CASES } from './core/pod/pod-cases.test-support.ts';
+import { POD_LIFE_CASES } from './core/pod/pod-life-cases.test-support.ts';
 
 const RUNS = 300;
 const HOSTILE = [null, {}, [], [null], '', 'x', '-1', '__proto__', ' ', 0, -1, 1.5, 2 ** 53, true, { a: {} }];

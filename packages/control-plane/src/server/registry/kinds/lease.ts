@@ -2,8 +2,8 @@ import type { Lease } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
-import { AGE, as, column } from './column.ts';
-import { invalid, notNegative } from './problems.ts';
+import { AGE, as, column } from './shared/column.ts';
+import { invalid, notNegative } from './shared/problems.ts';
 
 /** leaseRules judge who leads, and for how long. */
 export const leaseRules: KindRules = {

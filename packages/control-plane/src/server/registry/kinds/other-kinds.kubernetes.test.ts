@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BothServers, compareKinds } from './compare-kinds.test-support.ts';
+import { CASES as SERVICES } from './core/service/service-cases.test-support.ts';
 import { CASES as CORE } from './core-cases.test-support.ts';
 import { CASES as EVENTS } from './event-cases.test-support.ts';
 import { CASES as NETWORK } from './network-cases.test-support.ts';
 import { CASES as POLICY } from './policy-cases.test-support.ts';
-import { CASES as SERVICES } from './service-cases.test-support.ts';
 import { CASES as STORAGE } from './storage-cases.test-support.ts';
 
 let both: BothServers;

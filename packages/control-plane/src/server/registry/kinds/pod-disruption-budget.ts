@@ -1,12 +1,12 @@
 import type { PodDisruptionBudget } from '@bowline/kubernetes';
 import type { Draft } from '../api-resource.ts';
 import type { KindRules } from '../built-in-strategy.ts';
-import { AGE, as, column, count } from './column.ts';
-import { countProblems, type IntOrPercent, shareProblems } from './int-or-percent.ts';
-import type { Loose } from './loose.ts';
-import { invalidStruct, notSupported } from './problems.ts';
-import { selectorProblems } from './scheduling-problems.ts';
-import { statusDefaults, zeroes } from './status-defaults.ts';
+import { AGE, as, column, count } from './shared/column.ts';
+import { countProblems, type IntOrPercent, shareProblems } from './shared/int-or-percent.ts';
+import type { Loose } from './shared/loose.ts';
+import { invalidStruct, notSupported } from './shared/problems.ts';
+import { selectorProblems } from './shared/scheduling-problems.ts';
+import { statusDefaults, zeroes } from './shared/status-defaults.ts';
 
 /** podDisruptionBudgetRules are what is special about PodDisruptionBudgets. */
 export const podDisruptionBudgetRules: KindRules = {

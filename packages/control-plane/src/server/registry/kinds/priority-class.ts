@@ -1,9 +1,9 @@
 import type { PriorityClass } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import type { KindRules } from '../built-in-strategy.ts';
-import { AGE, as, column, count } from './column.ts';
-import { forbidden, IMMUTABLE, invalid, notSupported } from './problems.ts';
-import { dropFalse } from './zero-values.ts';
+import { AGE, as, column, count } from './shared/column.ts';
+import { forbidden, IMMUTABLE, invalid, notSupported } from './shared/problems.ts';
+import { dropFalse } from './shared/zero-values.ts';
 
 const MOST_VALUE = 1_000_000_000;
 /** What every cluster has. */

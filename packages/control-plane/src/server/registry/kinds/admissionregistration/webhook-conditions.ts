@@ -1,0 +1,24 @@
+import { BowlineError, type FieldProblem } from '@bowline/machinery';
+import type { Loose } from '../shared/loose.ts';
+import { invalid } from '../shared/problems.ts';
+
+let engine: typeof import('@bowline/machinery/cel') | undefined;
+
+/** loadConditionCompiler loads the CEL engine, which is large: few configurations have conditions. */
+export async function loadConditionCompiler(): Promise<void> {
+  engine ??= await import('@bowline/machinery/cel');
+}
+
+/** expressionProblems is what is wrong with the expression of a condition; the compiler must be loaded. */
+export function expressionProblems(field: string, expression: Loose<string>): FieldProblem[] {
+  if (!engine) throw new TypeError('conditions are judged before their compiler is loaded');
+  const source = expression.trim();
+  try {
+    const { type } = engine.compileExpression(source, { variables: engine.admissionVariables, hasBind: false });
+    return type === 'bool' ? [] : [invalid(field, source, `must evaluate to bool but got ${type}`)];
+  } catch (error) {
+    if (!(error instanceof BowlineError)) throw error;
+    const why = error.cause instanceof Error ? error.cause.message : error.message;
+    return [invalid(field, source, `compilation failed: ERROR: ${why}`)];
+  }
+}

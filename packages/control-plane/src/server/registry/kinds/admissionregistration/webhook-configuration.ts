@@ -1,0 +1,55 @@
+import type { MutatingWebhook, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
+import { canonicalJson } from '../../../json/canonical-json.ts';
+import type { Draft } from '../../api-resource.ts';
+import type { KindRules } from '../../built-in-strategy.ts';
+import { AGE, as, count } from '../shared/column.ts';
+import type { Loose } from '../shared/loose.ts';
+import { loadConditionCompiler } from './webhook-conditions.ts';
+import { webhookProblems } from './webhook-problems.ts';
+
+const TIMEOUT_SECONDS = 10;
+const PORT = 443;
+
+/** validatingWebhookRules judge who is asked before something is written. */
+export const validatingWebhookRules: KindRules = webhookRules(false);
+
+/** mutatingWebhookRules judge who may change what is written. */
+export const mutatingWebhookRules: KindRules = webhookRules(true);
+
+function webhookRules(mutates: boolean): KindRules {
+  return {
+    applyDefaults(object) {
+      for (const webhook of webhooksOf(object)) defaultWebhook(webhook, mutates);
+    },
+    loadForValidate: (object) =>
+      webhooksOf(object).some(({ matchConditions = [] }) => matchConditions.length > 0)
+        ? loadConditionCompiler()
+        : undefined,
+    validate: (object, old) => webhookProblems(webhooksOf(object), old && webhooksOf(old), mutates),
+    countsGeneration: (object, old) => canonicalJson(object.webhooks ?? null) !== canonicalJson(old.webhooks ?? null),
+    columns: [
+      count(
+        'Webhooks',
+        'How many are asked.',
+        (object) => as<ValidatingWebhookConfiguration>(object).webhooks?.length ?? 0,
+      ),
+      AGE,
+    ],
+  };
+}
+
+function webhooksOf(object: Draft): Loose<MutatingWebhook>[] {
+  return (object.webhooks ?? []) as Loose<MutatingWebhook>[];
+}
+
+function defaultWebhook(webhook: Loose<MutatingWebhook>, mutates: boolean): void {
+  webhook.failurePolicy ??= 'Fail';
+  webhook.matchPolicy ??= 'Equivalent';
+  webhook.namespaceSelector ??= {};
+  webhook.objectSelector ??= {};
+  webhook.timeoutSeconds ??= TIMEOUT_SECONDS;
+  if (mutates) webhook.reinvocationPolicy ??= 'Never';
+  for (const rule of webhook.rules ?? []) rule.scope ??= '*';
+  const service = webhook.clientConfig?.service;
+  if (service) service.port ??= PORT;
+}

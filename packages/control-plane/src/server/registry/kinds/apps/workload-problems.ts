@@ -1,0 +1,62 @@
+import type { LabelSelector, PodTemplateSpec } from '@bowline/kubernetes';
+import { type FieldProblem, isSameJson, labelSelector } from '@bowline/machinery';
+import { podTemplateProblems } from '../core/pod/pod-spec-problems.ts';
+import type { Loose } from '../shared/loose.ts';
+import { forbidden, IMMUTABLE, invalid, invalidStruct, notSupported } from '../shared/problems.ts';
+import { selectorProblems, selectorStruct } from '../shared/scheduling-problems.ts';
+
+type Problems = FieldProblem[];
+
+/** Workload is the part of a spec that makes pods and finds them again. */
+export interface Workload {
+  readonly selector?: Loose<LabelSelector> | undefined;
+  readonly template?: Loose<PodTemplateSpec> | undefined;
+}
+
+/** workloadSelectorProblems is what is wrong with a selector that must select something. */
+export function workloadSelectorProblems({ selector }: Workload, whose: string): Problems {
+  const problems = selectorProblems('spec.selector', selector);
+  if (selector && isEmpty(selector)) {
+    problems.push(invalidStruct('spec.selector', selectorStruct(selector), `empty selector is invalid for ${whose}`));
+  }
+  return problems;
+}
+
+/** isEmpty says that a selector selects everything. */
+export function isEmpty({ matchLabels = {}, matchExpressions = [] }: Loose<LabelSelector>): boolean {
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+/** isValidSelector says that a selector can be used. */
+export function isValidSelector(selector: Loose<LabelSelector> | undefined): boolean {
+  return selectorProblems('', selector).length === 0;
+}
+
+/** labelMatchProblems says that a workload would not find the pods that it makes. */
+export function labelMatchProblems({ selector, template }: Workload): Problems {
+  const labels = template?.metadata?.labels;
+  if (!isValidSelector(selector) || (selector && isEmpty(selector))) return [];
+  // It was found valid. An absent one selects nothing.
+  if (selector && labelSelector(selector as LabelSelector).matches(labels ?? {})) return [];
+  return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
+}
+
+/** runningTemplateProblems is what is wrong with the template of pods that are to run for ever. */
+export function runningTemplateProblems(workload: Workload, kind: string): Problems {
+  const { template = {} } = workload;
+  const problems = [...labelMatchProblems(workload), ...podTemplateProblems('spec.template', template)];
+  const { restartPolicy = '', activeDeadlineSeconds } = template.spec ?? {};
+  if (restartPolicy !== 'Always') {
+    problems.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const why = `activeDeadlineSeconds in ${kind} is not Supported`;
+    problems.push(forbidden('spec.template.spec.activeDeadlineSeconds', why));
+  }
+  return problems;
+}
+
+/** selectorImmutable says that a workload was pointed at other pods. */
+export function selectorImmutable({ selector }: Workload, { selector: old }: Workload): Problems {
+  return isSameJson(selector, old) ? [] : [invalidStruct('spec.selector', selectorStruct(selector), IMMUTABLE)];
+}

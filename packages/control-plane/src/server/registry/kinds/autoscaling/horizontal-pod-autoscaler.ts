@@ -1,0 +1,117 @@
+import type { HorizontalPodAutoscaler, MetricTarget } from '@bowline/kubernetes';
+import type { Draft } from '../../api-resource.ts';
+import type { KindRules } from '../../built-in-strategy.ts';
+import { AGE, as, column } from '../shared/column.ts';
+import { type Loose, partOf } from '../shared/loose.ts';
+import { statusDefaults, zeroes } from '../shared/status-defaults.ts';
+import { autoscalerProblems } from './horizontal-pod-autoscaler-problems.ts';
+
+type Spec = Loose<NonNullable<HorizontalPodAutoscaler['spec']>>;
+
+/** horizontalPodAutoscalerRules are what is special about HorizontalPodAutoscalers. */
+export const horizontalPodAutoscalerRules: KindRules = {
+  countsGeneration: false,
+  applyDefaults(object) {
+    const { spec = {}, status } = asAutoscaler(object);
+    spec.minReplicas ??= 1;
+    if ((spec.metrics ?? []).length === 0) {
+      const target = { type: 'Utilization', averageUtilization: 80 };
+      spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
+    }
+    behaviorDefaults(spec);
+    if (!status) return;
+    zeroes(status, 'desiredReplicas');
+    // The only list of the API that is null when there is nothing in it.
+    const open = status as { currentMetrics?: unknown };
+    open.currentMetrics ??= null;
+    statusDefaults(status.conditions, 'lastTransitionTime');
+  },
+  validate: (object) => autoscalerProblems(asAutoscaler(object).spec ?? {}),
+  columns: [
+    column('Reference', 'What is scaled.', (object) => {
+      const { kind = '', name = '' } = as<HorizontalPodAutoscaler>(object).spec?.scaleTargetRef ?? {};
+      return `${kind}/${name}`;
+    }),
+    column('Targets', 'What is measured, and what is wanted.', (object) => targets(as(object))),
+    column('MinPods', 'Least number of pods.', (object) => {
+      const least = as<HorizontalPodAutoscaler>(object).spec?.minReplicas;
+      return least === undefined ? '<unset>' : String(least);
+    }),
+    column(
+      'MaxPods',
+      'Largest number of pods.',
+      (object) => as<HorizontalPodAutoscaler>(object).spec?.maxReplicas ?? 0,
+    ),
+    column(
+      'Replicas',
+      'Pods that there are.',
+      (object) => as<HorizontalPodAutoscaler>(object).status?.currentReplicas ?? 0,
+    ),
+    AGE,
+  ],
+};
+
+function asAutoscaler(object: Draft): Loose<HorizontalPodAutoscaler> {
+  // It was decoded by the schema of a HorizontalPodAutoscaler.
+  return object as Loose<HorizontalPodAutoscaler>;
+}
+
+/** Where anything is said of how fast to scale, the rest is said too: up at once and fast, down after a while. */
+function behaviorDefaults({ behavior }: Spec): void {
+  if (!behavior) return;
+  const up = partOf(behavior, 'scaleUp');
+  up.stabilizationWindowSeconds ??= 0;
+  up.selectPolicy ??= 'Max';
+  up.policies ??= [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ];
+  const down = partOf(behavior, 'scaleDown');
+  down.selectPolicy ??= 'Max';
+  down.policies ??= [{ type: 'Percent', value: 100, periodSeconds: 15 }];
+}
+
+const MOST_TARGETS = 2;
+
+function targets({ spec, status }: Loose<HorizontalPodAutoscaler>): string {
+  const current = (status?.currentMetrics ?? []) as readonly (Readonly<Record<string, unknown>> | undefined)[];
+  const texts = (spec?.metrics ?? []).map((metric, index) => {
+    const [member, isResource] = MEMBERS[metric.type ?? ''] ?? [];
+    if (member === undefined) return '<unknown type>';
+    const source = metric[member] as { name?: string; target?: Loose<MetricTarget> } | undefined;
+    const found = (current[index]?.[member] as { current?: Found } | undefined)?.current;
+    const text = targetText(source?.target ?? {}, found, member);
+    return isResource ? `${source?.name ?? ''}: ${text}` : text;
+  });
+  if (texts.length === 0) return '<none>';
+  const shown = texts.slice(0, MOST_TARGETS).join(', ');
+  return texts.length > MOST_TARGETS ? `${shown} + ${texts.length - MOST_TARGETS} more...` : shown;
+}
+
+interface Found {
+  readonly value?: string;
+  readonly averageValue?: string;
+  readonly averageUtilization?: number;
+}
+
+type Member = 'resource' | 'containerResource' | 'pods' | 'object' | 'external';
+
+const MEMBERS: Readonly<Record<string, readonly [Member, isResource: boolean]>> = {
+  Resource: ['resource', true],
+  ContainerResource: ['containerResource', true],
+  Pods: ['pods', false],
+  Object: ['object', false],
+  External: ['external', false],
+};
+
+function targetText(target: Loose<MetricTarget>, found: Found | undefined, member: Member): string {
+  if (target.averageValue !== undefined && (member !== 'object' || target.type === 'AverageValue')) {
+    const suffix = member === 'external' || member === 'object' ? ' (avg)' : '';
+    return `${found?.averageValue ?? '<unknown>'}/${target.averageValue}${suffix}`;
+  }
+  if (member === 'resource' || member === 'containerResource') {
+    const now = found?.averageUtilization === undefined ? '<unknown>' : `${found.averageUtilization}%`;
+    return `${now}/${target.averageUtilization === undefined ? '<auto>' : `${target.averageUtilization}%`}`;
+  }
+  return `${found?.value ?? '<unknown>'}/${target.value ?? '<unknown>'}`;
+}

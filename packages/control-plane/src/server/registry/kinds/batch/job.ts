@@ -1,0 +1,95 @@
+import type { Job } from '@bowline/kubernetes';
+import { labelValueProblems, parseTime } from '@bowline/machinery';
+import { shortDuration } from '../../age.ts';
+import type { Draft } from '../../api-resource.ts';
+import type { KindRules } from '../../built-in-strategy.ts';
+import { podTemplateDefaults } from '../core/pod/pod-defaults.ts';
+import { AGE, as, CONTAINERS, column, IMAGES, selectorText, wide } from '../shared/column.ts';
+import { type Loose, partOf } from '../shared/loose.ts';
+import { statusDefaults } from '../shared/status-defaults.ts';
+import { dropZero } from '../shared/zero-values.ts';
+import { jobProblems, jobUpdateProblems } from './job-problems.ts';
+
+const LARGEST_INT32 = 2_147_483_647;
+const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
+const JOB_NAME = 'batch.kubernetes.io/job-name';
+
+/** jobRules are what is special about Jobs. */
+export const jobRules: KindRules = {
+  applyDefaults(object) {
+    const { spec = {}, status } = asJob(object);
+    if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+    spec.parallelism ??= 1;
+    spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : LARGEST_INT32;
+    spec.completionMode ??= 'NonIndexed';
+    spec.suspend ??= false;
+    spec.manualSelector ??= false;
+    spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
+    for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) {
+      for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
+    }
+    podTemplateDefaults(partOf(spec, 'template'));
+    if (status) dropZero(status, 'active', 'succeeded', 'failed');
+    statusDefaults(status?.conditions, 'lastProbeTime', 'lastTransitionTime');
+  },
+  prepareForCreate(object) {
+    const job = asJob(object);
+    if (job.spec && !job.spec.manualSelector) ownPods(job);
+  },
+  validate(object, old) {
+    const job = asJob(object);
+    const problems = jobProblems(job);
+    return old ? [...problems, ...jobUpdateProblems(job, asJob(old))] : problems;
+  },
+  columns: [
+    column('Status', 'How the job fares.', (object) => statusText(as(object))),
+    column('Completions', 'Pods that succeeded, of those that are wanted.', (object) => {
+      const { spec, status } = as<Job>(object);
+      const succeeded = status?.succeeded ?? 0;
+      if (spec?.completions !== undefined) return `${succeeded}/${spec.completions}`;
+      const parallelism = spec?.parallelism ?? 0;
+      return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+    }),
+    column('Duration', 'How long it took, or takes.', (object, now) => {
+      const { startTime, completionTime } = as<Job>(object).status ?? {};
+      const begin = startTime ? parseTime(startTime) : undefined;
+      if (begin === undefined) return '';
+      return shortDuration((completionTime ? (parseTime(completionTime) ?? now) : now) - begin);
+    }),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    wide('Selector', 'Labels of its pods.', (object) => selectorText(as<Job>(object).spec?.selector)),
+  ],
+};
+
+function asJob(object: Draft): Loose<Job> {
+  // It was decoded by the schema of a Job.
+  return object as Loose<Job>;
+}
+
+/** ownPods makes a selector that no other job has, and labels that it selects. The older names of the labels stay. */
+function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
+  const { uid = '', name = '' } = metadata;
+  // A name that is too long for a label is refused, and need not be said twice.
+  const names = labelValueProblems(name).length === 0 ? { [JOB_NAME]: name, 'job-name': name } : {};
+  const labels = { [CONTROLLER_UID]: uid, 'controller-uid': uid, ...names };
+  const template = partOf(partOf(spec, 'template'), 'metadata');
+  template.labels = { ...labels, ...template.labels };
+  // A job without labels gets those of its pods.
+  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...template.labels };
+  const selector = partOf(spec, 'selector');
+  selector.matchLabels = { [CONTROLLER_UID]: uid, ...selector.matchLabels };
+}
+
+function statusText({ metadata, status }: Loose<Job>): string {
+  const has = (type: string): boolean =>
+    status?.conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+  if (has('Complete')) return 'Complete';
+  if (has('Failed')) return 'Failed';
+  if (metadata?.deletionTimestamp) return 'Terminating';
+  if (has('Suspended')) return 'Suspended';
+  if (has('FailureTarget')) return 'FailureTarget';
+  if (has('SuccessCriteriaMet')) return 'SuccessCriteriaMet';
+  return 'Running';
+}

@@ -1,0 +1,54 @@
+import type { ConfigMap } from '@bowline/kubernetes';
+import { type FieldProblem, MOST_CONTENT_BYTES } from '@bowline/machinery';
+import { canonicalJson } from '../../../json/canonical-json.ts';
+import type { Draft } from '../../api-resource.ts';
+import type { KindRules } from '../../built-in-strategy.ts';
+import { AGE, as, column } from '../shared/column.ts';
+import { immutableProblem, keyProblems, tooLong } from '../shared/content-keys.ts';
+
+type Content = Readonly<Record<string, string>>;
+
+/** configMapRules bound what a ConfigMap holds, and freeze it where its writer wants that. */
+export const configMapRules: KindRules = {
+  validate(object, old) {
+    const data = (object.data ?? {}) as Content;
+    const binaryData = (object.binaryData ?? {}) as Content;
+    const problems: FieldProblem[] = [];
+    let bytes = 0;
+    for (const [key, value] of Object.entries(data)) {
+      problems.push(...keyProblems('data', key));
+      if (Object.hasOwn(binaryData, key)) {
+        const message = `Invalid value: ${JSON.stringify(key)}: duplicate of key present in binaryData`;
+        problems.push({ field: `data[${key}]`, reason: 'FieldValueInvalid', message });
+      }
+      bytes += Buffer.byteLength(value);
+    }
+    for (const [key, value] of Object.entries(binaryData)) {
+      problems.push(...keyProblems('binaryData', key));
+      bytes += Buffer.byteLength(value, 'base64');
+    }
+    if (bytes > MOST_CONTENT_BYTES) problems.push(tooLong(''));
+    return old ? [...problems, ...frozen(object, old)] : problems;
+  },
+  columns: [
+    column('Data', 'How many values there are.', (object) => {
+      const { data, binaryData } = as<ConfigMap>(object);
+      return sizeOf(data) + sizeOf(binaryData);
+    }),
+    AGE,
+  ],
+};
+
+function sizeOf(content: unknown): number {
+  return Object.keys(content ?? {}).length;
+}
+
+function frozen(object: Draft, old: Draft): FieldProblem[] {
+  if (old.immutable !== true) return [];
+  const problems: FieldProblem[] = [];
+  if (object.immutable !== true) problems.push(immutableProblem('immutable'));
+  for (const field of ['data', 'binaryData']) {
+    if (canonicalJson(object[field] ?? {}) !== canonicalJson(old[field] ?? {})) problems.push(immutableProblem(field));
+  }
+  return problems;
+}

@@ -1,0 +1,52 @@
+import type { Event as CoreEvent, KubernetesObject } from '@bowline/kubernetes';
+import { age } from '../../age.ts';
+import type { TableColumn } from '../../api-resource.ts';
+import { column, wide } from '../shared/column.ts';
+import type { Loose } from '../shared/loose.ts';
+import { asOlder } from './event-shapes.ts';
+
+type Times = Record<'firstTimestamp' | 'lastTimestamp' | 'eventTime', string | null | undefined>;
+
+/** eventColumns tell what happened last, and to what. The name of an event says nothing, and stands last. */
+export const eventColumns: readonly TableColumn[] = [
+  column('Last Seen', 'When it happened last.', (object, now) => lastSeen(object, now)),
+  column('Type', 'Normal, or a warning.', (object) => read(object).type ?? ''),
+  column('Reason', 'What happened, in one word.', (object) => read(object).reason ?? ''),
+  column('Object', 'What it happened to.', (object) => {
+    const { kind = '', name } = read(object).involvedObject ?? {};
+    return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
+  }),
+  wide('Subobject', 'The part that it happened to.', (object) => read(object).involvedObject?.fieldPath ?? ''),
+  wide('Source', 'Who tells it.', (object) => {
+    const { source = {}, reportingComponent, reportingInstance } = read(object);
+    const who = source.component || reportingComponent || '';
+    const where = source.host || reportingInstance || '';
+    return where === '' ? who : `${who}, ${where}`;
+  }),
+  column('Message', 'What happened.', (object) => (read(object).message ?? '').trim()),
+  wide('First Seen', 'When it happened first.', (object, now) => firstSeen(object, now)),
+  wide('Count', 'How often it happened.', (object) => {
+    const { series, count } = read(object);
+    return series?.count ?? (count || 1);
+  }),
+  column('Name', 'The name, unique within a namespace.', ({ metadata }) => metadata?.name ?? '', {
+    format: 'name',
+    priority: 1,
+  }),
+];
+
+function read(object: KubernetesObject): Omit<Loose<CoreEvent>, keyof Times> & Times {
+  // Only names differ between the shapes.
+  return asOlder(object) as Omit<Loose<CoreEvent>, keyof Times> & Times;
+}
+
+function firstSeen(object: KubernetesObject, now: number): string {
+  const { firstTimestamp, eventTime } = read(object);
+  return age(firstTimestamp ?? eventTime ?? undefined, now);
+}
+
+function lastSeen(object: KubernetesObject, now: number): string {
+  const { series, lastTimestamp } = read(object);
+  const last = series?.lastObservedTime ?? lastTimestamp;
+  return last ? age(last, now) : firstSeen(object, now);
+}

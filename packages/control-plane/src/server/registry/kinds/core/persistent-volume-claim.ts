@@ -1,0 +1,108 @@
+import type { PersistentVolumeClaim } from '@bowline/kubernetes';
+import { compareQuantities, type FieldProblem, parseQuantity } from '@bowline/machinery';
+import { canonicalJson } from '../../../json/canonical-json.ts';
+import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
+import { AGE, as, column, wide } from '../shared/column.ts';
+import type { Loose } from '../shared/loose.ts';
+import { forbidden } from '../shared/problems.ts';
+import { accessModesText } from './access-modes.ts';
+import { claimSpecProblems } from './volume-claim-problems.ts';
+
+type Claim = Loose<PersistentVolumeClaim>;
+type Source = NonNullable<NonNullable<Claim['spec']>['dataSource']>;
+
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+/** persistentVolumeClaimRules freeze a claim once it is made: only a bound one may ask for more. */
+export const persistentVolumeClaimRules: KindRules = {
+  countsGeneration: false,
+  tellsDeleted: true,
+  applyDefaults(object) {
+    const claim = as<PersistentVolumeClaim>(object);
+    claim.spec ??= {};
+    claim.spec.resources ??= {};
+    claim.spec.volumeMode ??= 'Filesystem';
+    claim.status ??= {};
+    claim.status.phase ??= 'Pending';
+  },
+  prepareForCreate(object) {
+    const { spec } = as<PersistentVolumeClaim>(object);
+    if (!spec) return;
+    // Both fields say the same, for those that know only one. Sources of other kinds can only be in the newer one.
+    const { dataSource } = spec;
+    if (dataSource && !isKnownSource(dataSource)) spec.dataSource = undefined;
+    const source = spec.dataSource ?? spec.dataSourceRef;
+    if (!source) return;
+    const same = { apiGroup: null, ...source };
+    if (isKnownSource(source)) spec.dataSource = same as Source;
+    spec.dataSourceRef = { ...same } as NonNullable<Claim['spec']>['dataSourceRef'];
+  },
+  validate(object, old) {
+    const problems = claimSpecProblems('spec', as<PersistentVolumeClaim>(object).spec ?? {});
+    return old
+      ? [...problems, ...changeProblems(as<PersistentVolumeClaim>(object), as<PersistentVolumeClaim>(old))]
+      : problems;
+  },
+  subresources: { status: (whole) => ({ strategy: statusStrategy({ ...whole, validate: () => [] }) }) },
+  columns: [
+    column('Status', 'Whether it has a volume.', (object) =>
+      object.metadata?.deletionTimestamp ? 'Terminating' : (as<PersistentVolumeClaim>(object).status?.phase ?? ''),
+    ),
+    column('Volume', 'The volume that it has.', (object) => as<PersistentVolumeClaim>(object).spec?.volumeName ?? ''),
+    column('Capacity', 'How large the volume is.', (object) =>
+      isBound(object) ? (as<PersistentVolumeClaim>(object).status?.capacity?.storage ?? '') : '',
+    ),
+    column('Access Modes', 'How the volume can be mounted.', (object) =>
+      isBound(object) ? accessModesText(as<PersistentVolumeClaim>(object).status?.accessModes) : '',
+    ),
+    column('StorageClass', 'The class of storage that it wants.', (object) => {
+      const { spec } = as<PersistentVolumeClaim>(object);
+      return object.metadata?.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
+    }),
+    column(
+      'VolumeAttributesClass',
+      'The class of attributes that it wants.',
+      (object) => as<PersistentVolumeClaim>(object).spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    AGE,
+    wide(
+      'VolumeMode',
+      'Whether it has a file system.',
+      (object) => as<PersistentVolumeClaim>(object).spec?.volumeMode ?? '<unset>',
+    ),
+  ],
+};
+
+function isBound(object: Parameters<typeof as>[0]): boolean {
+  return !!as<PersistentVolumeClaim>(object).spec?.volumeName;
+}
+
+function isKnownSource({ apiGroup, kind, name }: Loose<Source>): boolean {
+  if (!name) return false;
+  return (
+    (kind === 'PersistentVolumeClaim' && !apiGroup) ||
+    (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
+  );
+}
+
+function changeProblems({ spec = {} }: Claim, { spec: before = {}, status }: Claim): FieldProblem[] {
+  const fixed = (each: NonNullable<Claim['spec']>): string => {
+    const { volumeName, resources, volumeAttributesClassName, ...rest } = each;
+    const requests = { ...resources?.requests, storage: undefined };
+    return canonicalJson({ ...rest, resources: { ...resources, requests } });
+  };
+  const wanted = spec.resources?.requests?.storage ?? '0';
+  const had = before.resources?.requests?.storage ?? '0';
+  const grows = compareQuantities(parseQuantity(wanted), parseQuantity(had));
+  const isNamedAnew = before.volumeName !== undefined && spec.volumeName !== before.volumeName;
+  if (fixed(spec) !== fixed(before) || isNamedAnew || (grows !== 0 && status?.phase !== 'Bound')) {
+    const detail =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+    return [forbidden('spec', detail)];
+  }
+  const reached = status?.capacity?.storage;
+  const isBelow = reached !== undefined && compareQuantities(parseQuantity(wanted), parseQuantity(reached)) < 0;
+  return grows < 0 && isBelow
+    ? [forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')]
+    : [];
+}

@@ -1,0 +1,80 @@
+import type { PersistentVolume } from '@bowline/kubernetes';
+import { formatTime } from '@bowline/machinery';
+import { type KindRules, statusStrategy } from '../../built-in-strategy.ts';
+import { AGE, as, column, wide } from '../shared/column.ts';
+import { accessModesText } from './access-modes.ts';
+import { volumeChangeProblems, volumeProblems } from './persistent-volume-problems.ts';
+
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+/** persistentVolumeRules describe storage that outlives pods. */
+export const persistentVolumeRules: KindRules = {
+  countsGeneration: false,
+  tellsDeleted: true,
+  applyDefaults(object) {
+    const volume = as<PersistentVolume>(object);
+    volume.spec ??= {};
+    volume.spec.persistentVolumeReclaimPolicy ??= 'Retain';
+    volume.spec.volumeMode ??= 'Filesystem';
+    if (volume.spec.hostPath) volume.spec.hostPath.type ??= '';
+    volume.status ??= {};
+    volume.status.phase ??= 'Pending';
+  },
+  prepareForCreate(object, { now }) {
+    object.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
+  },
+  validate(object, old) {
+    const volume = as<PersistentVolume>(object);
+    const problems = volumeProblems(volume);
+    return old ? [...problems, ...volumeChangeProblems(volume, as<PersistentVolume>(old))] : problems;
+  },
+  warningsOf: (object) =>
+    as<PersistentVolume>(object).spec?.persistentVolumeReclaimPolicy === 'Recycle'
+      ? [
+          'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+        ]
+      : [],
+  subresources: {
+    status: (whole) => ({
+      strategy: statusStrategy({ ...whole, validate: () => [] }, (object, old, { now }) => {
+        const { status } = as<PersistentVolume>(object);
+        const before = as<PersistentVolume>(old).status;
+        if (status && status.phase !== before?.phase) status.lastPhaseTransitionTime = formatTime(now);
+      }),
+    }),
+  },
+  columns: [
+    column('Capacity', 'How large it is.', (object) => as<PersistentVolume>(object).spec?.capacity?.storage ?? '0'),
+    column('Access Modes', 'How it can be mounted.', (object) =>
+      accessModesText(as<PersistentVolume>(object).spec?.accessModes),
+    ),
+    column(
+      'Reclaim Policy',
+      'What becomes of it without a claim.',
+      (object) => as<PersistentVolume>(object).spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    column('Status', 'Whether a claim has it.', (object) =>
+      object.metadata?.deletionTimestamp ? 'Terminating' : (as<PersistentVolume>(object).status?.phase ?? ''),
+    ),
+    column('Claim', 'The claim that has it.', (object) => {
+      const { claimRef } = as<PersistentVolume>(object).spec ?? {};
+      return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : '';
+    }),
+    column('StorageClass', 'The class of storage that it is.', (object) => {
+      const annotated = object.metadata?.annotations?.[CLASS_ANNOTATION];
+      return annotated ?? as<PersistentVolume>(object).spec?.storageClassName ?? '';
+    }),
+    column(
+      'VolumeAttributesClass',
+      'The class of attributes that it has.',
+      (object) => as<PersistentVolume>(object).spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    column('Reason', 'Why it failed.', (object) => as<PersistentVolume>(object).status?.reason ?? ''),
+    AGE,
+    wide(
+      'VolumeMode',
+      'Whether it has a file system.',
+      (object) => as<PersistentVolume>(object).spec?.volumeMode ?? '<unset>',
+    ),
+  ],
+};

@@ -1,0 +1,62 @@
+import type { Container, EnvVar, HTTPGetAction, Probe } from '@bowline/kubernetes';
+import type { Loose } from '../../shared/loose.ts';
+import { dropEmpty, dropFalse, dropZero } from '../../shared/zero-values.ts';
+
+/** containerDefaults fills in what a container leaves out, of whatever kind it is. */
+export function containerDefaults(container: Loose<Container>): void {
+  container.imagePullPolicy ||= pullsAlways(container.image ?? '') ? 'Always' : 'IfNotPresent';
+  container.terminationMessagePath ||= '/dev/termination-log';
+  container.terminationMessagePolicy ||= 'File';
+  container.resources ??= {};
+  dropFalse(container, 'stdin', 'stdinOnce', 'tty');
+  dropEmpty(container, 'workingDir', 'image');
+  for (const port of container.ports ?? []) {
+    port.protocol ||= 'TCP';
+    dropEmpty(port, 'name', 'hostIP');
+    dropZero(port, 'hostPort');
+  }
+  for (const mount of container.volumeMounts ?? []) {
+    dropFalse(mount, 'readOnly');
+    dropEmpty(mount, 'subPath', 'subPathExpr');
+  }
+  container.env?.forEach(envDefaults);
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    if (probe) probeDefaults(probe);
+  }
+  const { postStart, preStop } = container.lifecycle ?? {};
+  for (const hook of [postStart, preStop]) if (hook?.httpGet) httpDefaults(hook.httpGet);
+}
+
+function envDefaults(variable: Loose<EnvVar>): void {
+  dropEmpty(variable, 'value');
+  const { fieldRef, resourceFieldRef, fileKeyRef } = variable.valueFrom ?? {};
+  if (fieldRef) fieldRef.apiVersion ||= 'v1';
+  if (resourceFieldRef) resourceFieldRef.divisor ??= '0';
+  if (fileKeyRef) fileKeyRef.optional ??= false;
+}
+
+function probeDefaults(probe: Loose<Probe>): void {
+  probe.timeoutSeconds ||= 1;
+  probe.periodSeconds ||= 10;
+  probe.successThreshold ||= 1;
+  probe.failureThreshold ||= 3;
+  dropZero(probe, 'initialDelaySeconds');
+  if (probe.httpGet) httpDefaults(probe.httpGet);
+  if (probe.grpc) probe.grpc.service ??= '';
+}
+
+function httpDefaults(action: Loose<HTTPGetAction>): void {
+  action.path ||= '/';
+  action.scheme ||= 'HTTP';
+}
+
+/** pullsAlways says whether an image may be another one tomorrow: it has the tag `latest`, or none, and no digest. */
+export function pullsAlways(image: string): boolean {
+  const match =
+    /^(?:[^/]+(?::\d+)?\/)?[a-z0-9._/-]+(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*:[0-9a-fA-F]{32,})?$/.exec(
+      image,
+    );
+  if (!match) return false;
+  const [, tag, digest] = match;
+  return tag === undefined ? digest === undefined : tag === 'latest';
+}

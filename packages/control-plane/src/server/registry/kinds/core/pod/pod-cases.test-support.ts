@@ -1,0 +1,334 @@
+import type { Case } from '../../compare-kinds.test-support.ts';
+
+const PODS = '/api/v1/namespaces/NS/pods?dryRun=All';
+
+/** pod is a case of a pod that is created, and differs from a plain one as it is said. */
+function pod(what: string, spec: object, metadata: object = {}): Case {
+  const plain = { containers: [{ name: 'c', image: 'i' }] };
+  return [what, ['POST', PODS, { metadata: { name: 'p', ...metadata }, spec: { ...plain, ...spec } }]];
+}
+
+/** container is a case of a pod with one container, which differs from a plain one as it is said. */
+function container(what: string, of: object, spec: object = {}): Case {
+  return pod(what, { containers: [{ name: 'c', image: 'i', ...of }], ...spec });
+}
+
+/** volume is a case of a pod with one volume. */
+function volume(what: string, of: object): Case {
+  return pod(what, { volumes: [{ name: 'v', ...of }] });
+}
+
+const HTTP = { httpGet: { port: 80 } };
+
+/** POD_CASES are pods that people write: what the server adds to them, and what it finds wrong. */
+export const POD_CASES: readonly Case[] = [
+  pod('the least that makes a pod', {}),
+  ['no spec', ['POST', PODS, { metadata: { name: 'p' } }]],
+  ['a container that is null', ['POST', PODS, { metadata: { name: 'p' }, spec: { containers: [null] } }]],
+  pod('a bad name', {}, { name: 'P_' }),
+  pod('no containers', { containers: [] }),
+  pod('containers without names and images', { containers: [{}, { name: 'A b', image: ' x' }] }),
+  pod('two containers of the same name', {
+    containers: [
+      { name: 'c', image: 'i' },
+      { name: 'c', image: 'j' },
+    ],
+    initContainers: [{ name: 'c', image: 'i' }],
+  }),
+  ...[
+    'i:latest',
+    'i:1',
+    'host:5000/i',
+    'host:5000/i:2',
+    `i@sha256:${'a'.repeat(64)}`,
+    `i:latest@sha256:${'a'.repeat(64)}`,
+    'Bad',
+  ].map((image) => container(`the image ${image}`, { image })),
+  container('policies that there are not', { imagePullPolicy: 'X', terminationMessagePolicy: 'X' }),
+  pod('policies of pods that there are not', { restartPolicy: 'X', dnsPolicy: 'X' }),
+  container('ports', {
+    ports: [
+      { containerPort: 80, name: 'a' },
+      { containerPort: 81, hostPort: 81, protocol: 'UDP' },
+    ],
+  }),
+  container('ports that are wrong', {
+    ports: [
+      {},
+      { containerPort: 70_000, name: 'Web' },
+      { containerPort: 80, name: 'a', hostPort: -1 },
+      { containerPort: 80, name: 'a', protocol: 'X' },
+      { containerPort: 1, name: 'a-very-long-port-name' },
+      { containerPort: 1, name: '80' },
+      { containerPort: 1, name: 'a--b-' },
+    ],
+  }),
+  container('ports on the host', { ports: [{ containerPort: 80 }] }, { hostNetwork: true }),
+  container(
+    'a port on the host that is another',
+    { ports: [{ containerPort: 80, hostPort: 81 }] },
+    { hostNetwork: true },
+  ),
+  pod('two containers at the same place', {
+    containers: ['a', 'b'].map((name) => ({ name, image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] })),
+  }),
+  container('variables', {
+    env: [
+      { name: 'A', value: '' },
+      { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'C', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+      { name: 'D', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
+      { name: 'E', valueFrom: { fieldRef: { fieldPath: "metadata.labels['a']" } } },
+    ],
+    envFrom: [{ prefix: 'P_', configMapRef: { name: 'x' } }],
+  }),
+  container('variables that are wrong', {
+    env: [
+      {},
+      { name: 'a=b' },
+      { name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'A', valueFrom: {} },
+      { name: 'A', valueFrom: { fieldRef: {} } },
+      { name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } },
+      { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.labels' } } },
+      { name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.x' } } },
+      { name: 'A', valueFrom: { resourceFieldRef: {} } },
+      { name: 'A', valueFrom: { secretKeyRef: { name: 's' } } },
+      { name: 'A', valueFrom: { configMapKeyRef: { key: 'a b' } } },
+      {
+        name: 'A',
+        valueFrom: { secretKeyRef: { name: 's', key: 'k' }, configMapKeyRef: { name: 's', key: 'k' } },
+      },
+    ],
+    envFrom: [{}, { secretRef: {} }, { prefix: 'a=', secretRef: { name: 'a' }, configMapRef: { name: 'B' } }],
+  }),
+  container('probes', {
+    livenessProbe: HTTP,
+    readinessProbe: { grpc: { port: 1 }, successThreshold: 3 },
+    startupProbe: { exec: { command: ['x'] }, initialDelaySeconds: 0 },
+    lifecycle: { postStart: HTTP, preStop: { sleep: { seconds: 3 } } },
+  }),
+  container('probes that are wrong', {
+    livenessProbe: { ...HTTP, successThreshold: 2, periodSeconds: -1 },
+    readinessProbe: { terminationGracePeriodSeconds: 3 },
+    startupProbe: { exec: {}, tcpSocket: { port: 1 }, terminationGracePeriodSeconds: -1 },
+    lifecycle: { postStart: {}, preStop: { httpGet: { port: 'A_', scheme: 'X', httpHeaders: [{ name: 'a b' }] } } },
+  }),
+  container('more probes that are wrong', {
+    livenessProbe: { tcpSocket: {} },
+    readinessProbe: { httpGet: { path: '/x', port: 0 } },
+    startupProbe: { grpc: { port: 99_999 } },
+  }),
+  pod('init containers with probes', {
+    initContainers: [
+      { name: 'i', image: 'i', livenessProbe: HTTP, readinessProbe: HTTP, startupProbe: HTTP, lifecycle: {} },
+      { name: 's', image: 'i', restartPolicy: 'Always', readinessProbe: HTTP },
+      { name: 't', image: 'i', restartPolicy: 'X' },
+    ],
+  }),
+  container('resources', {
+    resources: { limits: { cpu: '0.5', memory: '1024Mi', 'example.com/gpu': 1 }, requests: { cpu: '100m' } },
+  }),
+  container('no more than is asked for', {
+    resources: { limits: { cpu: '500m', memory: '1Gi' } },
+  }),
+  // One thing at a time: the real server looks at them in no order.
+  ...(
+    [
+      ['less than nothing', { limits: { memory: '-1' } }],
+      ['a resource that there is not', { limits: { gpu: '1' } }],
+      ['a resource without a proper name', { requests: { 'a b': '1' } }],
+      ['more than the limit', { limits: { cpu: '1' }, requests: { cpu: '2' } }],
+      ['more devices than the limit', { limits: { 'example.com/gpu': '1' }, requests: { 'example.com/gpu': '2' } }],
+      ['devices without limit', { requests: { 'example.com/gpu': '1' } }],
+      ['half a device', { limits: { 'example.com/gpu': '500m' } }],
+      ['huge pages without memory', { limits: { 'hugepages-2Mi': '2Mi' } }],
+    ] as const
+  ).map(([what, resources]) => container(`resources: ${what}`, { resources })),
+  container('quantities that are none', { resources: { limits: { cpu: 'lots' } } }),
+  container(
+    'mounts',
+    { volumeMounts: [{ name: 'v', mountPath: '/x', readOnly: false, subPath: 'a' }] },
+    { volumes: [{ name: 'v' }] },
+  ),
+  container(
+    'mounts that are wrong',
+    {
+      volumeMounts: [
+        { name: 'v', mountPath: '/x' },
+        { name: 'w', mountPath: '/x' },
+        { mountPath: '' },
+        { name: 'v', mountPath: '/y', subPath: '/a/../b', mountPropagation: 'X' },
+        { name: 'v', mountPath: '/z', subPath: 'a', subPathExpr: 'b' },
+      ],
+    },
+    { volumes: [{ name: 'v' }] },
+  ),
+  container(
+    'security',
+    {
+      securityContext: { runAsUser: -1, runAsGroup: 2 ** 31, procMount: 'X', seccompProfile: { type: 'Localhost' } },
+    },
+    { securityContext: { fsGroup: -1, supplementalGroups: [-1], seccompProfile: {}, fsGroupChangePolicy: 'X' } },
+  ),
+  container(
+    'more security',
+    {
+      securityContext: {
+        privileged: true,
+        allowPrivilegeEscalation: false,
+        capabilities: { add: ['CAP_SYS_ADMIN'] },
+        seccompProfile: { type: 'X' },
+      },
+    },
+    {
+      securityContext: { seccompProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } },
+      hostPID: true,
+      shareProcessNamespace: true,
+    },
+  ),
+  container(
+    'zero values',
+    {
+      tty: false,
+      stdin: false,
+      workingDir: '',
+      args: [],
+      securityContext: {},
+      ports: [{ containerPort: 1, name: '', hostPort: 0, hostIP: '' }],
+    },
+    { hostNetwork: false, hostPID: false, nodeName: '', hostname: '', subdomain: '', priorityClassName: '' },
+  ),
+  ...(
+    [
+      ['nothing', {}],
+      ['a Secret', { secret: { secretName: 's', items: [{ key: 'k', path: 'p' }] } }],
+      ['a ConfigMap', { configMap: { name: 'c' } }],
+      ['the downward API', { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'metadata.labels' } }] } }],
+      ['a path of the host', { hostPath: { path: '/x' } }],
+      ['projections', { projected: { sources: [{ serviceAccountToken: { path: 'x' } }, { secret: { name: 's' } }] } }],
+      ['a claim', { persistentVolumeClaim: { claimName: 'c', readOnly: false } }],
+      [
+        'a claim of its own',
+        {
+          ephemeral: {
+            volumeClaimTemplate: {
+              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+            },
+          },
+        },
+      ],
+      ['an image', { image: { reference: 'x' } }],
+      ['NFS', { nfs: { server: 's', path: '/x' } }],
+      ['CSI', { csi: { driver: 'd' } }],
+      ['two sources', { emptyDir: {}, hostPath: { path: '/x' } }],
+      ['an empty path', { hostPath: { path: '' } }],
+      ['a path upwards', { hostPath: { path: '/a/../b', type: 'X' } }],
+      [
+        'a Secret without name',
+        {
+          secret: { defaultMode: 1000, items: [{ key: 'a b', path: '/x' }, {}, { key: 'a', path: '..x', mode: 9999 }] },
+        },
+      ],
+      ['a ConfigMap without name', { configMap: { items: [{ key: 'a', path: 'a/../b' }] } }],
+      [
+        'fields that files do not show',
+        {
+          downwardAPI: {
+            items: [
+              { path: '' },
+              { path: 'a', fieldRef: { fieldPath: 'spec.nodeName' } },
+              { path: 'b', resourceFieldRef: { resource: 'limits.cpu' } },
+            ],
+          },
+        },
+      ],
+      [
+        'projections that are wrong',
+        {
+          projected: {
+            sources: [{}, { serviceAccountToken: { expirationSeconds: 1 } }, { secret: {}, configMap: {} }],
+          },
+        },
+      ],
+      ['a claim without name', { persistentVolumeClaim: {} }],
+      ['a claim of its own that asks for nothing', { ephemeral: { volumeClaimTemplate: { spec: {} } } }],
+      ['NFS without server', { nfs: { path: 'x' } }],
+      ['CSI without driver', { csi: {} }],
+      ['an image without reference', { image: {} }],
+      ['a size that is negative', { emptyDir: { sizeLimit: '-1' } }],
+    ] as const
+  ).map(([what, source]) => volume(`a volume of ${what}`, source)),
+  pod('volumes without names', {
+    volumes: [{ emptyDir: {} }, { name: 'A', emptyDir: {} }, { name: 'a' }, { name: 'a' }],
+  }),
+  pod('tolerations', {
+    tolerations: [
+      { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3 },
+      { key: 'b', value: 'c' },
+    ],
+  }),
+  pod('tolerations that are wrong', {
+    tolerations: [
+      { operator: 'Equal' },
+      { key: 'a b', operator: 'X' },
+      { key: 'a', value: 'a b' },
+      { key: 'a', effect: 'X' },
+      { key: 'a', effect: 'NoSchedule', tolerationSeconds: 1 },
+    ],
+  }),
+  pod('affinities that are wrong', {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [
+                { key: 'a', operator: 'In' },
+                { key: 'a b', operator: 'X' },
+                { key: 'a', operator: 'Gt', values: ['1', '2'] },
+                { key: 'a', operator: 'Exists', values: ['x'] },
+              ],
+            },
+          ],
+        },
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, preference: {} }],
+      },
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [{}],
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 101, podAffinityTerm: { topologyKey: 'a b', labelSelector: { matchLabels: { 'a b': 'c' } } } },
+        ],
+      },
+    },
+  }),
+  pod('an affinity without terms', {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } },
+  }),
+  pod('spreads that are wrong', {
+    topologySpreadConstraints: [
+      { maxSkew: 0, topologyKey: '', whenUnsatisfiable: '' },
+      { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'X', minDomains: 0 },
+      { maxSkew: 1, topologyKey: 'b', whenUnsatisfiable: 'DoNotSchedule' },
+      { maxSkew: 1, topologyKey: 'b', whenUnsatisfiable: 'DoNotSchedule' },
+    ],
+  }),
+  pod('names that are wrong', {
+    serviceAccountName: 'default',
+    nodeName: 'A',
+    hostname: 'a.b',
+    subdomain: 'A',
+    activeDeadlineSeconds: 0,
+    nodeSelector: { 'a b': 'c d' },
+    imagePullSecrets: [{}],
+    hostAliases: [{ ip: 'x', hostnames: ['A'] }],
+    readinessGates: [{ conditionType: 'a b' }],
+    schedulingGates: [{ name: 'a b' }],
+  }),
+  pod('a name server that is needed', { dnsPolicy: 'None' }),
+  pod('name servers that are wrong', {
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['x', '1.1.1.1', '1.1.1.1', '1.1.1.1'], options: [{}] },
+  }),
+  pod('the older name of the account', { serviceAccount: 'default' }),
+];

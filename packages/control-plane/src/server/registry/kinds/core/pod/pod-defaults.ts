@@ -1,0 +1,63 @@
+import type { Pod, PodSpec, PodTemplateSpec } from '@bowline/kubernetes';
+import { addQuantities, formatQuantity, parseQuantity } from '@bowline/machinery';
+import { type Loose, partOf } from '../../shared/loose.ts';
+import { dropEmpty, dropFalse } from '../../shared/zero-values.ts';
+import { containerDefaults } from './container-defaults.ts';
+import { volumeDefaults } from './volume-defaults.ts';
+
+/** podTemplateDefaults fills in what a template of pods leaves out. */
+export function podTemplateDefaults(template: Loose<PodTemplateSpec>): void {
+  template.metadata ??= {};
+  template.spec ??= {};
+  podSpecDefaults(template.spec);
+}
+
+/** podDefaults fills in what a pod leaves out: more than its template would get. */
+export function podDefaults(pod: Loose<Pod>): void {
+  const spec = partOf(pod, 'spec');
+  spec.enableServiceLinks ??= true;
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+    const { limits } = container.resources ?? {};
+    if (limits && container.resources) {
+      const requests = partOf(container.resources, 'requests');
+      for (const [name, limit] of Object.entries(limits)) if (!Object.hasOwn(requests, name)) requests[name] = limit;
+    }
+    if (spec.hostNetwork) for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
+  }
+  if (spec.resources) podLevelRequests(spec);
+  podSpecDefaults(spec);
+}
+
+/** What is limited for the whole pod and asked for by its containers is asked for in sum. */
+function podLevelRequests(spec: Loose<PodSpec>): void {
+  const { limits } = spec.resources ?? {};
+  if (!limits || !spec.resources) return;
+  const requests = partOf(spec.resources, 'requests');
+  for (const [name, limit] of Object.entries(limits)) {
+    if (Object.hasOwn(requests, name)) continue;
+    const asked = (spec.containers ?? []).flatMap((each) => each.resources?.requests?.[name] ?? []);
+    requests[name] = asked.length === 0 ? limit : sum(asked);
+  }
+}
+
+function sum(amounts: readonly string[]): string {
+  return formatQuantity(amounts.map((each) => parseQuantity(each)).reduce(addQuantities));
+}
+
+/** podSpecDefaults fills in what pods and their templates have in common. */
+function podSpecDefaults(spec: Loose<PodSpec>): void {
+  spec.restartPolicy ||= 'Always';
+  spec.dnsPolicy ||= 'ClusterFirst';
+  spec.schedulerName ||= 'default-scheduler';
+  spec.terminationGracePeriodSeconds ??= 30;
+  spec.securityContext ??= {};
+  // The older name of the same field is kept equal.
+  spec.serviceAccountName ||= spec.serviceAccount || undefined;
+  spec.serviceAccount = spec.serviceAccountName;
+  dropFalse(spec, 'hostNetwork', 'hostPID', 'hostIPC');
+  dropEmpty(spec, 'nodeName', 'hostname', 'subdomain', 'priorityClassName');
+  spec.volumes?.forEach(volumeDefaults);
+  spec.containers?.forEach(containerDefaults);
+  spec.initContainers?.forEach(containerDefaults);
+  spec.ephemeralContainers?.forEach(containerDefaults);
+}

@@ -1,0 +1,28 @@
+import type { PodSpec } from '@bowline/kubernetes';
+import { compareQuantities, parseQuantity } from '@bowline/machinery';
+import type { Loose } from '../../shared/loose.ts';
+
+const COMPUTED = ['cpu', 'memory'];
+
+/** qosClassOf is how a pod fares when its node is short of something: by what its containers ask for and are limited to. */
+export function qosClassOf(spec: Loose<PodSpec>): 'BestEffort' | 'Burstable' | 'Guaranteed' {
+  const containers = spec.resources ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  let asksForNothing = true;
+  let getsAll = true;
+  for (const { resources } of containers) {
+    const { requests = {}, limits = {} } = resources ?? {};
+    for (const name of COMPUTED) {
+      const [request, limit] = [amountOf(requests, name), amountOf(limits, name)];
+      if (request || limit) asksForNothing = false;
+      if (!limit || (request && compareQuantities(request, limit) !== 0)) getsAll = false;
+    }
+  }
+  if (asksForNothing) return 'BestEffort';
+  return getsAll ? 'Guaranteed' : 'Burstable';
+}
+
+function amountOf(amounts: { readonly [name: string]: string | undefined }, name: string) {
+  const text = Object.hasOwn(amounts, name) ? amounts[name] : undefined;
+  const amount = text === undefined ? undefined : parseQuantity(text);
+  return amount && amount.nanos !== 0n ? amount : undefined;
+}

@@ -1,0 +1,45 @@
+import type { Service } from '@bowline/kubernetes';
+import type { TableColumn } from '../../../api-resource.ts';
+import { AGE, as, column, wide } from '../../shared/column.ts';
+import type { Loose } from '../../shared/loose.ts';
+
+/** The API server cuts addresses of load balancers in tables that are not wide: it never does here, as tables carry both. */
+const NONE = '<none>';
+
+/** serviceColumns show how a Service is reached. */
+export const serviceColumns: readonly TableColumn[] = [
+  column('Type', 'How it is reached.', (object) => as<Service>(object).spec?.type ?? ''),
+  column(
+    'Cluster-IP',
+    'Its address inside of the cluster.',
+    (object) => as<Service>(object).spec?.clusterIPs?.[0] || NONE,
+  ),
+  column('External-IP', 'Its addresses outside of the cluster.', (object) => outside(as<Service>(object))),
+  column('Port(s)', 'Its ports, and those of the nodes behind a colon.', (object) => ports(as<Service>(object))),
+  AGE,
+  wide('Selector', 'Labels of the pods that serve it.', (object) => {
+    const labels = Object.entries(as<Service>(object).spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+    return labels.sort().join(',') || NONE;
+  }),
+];
+
+function outside({ spec = {}, status = {} }: Loose<Service>): string {
+  const given = spec.externalIPs ?? [];
+  switch (spec.type) {
+    case 'LoadBalancer': {
+      const ingress = (status.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
+      return [...ingress.filter(Boolean), ...given].join(',') || '<pending>';
+    }
+    case 'ExternalName':
+      return spec.externalName || NONE;
+    default:
+      return given.join(',') || NONE;
+  }
+}
+
+function ports({ spec = {} }: Loose<Service>): string {
+  const texts = (spec.ports ?? []).map(
+    ({ port, nodePort, protocol = 'TCP' }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`,
+  );
+  return texts.join(',') || NONE;
+}

@@ -1,0 +1,80 @@
+import type { Service } from '@bowline/kubernetes';
+import { type KindRules, statusStrategy } from '../../../built-in-strategy.ts';
+import { as } from '../../shared/column.ts';
+import type { Loose } from '../../shared/loose.ts';
+import { dropEmpty, dropFalse, dropZero } from '../../shared/zero-values.ts';
+import { allocateService } from './service-allocation.ts';
+import { serviceColumns } from './service-columns.ts';
+import { serviceProblems, serviceStatusProblems } from './service-problems.ts';
+import { keepAllocated } from './service-updates.ts';
+
+/** How long a client stays with its pod, in seconds, where nobody says. */
+const AFFINITY_SECONDS = 10_800;
+
+/** serviceRules give a Service an address of its own and, where its type wants that, a port on every node. */
+export const serviceRules: KindRules = {
+  countsGeneration: false,
+  applyDefaults(object) {
+    const service = as<Service>(object);
+    service.spec ??= {};
+    defaultSpec(service.spec);
+    service.status ??= {};
+    service.status.loadBalancer ??= {};
+    for (const ingress of service.status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
+  },
+  prepareForUpdate(object, old) {
+    keepAllocated(as<Service>(object), as<Service>(old));
+  },
+  allocate: allocateService,
+  validate: (object, old) => serviceProblems(as<Service>(object), old && as<Service>(old)),
+  warningsOf: (object) => warnings(as<Service>(object)),
+  tellsDeleted: true,
+  subresources: {
+    status: (whole) => {
+      const strategy = statusStrategy({ ...whole, validate: (object) => serviceStatusProblems(as<Service>(object)) });
+      return { strategy: { ...strategy, allocate: undefined, warningsOf: undefined } };
+    },
+  },
+  columns: serviceColumns,
+};
+
+function defaultSpec(spec: NonNullable<Loose<Service>['spec']>): void {
+  dropEmpty(spec, 'externalName', 'loadBalancerIP', 'clusterIP', 'externalTrafficPolicy', 'type', 'sessionAffinity');
+  dropFalse(spec, 'publishNotReadyAddresses');
+  dropZero(spec, 'healthCheckNodePort');
+  spec.type ??= 'ClusterIP';
+  spec.sessionAffinity ??= 'None';
+  if (spec.sessionAffinity === 'None') spec.sessionAffinityConfig = undefined;
+  if (spec.sessionAffinity === 'ClientIP') {
+    spec.sessionAffinityConfig ??= {};
+    spec.sessionAffinityConfig.clientIP ??= {};
+    spec.sessionAffinityConfig.clientIP.timeoutSeconds ??= AFFINITY_SECONDS;
+  }
+  for (const port of spec.ports ?? []) {
+    port.protocol ||= 'TCP';
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
+      port.targetPort = port.port ?? 0;
+    dropEmpty(port, 'name');
+    dropZero(port, 'nodePort');
+  }
+  const isOutside = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  if (isOutside || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0))
+    spec.externalTrafficPolicy ??= 'Cluster';
+  if (isOutside || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
+  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
+}
+
+function warnings({ spec = {} }: Loose<Service>): string[] {
+  const lines: string[] = [];
+  if (spec.clusterIP === 'None' && spec.loadBalancerIP)
+    lines.push('spec.loadBalancerIP is ignored for headless services');
+  if (spec.clusterIP === 'None' && (spec.externalIPs ?? []).length > 0)
+    lines.push('spec.externalIPs is ignored when spec.clusterIP is "None"');
+  if (spec.clusterIP === 'None' && spec.sessionAffinity === 'ClientIP')
+    lines.push('spec.SessionAffinity is ignored for headless services');
+  if (spec.externalName && spec.type !== 'ExternalName')
+    lines.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  if (spec.trafficDistribution === 'PreferClose')
+    lines.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  return lines;
+}

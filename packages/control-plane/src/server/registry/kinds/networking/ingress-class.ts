@@ -1,0 +1,66 @@
+import type { IngressClass } from '@bowline/kubernetes';
+import { dnsLabelProblems, dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
+import { type KindRules, specChanged } from '../../built-in-strategy.ts';
+import { AGE, as, column } from '../shared/column.ts';
+import type { Loose } from '../shared/loose.ts';
+import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from '../shared/problems.ts';
+
+const LONGEST_CONTROLLER = 250;
+
+/** ingressClassRules say whose Ingresses are whose. */
+export const ingressClassRules: KindRules = {
+  applyDefaults(object) {
+    const { parameters } = as<IngressClass>(object).spec ?? {};
+    if (parameters) parameters.scope ??= 'Cluster';
+  },
+  validate(object, old) {
+    const { controller = '', parameters } = as<IngressClass>(object).spec ?? {};
+    const before = old && as<IngressClass>(old).spec?.controller;
+    const problems = old ? [] : controllerProblems(controller);
+    if (old && controller !== before) problems.push(invalid('spec.controller', controller, IMMUTABLE));
+    return parameters ? [...problems, ...parametersProblems(parameters)] : problems;
+  },
+  countsGeneration: specChanged,
+  columns: [
+    column('Controller', 'Who serves it.', (object) => as<IngressClass>(object).spec?.controller ?? ''),
+    column('Parameters', 'What more there is to know.', (object) => {
+      const { parameters } = as<IngressClass>(object).spec ?? {};
+      if (!parameters) return '<none>';
+      const kind = parameters.apiGroup ? `${parameters.kind}.${parameters.apiGroup}` : parameters.kind;
+      return `${kind}/${parameters.name}`;
+    }),
+    AGE,
+  ],
+};
+
+function controllerProblems(controller: string): FieldProblem[] {
+  const field = 'spec.controller';
+  if (controller === '') return [required(field)];
+  if (controller.length > LONGEST_CONTROLLER)
+    return [
+      { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${LONGEST_CONTROLLER} bytes` },
+    ];
+  const [domain = '', ...path] = controller.split('/');
+  if (path.length === 0 || path.join('/') === '')
+    return [invalid(field, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  return invalids(field, domain, dnsSubdomainProblems(domain));
+}
+
+type Parameters = NonNullable<NonNullable<Loose<IngressClass>['spec']>['parameters']>;
+
+function parametersProblems({ apiGroup, kind, name, scope, namespace }: Parameters): FieldProblem[] {
+  const at = 'spec.parameters';
+  const problems: FieldProblem[] = [];
+  if (apiGroup !== undefined) problems.push(...invalids(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems(apiGroup)));
+  if (!kind) problems.push(required(`${at}.kind`));
+  if (!name) problems.push(required(`${at}.name`));
+  if (scope !== 'Cluster' && scope !== 'Namespace')
+    problems.push(notSupported(`${at}.scope`, scope ?? '', ['Cluster', 'Namespace']));
+  if (scope === 'Namespace') {
+    if (!namespace) problems.push(required(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'"));
+    else problems.push(...invalids(`${at}.namespace`, namespace, dnsLabelProblems(namespace)));
+  } else if (scope === 'Cluster' && namespace !== undefined) {
+    problems.push(forbidden(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'"));
+  }
+  return problems;
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AUTHZ, type BothServers, bothServers, essential } from '../authorization/both-servers.test-support.ts';
+import { ADMIN, type Told } from '../authorization/guarded-server.test-support.ts';
+
+let servers: BothServers;
+beforeAll(async () => {
+  servers = await bothServers();
+});
+afterAll(async () => {
+  await servers?.[Symbol.asyncDispose]();
+});
+
+const USERS: readonly object[] = [
+  { user: 'OWN:cat' },
+  { user: 'OWN:ann', groups: ['system:authenticated'] },
+  { user: 'OWN:nobody', groups: ['OWN:readers'] },
+  { groups: ['OWN:owners'] },
+  { user: 'OWN:lost' },
+  { user: 'OWN:stray' },
+  { user: 'system:serviceaccount:NS:scaler' },
+  { user: 'system:serviceaccount:NS:near', groups: ['system:serviceaccounts'] },
+  { user: 'system:serviceaccount:kube-system:job-controller' },
+  { user: 'OWN:x', groups: ['system:masters'] },
+  { user: 'OWN:OWN' },
+];
+
+const RESOURCES: readonly object[] = [
+  { verb: 'get', resource: 'pods', namespace: 'NS' },
+  { verb: 'list', resource: 'pods' },
+  { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'NS', name: 'x' },
+  { verb: 'get', resource: 'pods', subresource: 'exec', namespace: 'NS', name: 'x' },
+  { verb: 'get', group: 'apps', resource: 'deployments', namespace: 'other' },
+  { verb: 'watch', group: 'apps', resource: 'deployments' },
+  { verb: 'patch', group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'NS' },
+  { verb: 'patch', group: 'any.example', resource: 'things', subresource: 'scale' },
+  { verb: 'get', resource: 'secrets', namespace: 'NS', name: 'a' },
+  { verb: 'get', resource: 'secrets', namespace: 'NS', name: 'c' },
+  { verb: 'get', resource: 'secrets', namespace: 'NS' },
+  { verb: 'get', resource: 'secrets', namespace: 'default', name: 'a' },
+  { verb: '*', group: '*', resource: '*', namespace: 'NS' },
+  { verb: '*', group: '*', resource: '*' },
+  { verb: 'update', group: 'batch', resource: 'jobs', subresource: 'status' },
+  { verb: 'constructor', resource: '__proto__' },
+  {},
+];
+
+const PATHS = [
+  '/metrics',
+  '/metrics/',
+  '/logs',
+  '/logs/x',
+  '/debug',
+  '/healthz',
+  '/api',
+  '/apis/apps',
+  '/',
+  '',
+  '*',
+  '/openid/v1/jwks',
+];
+describe('access reviews are answered as by the real server', () => {
+  it.each(USERS)('about objects, for %j', async (spec) => {
+    for (const resourceAttributes of RESOURCES) {
+      const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
+        spec: { ...spec, resourceAttributes },
+      });
+      expect([resourceAttributes, answers.ours.code, answers.ours.body.status]).toEqual([
+        resourceAttributes,
+        answers.real.code,
+        answers.real.body.status,
+      ]);
+    }
+  });
+
+  it.each(USERS)('about paths, for %j', async (spec) => {
+    for (const path of PATHS) {
+      for (const verb of ['get', 'post']) {
+        const nonResourceAttributes = { path, verb };
+        const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, {
+          spec: { ...spec, nonResourceAttributes },
+        });
+        const [there, here] = [answers.real, answers.ours].map(
+          ({ body }) => body.status as { allowed: boolean; reason?: string },
+        );
+        expect([path, verb, here?.allowed]).toEqual([path, verb, there?.allowed]);
+        // Discovery and public information overlap, and the real server takes whichever comes first.
+        if (!there?.reason?.includes('system:')) expect(here).toEqual(there);
+      }
+    }
+  });
+
+  it.each<[string, string, object]>([
+    ['an empty review', 'subjectaccessreviews', {}],
+    ['nobody', 'subjectaccessreviews', { spec: { resourceAttributes: { verb: 'get' } } }],
+    [
+      'two questions',
+      'subjectaccessreviews',
+      { spec: { user: 'x', resourceAttributes: {}, nonResourceAttributes: { path: '/<x>' } } },
+    ],
+    ['an answer', 'subjectaccessreviews', { spec: { user: 'x', resourceAttributes: {} }, status: { allowed: true } }],
+    [
+      'selectors',
+      'subjectaccessreviews',
+      {
+        spec: {
+          user: 'x',
+          resourceAttributes: {
+            fieldSelector: {
+              rawSelector: 'a=b',
+              requirements: [
+                { key: '', operator: 'In' },
+                { key: 'a', operator: 'Exists', values: ['b'] },
+              ],
+            },
+            labelSelector: {},
+          },
+        },
+      },
+    ],
+    [
+      'label selectors',
+      'subjectaccessreviews',
+      {
+        spec: {
+          user: 'x',
+          resourceAttributes: {
+            labelSelector: {
+              requirements: [
+                { key: 'a b', operator: 'In', values: ['c'] },
+                { key: '', operator: 'NotIn' },
+              ],
+            },
+          },
+        },
+      },
+    ],
+    [
+      'selectors that nobody reads',
+      'subjectaccessreviews',
+      {
+        spec: {
+          user: 'x',
+          resourceAttributes: {
+            fieldSelector: {
+              requirements: [
+                { key: 'a', operator: 'Exists' },
+                { key: 'a', operator: 'In', values: ['c'] },
+              ],
+            },
+            labelSelector: { rawSelector: 'a in (' },
+          },
+        },
+      },
+    ],
+    ['an empty review of oneself', 'selfsubjectaccessreviews', {}],
+    [
+      'a review of oneself',
+      'selfsubjectaccessreviews',
+      { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+    ],
+    [
+      'another namespace',
+      'namespaces/NS/localsubjectaccessreviews',
+      { spec: { user: 'x', resourceAttributes: { namespace: 'other' } } },
+    ],
+    [
+      'a path in a namespace',
+      'namespaces/NS/localsubjectaccessreviews',
+      { spec: { user: 'x', nonResourceAttributes: { verb: 'get' } } },
+    ],
+    [
+      'a namespace',
+      'namespaces/NS/localsubjectaccessreviews',
+      {
+        spec: { user: 'OWN:ann', resourceAttributes: { namespace: 'NS', verb: 'get', resource: 'secrets', name: 'a' } },
+      },
+    ],
+    ['rules of no namespace', 'selfsubjectrulesreviews', {}],
+  ])('whatever is asked: %s', async (_name, resource, body) => {
+    const answers = await servers.both(ADMIN, 'POST', `${AUTHZ}/${resource}`, body);
+    expect(essential(answers.ours)).toEqual(essential(answers.real));
+  });
+
+  it.each(['cat', 'ann', 'lost', 'maker'])('about all that %s may do', async (name) => {
+    const { real: there, ours: here } = await servers.both(
+      servers.userOf(name),
+      'POST',
+      `${AUTHZ}/selfsubjectrulesreviews`,
+      {
+        spec: { namespace: 'NS' },
+      },
+    );
+    const sorted = ({ body }: Told): object => {
+      const status = body.status as Record<string, object[]>;
+      const inOrder = (rules: readonly object[] = []): string[] =>
+        rules.map((rule) => JSON.stringify(Object.entries(rule).sort())).sort();
+      return {
+        ...body,
+        status: {
+          ...status,
+          resourceRules: inOrder(status.resourceRules),
+          nonResourceRules: inOrder(status.nonResourceRules),
+        },
+      };
+    };
+    expect(sorted(here)).toEqual(sorted(there));
+  });
+});

@@ -1,0 +1,32 @@
+import type { TokenReviewSpec } from '@bowline/kubernetes';
+import { formatTime } from '@bowline/machinery';
+import type { TokenAuthenticator } from '../authentication/create-authenticator.ts';
+import type { UserInfo } from '../authentication/user-info.ts';
+import type { Answer } from '../registry/api-resource.ts';
+import { badRequest } from '../status/api-status.ts';
+
+/** tokenReview answers whose token somebody was shown. */
+export function tokenReview(authenticator: TokenAuthenticator): Answer {
+  return (draft) => {
+    // The kind's schema was checked when it was decoded.
+    const { token = '', audiences = [] } = (draft.spec ?? {}) as TokenReviewSpec;
+    if (token === '') throw badRequest('token is required for TokenReview in authentication');
+    const outcome = authenticator.authenticateToken(token.trim(), audiences.length === 0 ? undefined : audiences);
+    if (!('user' in outcome)) {
+      const { problem } = outcome;
+      const error = problem === undefined ? 'invalid bearer token' : `[invalid bearer token, ${problem}]`;
+      return { ...draft, status: { user: {}, error } };
+    }
+    return { ...draft, status: { authenticated: true, user: told(outcome.user), audiences: outcome.audiences } };
+  };
+}
+
+/** selfSubjectReview answers who asks. */
+export const selfSubjectReview: Answer = (_draft, { user, now }) => ({
+  metadata: { creationTimestamp: formatTime(now) },
+  status: { userInfo: told(user) },
+});
+
+function told({ username, uid, groups, extra }: UserInfo): UserInfo {
+  return { username, uid: uid || undefined, groups, extra };
+}

@@ -1,0 +1,23 @@
+import { BoundedMap } from './bounded-map.ts';
+
+/**
+ * memoByText returns a function that remembers its results by their text. It holds texts of at most `maxCharacters`
+ * characters together and forgets the least recently used ones first. It does not remember errors.
+ *
+ * @example
+ * const recent = memoByText((text: string) => JSON.parse(text) as unknown, 65_536);
+ */
+export function memoByText<T>(make: (text: string) => T, maxCharacters: number): (text: string) => T {
+  const recent = new BoundedMap<string, { readonly value: T }>({
+    maxEntries: Number.POSITIVE_INFINITY,
+    maxSize: maxCharacters,
+    sizeOf: (_, text) => text.length,
+  });
+  return (text) => {
+    const known = recent.get(text);
+    if (known) return known.value;
+    const value = make(text);
+    recent.set(text, { value });
+    return value;
+  };
+}

@@ -1,0 +1,113 @@
+import type { Matcher, RE2JS } from 're2js';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { InputError } from '../errors/input-error.ts';
+import { compilePattern } from './compile-pattern.ts';
+import { CountedText, OverreadError, readsWithin } from './counted-text.ts';
+
+/** ReplaceLimits bound one replacement. */
+export interface ReplaceLimits {
+  /** How many steps it may take, as for a CEL expression. Defaults to a million. */
+  readonly maxSteps?: number | undefined;
+  /** How long the result may be, in UTF-16 units. Defaults to 16 million. */
+  readonly maxLength?: number | undefined;
+}
+
+/** Replacement is a compiled pattern and what its matches become. */
+export interface Replacement {
+  /** How many instructions the pattern has: what looking at one character costs at most. */
+  readonly instructions: number;
+  /**
+   * replaceAll replaces every match in a text. It throws `BOWLINE_REPLACEMENT_BUDGET` when that takes too many steps and
+   * `BOWLINE_REPLACEMENT_TOO_LONG` when the result is too long.
+   */
+  replaceAll(text: string, limits?: ReplaceLimits): string;
+}
+
+/** A literal text, or the number of a group. */
+type Part = string | number;
+
+const MOST_STEPS = 1_000_000;
+const MOST_LENGTH = 16_000_000;
+
+/**
+ * compileReplacement compiles an RE2 pattern and a replacement: `$1` or `${1}` is a group by number, `${name}` one by name,
+ * `$0` the whole match and `$$` a dollar. It throws `BOWLINE_SCHEMA_PATTERN` or `BOWLINE_REPLACEMENT_INVALID`.
+ *
+ * @example
+ * compileReplacement('(\\w+)\\.internal', '$1.example.com').replaceAll('db.internal'); // 'db.example.com'
+ */
+export function compileReplacement(pattern: string, replacement: string): Replacement {
+  const compiled = compilePattern(pattern);
+  const parts = partsOf(replacement, compiled);
+  const instructions = compiled.programSize();
+  return { instructions, replaceAll: (text, limits = {}) => replaceAll(compiled, parts, text, limits) };
+}
+
+function partsOf(replacement: string, pattern: RE2JS): readonly Part[] {
+  const refuse = (problem: string): never => {
+    throw new InputError('BOWLINE_REPLACEMENT_INVALID', 'the replacement', replacement, problem);
+  };
+  const named = pattern.namedGroups();
+  const groups = pattern.groupCount();
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of replacement.matchAll(/\$(?:(\$)|(\d+)|\{(\w+)\}|)/g)) {
+    const [whole, dollar, number, name] = match;
+    parts.push(replacement.slice(end, match.index));
+    end = match.index + whole.length;
+    const asked = number ?? name;
+    if (dollar !== undefined) parts.push('$');
+    else if (asked === undefined) refuse('a $ must be followed by a group, as in $1, or by another $');
+    else {
+      const group = /^\d+$/.test(asked) ? Number(asked) : Object.hasOwn(named, asked) ? named[asked] : undefined;
+      if (group === undefined || group > groups) {
+        refuse(
+          `the pattern has no group ${asked}, but ${groups}; separate a number from digits behind it as in \${1}0`,
+        );
+      } else parts.push(group);
+    }
+  }
+  return [...parts, replacement.slice(end)].filter((part) => part !== '');
+}
+
+function replaceAll(pattern: RE2JS, parts: readonly Part[], text: string, limits: ReplaceLimits): string {
+  const { maxSteps = MOST_STEPS, maxLength = MOST_LENGTH } = limits;
+  const counted = new CountedText(text, readsWithin(maxSteps, pattern));
+  try {
+    // The engine takes string objects, which its types do not say.
+    return replaced(pattern.matcher(counted as unknown as string), parts, text, maxLength);
+  } catch (cause) {
+    if (!(cause instanceof OverreadError)) throw cause;
+    throw new BowlineError(
+      'BOWLINE_REPLACEMENT_BUDGET',
+      `the replacement took more than ${maxSteps} steps; make the pattern simpler, or the text shorter`,
+      { cause },
+    );
+  }
+}
+
+function replaced(matcher: Matcher, parts: readonly Part[], text: string, maxLength: number): string {
+  let result = '';
+  let end = 0;
+  const append = (more: string): void => {
+    result += more;
+    if (result.length <= maxLength) return;
+    throw new BowlineError(
+      'BOWLINE_REPLACEMENT_TOO_LONG',
+      `the result of the replacement is longer than ${maxLength} characters; make the replacement or the text shorter`,
+    );
+  };
+  while (matcher.find()) {
+    append(text.slice(end, matcher.start()));
+    end = matcher.end();
+    for (const part of parts) append(typeof part === 'string' ? part : groupOf(matcher, part, text));
+  }
+  append(text.slice(end));
+  return result;
+}
+
+/** A group that took no part in the match is empty. */
+function groupOf(matcher: Matcher, group: number, text: string): string {
+  const start = matcher.start(group);
+  return start < 0 ? '' : text.slice(start, matcher.end(group));
+}
