@@ -1,12 +1,12 @@
 import { BowlineError } from '@bowline/runtime';
 import { Command, Option } from 'commander';
-import type { CommandInput } from '../command-input.ts';
 import { type Settings, withConfigured } from '../config/settings.ts';
 import { addSettings } from '../config/settings-options.ts';
+import { DEFAULT_NAMESPACE } from '../install/names.ts';
 import { installManifests, type Part } from '../manifests/install-manifests.ts';
 import { printObjects } from '../manifests/print-objects.ts';
-import { DEFAULT_NAMESPACE } from '../names.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
+import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
+import type { CommandInput } from './command-input.ts';
 
 interface ManifestsOptions {
   readonly image?: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { operators } from '../operators.ts';
-import { loadOperators } from '../registry.ts';
+import { operators } from '../operators/operators.ts';
+import { loadOperators } from '../operators/registry.ts';
 import { configurationPage } from './configuration-page.ts';
 import { resolveSettings } from './settings.ts';
 

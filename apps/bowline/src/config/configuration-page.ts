@@ -1,8 +1,7 @@
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import type { Operator } from '@bowline/runtime';
 import { type Flag, flagAt, flagsOf } from './flags.ts';
-import { managerConfig } from './manager-config.ts';
-import { settingFlags } from './setting-flags.ts';
+import { managerConfig, settingFlags } from './manager-config.ts';
 
 const INTRO = `<!-- Made from the schemas of the settings: \`npx vitest run --project node apps/bowline/src/config -u\` writes it anew. -->
 # Configuration

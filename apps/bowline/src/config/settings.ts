@@ -6,7 +6,7 @@ import {
   validate,
 } from '@bowline/machinery/schema';
 import { BowlineError, type Operator, withConfig } from '@bowline/runtime';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from '../terminal/did-you-mean.ts';
 import type { ConfigFile } from './config-file.ts';
 import { type FlagValue, withFlags } from './flags.ts';
 import { type ManagerConfig, managerConfig } from './manager-config.ts';

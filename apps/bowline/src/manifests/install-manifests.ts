@@ -9,10 +9,10 @@ import {
   withinNamespaces,
 } from '@bowline/runtime';
 import type { Settings } from '../config/settings.ts';
-import { clusterName } from '../names.ts';
-import { webhookServing } from '../webhook-serving.ts';
+import { INSTALLED_IN, NAME, PART, PART_OF } from '../install/labels.ts';
+import { clusterName } from '../install/names.ts';
+import { webhookServing } from '../manager/webhook-serving.ts';
 import { configText } from './config-text.ts';
-import { INSTALLED_IN, NAME, PART, PART_OF } from './install-labels.ts';
 import { metricsAccess } from './metrics-access.ts';
 import { portOf, workloadManifests } from './workload.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { bowline } from '../test-operators.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 async function manifests(...args: readonly string[]): Promise<readonly KubernetesObject[]> {
   const { code, out, err } = await bowline(['manifests', '--image', 'img:1', '-o', 'json', ...args]);

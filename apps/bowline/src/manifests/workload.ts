@@ -13,7 +13,7 @@ import type {
 import { parseDuration } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
-import { CONFIG_KEY, NAME, PART_OF } from './install-labels.ts';
+import { CONFIG_KEY, NAME, PART_OF } from '../install/labels.ts';
 
 /** Workload is one Deployment of an install and what stands around it. */
 export interface Workload {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundle } from '../../../scripts/bundle.mjs';
+import { bundle } from '../../../../scripts/bundle.mjs';
 
 /** Child is the command line as a process of its own, with the test operators. */
 export interface Child extends AsyncDisposable {
@@ -30,7 +30,7 @@ export interface Ending {
  */
 export async function startBowline(args: readonly string[]): Promise<Child> {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
-  const main = await bundle({ entry: 'apps/bowline/src/main.test-support.ts', folder });
+  const main = await bundle({ entry: 'apps/bowline/src/testing/main.test-support.ts', folder });
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     env: { ...process.env, KUBECONFIG: '' },
     stdio: ['ignore', 'pipe', 'pipe'],

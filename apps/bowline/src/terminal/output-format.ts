@@ -9,3 +9,18 @@ const FORMATS: readonly OutputFormat[] = ['table', 'json', 'yaml'];
 export function outputOption(byDefault: OutputFormat): Option {
   return new Option('-o, --output <format>', 'how to print').choices(FORMATS).default(byDefault);
 }
+
+/** printFacts is a value as text; `table` is how people get it. */
+export async function printFacts(value: unknown, format: OutputFormat, table: () => string): Promise<string> {
+  switch (format) {
+    case 'table':
+      return table();
+    case 'json':
+      return `${JSON.stringify(value, null, 2)}\n`;
+    case 'yaml': {
+      // Most commands print none, and start sooner without it.
+      const { stringify } = await import('yaml');
+      return stringify(value);
+    }
+  }
+}

@@ -8,11 +8,11 @@ import {
   type ManagerOptions,
   runUntilSignal,
 } from '@bowline/runtime';
-import type { ManagerConfig } from './config/manager-config.ts';
-import type { Settings } from './config/settings.ts';
-import { type ClusterConnection, type ClusterOptions, findCluster, isLoopback } from './connect-cluster.ts';
-import { DEFAULT_NAMESPACE } from './names.ts';
-import { requireCluster } from './require-cluster.ts';
+import { type ClusterConnection, type ClusterOptions, findCluster, isLoopback } from '../cluster/connect-cluster.ts';
+import { requireCluster } from '../cluster/require-cluster.ts';
+import type { ManagerConfig } from '../config/manager-config.ts';
+import type { Settings } from '../config/settings.ts';
+import { DEFAULT_NAMESPACE } from '../install/names.ts';
 import { webhookServing } from './webhook-serving.ts';
 
 /** runManager runs the selected operators until the process is told to stop. */

@@ -1,5 +1,5 @@
 import { BowlineError, type Operator } from '@bowline/runtime';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../terminal/did-you-mean.ts';
 
 /** RegisteredOperator is an operator that is loaded when it is needed. */
 export interface RegisteredOperator {

@@ -1,9 +1,9 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { Secret } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { type Files, temporaryFiles } from './child-process.test-support.ts';
-import { operators } from './operators.ts';
-import { bowline } from './test-operators.test-support.ts';
+import { operators } from '../operators/operators.ts';
+import { type Files, temporaryFiles } from '../testing/child-process.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 const CANARY = 'canary-3f9c';
 

@@ -1,10 +1,10 @@
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
 import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
-import { plain } from './colors.ts';
-import type { Io } from './io.ts';
-import { runProgram } from './program.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from '../operators/registry.ts';
+import { runProgram } from '../program.ts';
+import { plain } from '../terminal/colors.ts';
+import type { Io } from '../terminal/io.ts';
 
 function defineText(kind: string) {
   return defineResource({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { freePort, temporaryFiles } from './child-process.test-support.ts';
-import type { ManagerConfig } from './config/manager-config.ts';
-import { resolveSettings } from './config/settings.ts';
+import type { ManagerConfig } from '../config/manager-config.ts';
+import { resolveSettings } from '../config/settings.ts';
+import { freePort, temporaryFiles } from '../testing/child-process.test-support.ts';
+import { badge, bowline } from '../testing/test-operators.test-support.ts';
 import { managerOptions } from './run-manager.ts';
-import { badge, bowline } from './test-operators.test-support.ts';
 
 function config(value: Readonly<Record<string, unknown>>): ManagerConfig {
   const file = { path: 'bowline.yaml', value, lineOf: () => undefined };

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { ControlPlane, SupervisorCommand } from '@bowline/control-plane';
 import type { BowlineError } from '@bowline/runtime';
-import type { Kind } from './commands/kind.ts';
 import { goModule } from './go-module.ts';
+
+/** ControlPlaneKind is which of the two control planes is meant. */
+export type ControlPlaneKind = ControlPlane['kind'];
 
 /** LaunchOptions is what commands let their users say of a control plane. */
 export interface LaunchOptions {
@@ -24,7 +26,10 @@ export interface LaunchedControlPlane {
 }
 
 /** launchControlPlane starts a control plane of a kind for a command. */
-export async function launchControlPlane(kind: Kind, options: LaunchOptions): Promise<LaunchedControlPlane> {
+export async function launchControlPlane(
+  kind: ControlPlaneKind,
+  options: LaunchOptions,
+): Promise<LaunchedControlPlane> {
   const { startControlPlane } = await import('@bowline/control-plane/start');
   const { port, dataDir, plainHttp, signal, onProgress = (line) => console.error(line) } = options;
   let crash: (error: BowlineError) => void = () => {};

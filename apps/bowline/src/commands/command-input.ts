@@ -1,5 +1,5 @@
-import type { Io } from './io.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from '../operators/registry.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** CommandInput is what a command is made from. */
 export interface CommandInput {

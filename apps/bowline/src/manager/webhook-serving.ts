@@ -1,6 +1,6 @@
 import type { Operator, WebhookServing } from '@bowline/runtime';
-import type { ManagerConfig } from './config/manager-config.ts';
-import { clusterName } from './names.ts';
+import type { ManagerConfig } from '../config/manager-config.ts';
+import { clusterName } from '../install/names.ts';
 
 /** ServingPlace is where webhooks are served. */
 export interface ServingPlace {

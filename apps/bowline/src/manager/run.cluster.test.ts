@@ -2,10 +2,10 @@ import { request } from 'node:https';
 import { type Cluster, cluster, kubectlOf } from '@bowline/control-plane/testing';
 import { ConfigMap, Lease, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { temporaryFiles } from './child-process.test-support.ts';
-import { install, onceAsked } from './install.test-support.ts';
-import { operators } from './operators.ts';
-import { Badge, bowline } from './test-operators.test-support.ts';
+import { operators } from '../operators/operators.ts';
+import { temporaryFiles } from '../testing/child-process.test-support.ts';
+import { install, onceAsked } from '../testing/install.test-support.ts';
+import { Badge, bowline } from '../testing/test-operators.test-support.ts';
 
 const badgeOf = (namespace: string, text: string) =>
   Badge.withDefaults({ metadata: { namespace, name: 'a' }, spec: { text } });
