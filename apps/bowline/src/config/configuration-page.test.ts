@@ -12,6 +12,15 @@ it('is the page in the documentation', async () => {
   await expect(page).toMatchFileSnapshot('../../../../docs/reference/configuration.md');
 });
 
+it('shows an install that is valid', async () => {
+  const page = configurationPage(await loadOperators(operators, known));
+  const [, text = ''] = /```yaml\n([^`]*)```/.exec(page.slice(page.indexOf('## Install'))) ?? [];
+  const value = parse(text) as Readonly<Record<string, unknown>>;
+  const file = { path: 'bowline.yaml', value, lineOf: () => undefined };
+  const { manager } = resolveSettings({ file, operators: await loadOperators(operators, ['configmap-sync']), known });
+  expect(manager.install?.operators?.['configmap-sync']?.podLabels).toEqual({ team: 'platform' });
+});
+
 it('begins with an example that is valid', async () => {
   const page = configurationPage(await loadOperators(operators, known));
   const value = parse(/```yaml\n([^`]*)```/.exec(page)?.[1] ?? '') as { readonly operators: readonly string[] };

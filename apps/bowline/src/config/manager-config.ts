@@ -1,4 +1,5 @@
 import { type Read, s } from '@bowline/machinery/schema';
+import { installConfig } from '../install/install-config.ts';
 
 const LISTEN = "self in ['', '0'] || self.matches('^([^:]*:|\\\\[[0-9a-fA-F:.]+\\\\]:)?[0-9]{1,5}$')";
 
@@ -135,6 +136,7 @@ export const managerConfig = s.object({
   webhook,
   leaderElection,
   drainTimeout: duration('30s', 'How long running reconciles may go on after SIGTERM.'),
+  install: installConfig.optional(),
 });
 
 /** ManagerConfig is what managerConfig reads, with defaults filled in. */
