@@ -37,6 +37,11 @@ const lazyCommands: readonly LazyCommand[] = [
     load: async (input) => (await import('./commands/crds.ts')).crdsCommand(input),
   },
   {
+    name: 'types',
+    summary: 'Turns CustomResourceDefinitions of others into a TypeScript module with their kinds.',
+    load: async (input) => (await import('./commands/types.ts')).typesCommand(input),
+  },
+  {
     name: 'uninstall',
     summary: 'Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.',
     load: async (input) => (await import('./commands/uninstall.ts')).uninstallCommand(input),
