@@ -1,6 +1,6 @@
 import { renderKindPage } from '@bowline/machinery/schema';
 import type { Operator } from '@bowline/runtime';
-import { operators } from '../../apps/bowline/src/operators.ts';
+import { operators } from '../../apps/bowline/src/operators/operators.ts';
 
 /** OPERATOR_PAGES holds a folder for each operator: pages written by hand, and the reference of its kinds. */
 export const OPERATOR_PAGES = 'docs/operators';

@@ -43,7 +43,7 @@ describe('a reader of the guide', () => {
     const { paths } = await ensureBinaries(['kubectl']);
     mkdirSync(join(folder, 'bin'));
     symlinkSync(paths.kubectl, join(folder, 'bin/kubectl'));
-    await using controlPlane = await startControlPlane({ kind: 'kubernetes' });
+    await using controlPlane = await startControlPlane({ kind: 'embedded' });
     await writeKubeconfig(join(project, 'kubeconfig'), await controlPlane.kubeconfig('admin'));
     await using reading = reader;
     // Write the pages anew with: npm run test:kubernetes -- test/guide -u

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { bowline, type Ended } from './test-operators.test-support.ts';
+import { bowline, type Ended } from './testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const main = fileURLToPath(new URL('main.ts', import.meta.url));

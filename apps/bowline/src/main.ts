@@ -1,4 +1,4 @@
-import { operators } from './operators.ts';
+import { operators } from './operators/operators.ts';
 import { runProgram } from './program.ts';
 
 process.exitCode = await runProgram(process.argv.slice(2), operators);

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import type { CommandInput } from './command-input.ts';
+import type { CommandInput } from './commands/command-input.ts';
 import { controlPlaneCommand } from './commands/control-plane.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { versionCommand } from './commands/version.ts';
-import { exitCodeHelp, exitCodes } from './exit-codes.ts';
-import { type Io, processIo } from './io.ts';
-import type { Registry } from './registry.ts';
-import { report } from './report.ts';
+import type { Registry } from './operators/registry.ts';
+import { exitCodeHelp, exitCodes } from './terminal/exit-codes.ts';
+import { type Io, processIo } from './terminal/io.ts';
+import { report } from './terminal/report.ts';
 
 /** LazyCommand is a command whose code, schemas and operators are loaded only when it is the one that is used. */
 interface LazyCommand {
@@ -35,6 +35,11 @@ const lazyCommands: readonly LazyCommand[] = [
     name: 'crds',
     summary: 'Prints the CustomResourceDefinitions of operators, for kubectl apply.',
     load: async (input) => (await import('./commands/crds.ts')).crdsCommand(input),
+  },
+  {
+    name: 'types',
+    summary: 'Turns CustomResourceDefinitions of others into a TypeScript module with their kinds.',
+    load: async (input) => (await import('./commands/types.ts')).typesCommand(input),
   },
   {
     name: 'uninstall',

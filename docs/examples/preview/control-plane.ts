@@ -2,12 +2,9 @@ import { attachmentOf, startControlPlane } from '@bowline/control-plane';
 import type {} from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
 
-/** setup runs once before all tests: it starts a real control plane, and tells the tests how to reach it. */
+/** setup runs once before all tests: it starts the embedded control plane, and tells the tests how to reach it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const controlPlane = await startControlPlane({
-    kind: 'kubernetes',
-    onProgress: (line) => process.stderr.write(`${line}\n`),
-  });
+  const controlPlane = await startControlPlane({ kind: 'embedded' });
   project.provide('bowlineControlPlane', { attachment: attachmentOf(controlPlane) });
   return () => controlPlane.stop();
 }

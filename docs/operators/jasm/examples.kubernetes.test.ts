@@ -47,6 +47,20 @@ it('a reader of the page about the policy sees what it shows', async () => {
   reader.finish();
 }, 300_000);
 
+it('a reader of the pages of the providers installs the operator as they say', async () => {
+  await using controlPlane = await startControlPlane({
+    kind: 'kubernetes',
+    scheduler: false,
+    workloads: false,
+    nodes: 0,
+  });
+  await writeKubeconfig(kubeconfig, await controlPlane.kubeconfig('admin'));
+  await using reader = readerWith('', '');
+  for (const page of ['aws-secretsmanager.md', 'azure-keyvault.md', 'vault.md']) {
+    await reader.read(join(here, 'providers', page));
+  }
+}, 300_000);
+
 /** readerWith is a reader of pages that start a command, which is ready when it has printed a text. */
 function readerWith(background: string, ready: string): Reader {
   return new Reader({

@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
-import { goModule } from '../go-module.ts';
-import { untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
-import { printFacts } from '../print-facts.ts';
+import { goModule } from '../control-plane/go-module.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
 
 /** buildCommand is `bowline control-plane build`. */
 export function buildCommand(io: Io): Command {

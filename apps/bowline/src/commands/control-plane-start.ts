@@ -1,18 +1,16 @@
 import { resolve } from 'node:path';
 import type { ControlPlane } from '@bowline/control-plane';
 import { BowlineError } from '@bowline/runtime';
-import { Command } from 'commander';
-import { untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { clearKubeconfig } from '../kubeconfig-file.ts';
-import { launchControlPlane } from '../launch-control-plane.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
-import { printFacts } from '../print-facts.ts';
-import { type Kind, kindOption } from './kind.ts';
+import { Command, Option } from 'commander';
+import { clearKubeconfig } from '../control-plane/kubeconfig-file.ts';
+import { type ControlPlaneKind, launchControlPlane } from '../control-plane/launch-control-plane.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
 import { parsePort } from './parse-port.ts';
 
 interface StartOptions {
-  readonly kind: Kind;
+  readonly kind: ControlPlaneKind;
   readonly port?: number;
   readonly kubeconfig: string;
   readonly dataDir?: string;
@@ -24,7 +22,11 @@ interface StartOptions {
 export function startCommand(io: Io): Command {
   return new Command('start')
     .description('Runs a control plane in the foreground, until SIGINT or SIGTERM.')
-    .addOption(kindOption())
+    .addOption(
+      new Option('--kind <kind>', 'embedded: an API server in this process; kubernetes: the real components')
+        .choices(['embedded', 'kubernetes'] satisfies ControlPlaneKind[])
+        .makeOptionMandatory(),
+    )
     .option('--port <number>', 'port of the API server on 127.0.0.1 (default: a free one)', parsePort)
     .requiredOption(
       '--kubeconfig <file>',

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { buildCommand } from './control-plane-build.ts';
 import { startCommand } from './control-plane-start.ts';
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import type { CommandInput } from '../command-input.ts';
 import { crdObjects } from '../manifests/install-manifests.ts';
 import { printObjects } from '../manifests/print-objects.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
-import { loadOperators } from '../registry.ts';
+import { loadOperators } from '../operators/registry.ts';
+import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
+import type { CommandInput } from './command-input.ts';
 
 /** crdsCommand is `bowline crds`. */
 export function crdsCommand({ registry, io }: CommandInput): Command {

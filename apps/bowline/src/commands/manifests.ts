@@ -1,16 +1,19 @@
+import type { Deployment } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/runtime';
 import { Command, Option } from 'commander';
-import type { CommandInput } from '../command-input.ts';
+import { flagAt, optionOf } from '../config/flags.ts';
+import { managerConfig } from '../config/manager-config.ts';
 import { type Settings, withConfigured } from '../config/settings.ts';
 import { addSettings } from '../config/settings-options.ts';
-import { installManifests, type Part } from '../manifests/install-manifests.ts';
+import { addInstallFlags } from '../install/install-flags.ts';
+import { DEFAULT_NAMESPACE } from '../install/names.ts';
+import { installManifests, type Manifest, type Part } from '../manifests/install-manifests.ts';
 import { printObjects } from '../manifests/print-objects.ts';
-import { DEFAULT_NAMESPACE } from '../names.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
+import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
+import type { CommandInput } from './command-input.ts';
 
 interface ManifestsOptions {
-  readonly image?: string;
-  readonly perOperator: boolean;
+  readonly perOperator?: boolean;
   readonly part: Part | 'all';
   readonly output: OutputFormat;
 }
@@ -19,8 +22,7 @@ interface ManifestsOptions {
 export async function manifestsCommand(input: CommandInput): Promise<Command> {
   const command = new Command('manifests')
     .description('Prints what runs operators in a cluster, for kubectl apply.')
-    .option('--image <image>', 'the image of the Deployment; its entry point is bowline')
-    .option('--per-operator', 'one Deployment and one account for each operator, instead of one for all', false)
+    .addOption(optionOf(flagAt('per-operator', managerConfig.json, ['install', 'perOperator'])))
     .addOption(
       new Option('--part <part>', 'what an administrator applies, what needs rights in the namespaces only, or all')
         .choices(['admin', 'operator', 'all'])
@@ -31,21 +33,25 @@ export async function manifestsCommand(input: CommandInput): Promise<Command> {
       'after',
       `
 The settings, from --config and flags, become the configuration of the install. Metrics are secure unless --metrics-secure=false
-or --namespaces says otherwise. With --namespaces there are no rights in the whole cluster, except by name on the webhook configuration.
+or --namespaces says otherwise. The section \`install\` of the file sets what the flags under "Install" set, and more. With --namespaces there are no rights in the whole cluster, except by name on the webhook configuration.
 
 Examples:
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 | kubectl apply --server-side -f -
   bowline manifests --operators configmap-sync --image registry.example.com/bowline:1.0 --namespaces team-a,team-b --part admin`,
     );
+  const installFlags = addInstallFlags(command);
   const settingsOf = await addSettings(command, input);
   return command.action(async (options: ManifestsOptions, parsed: Command) => {
     const settings = await withConfigured(securedMetrics(settingsOf(parsed)));
+    const section = settings.manager.install;
     const manifests = installManifests({
       settings,
       namespace: settings.manager.namespace ?? DEFAULT_NAMESPACE,
-      image: imageOf(options),
-      perOperator: options.perOperator,
+      install: { section, flags: installFlags() },
+      perOperator: options.perOperator ?? section?.perOperator,
     });
+    // What an administrator applies has no Deployment.
+    if (options.part !== 'admin') requireImages(manifests);
     const chosen = manifests.filter(({ part }) => options.part === 'all' || part === options.part);
     input.io.out(
       printObjects(
@@ -56,13 +62,13 @@ Examples:
   });
 }
 
-function imageOf({ image, part }: ManifestsOptions): string {
-  if (image !== undefined && image !== '') return image;
-  // No Deployment is printed then.
-  if (part === 'admin') return '';
+function requireImages(manifests: readonly Manifest[]): void {
+  const deployments = manifests.map(({ object }) => object as Deployment).filter(({ kind }) => kind === 'Deployment');
+  const lacking = deployments.find(({ spec }) => !spec?.template.spec?.containers[0]?.image);
+  if (!lacking) return;
   throw new BowlineError(
     'BOWLINE_IMAGE_MISSING',
-    'bowline manifests needs the image that the Deployment runs: give --image, or print what needs none with --part admin or `bowline crds`',
+    `bowline manifests needs the image that the Deployment ${lacking.metadata?.name} runs: give --image or the setting install.image, or print what needs none with --part admin or \`bowline crds\``,
   );
 }
 

@@ -1,8 +1,8 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
-import { temporaryFiles } from '../child-process.test-support.ts';
-import { bowline } from '../test-operators.test-support.ts';
+import { temporaryFiles } from '../testing/child-process.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 it('gives a command the cluster of its kubeconfig and context, and the namespace that is meant', async () => {
   await using files = await temporaryFiles();

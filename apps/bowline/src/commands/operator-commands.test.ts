@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { startBowline } from '../child-process.test-support.ts';
-import { bowline } from '../test-operators.test-support.ts';
+import { startBowline } from '../testing/child-process.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 it('runs the commands that an operator brings, with flags from their schema', { timeout: 30_000 }, async () => {
   const { code, output } = await (await startBowline(['badge', 'print', '--text', 'hello', '--times=2'])).ended;

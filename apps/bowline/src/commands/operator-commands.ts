@@ -14,10 +14,10 @@ import {
   runUntilSignal,
 } from '@bowline/runtime';
 import { Argument, Command, Option } from 'commander';
+import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
 import { type Flag, flagsOf, givenFlags, optionOf, withFlags } from '../config/flags.ts';
-import { addClusterOptions, type ClusterOptions, findCluster } from '../connect-cluster.ts';
-import type { Io } from '../io.ts';
-import { DEFAULT_NAMESPACE } from '../names.ts';
+import { DEFAULT_NAMESPACE } from '../install/names.ts';
+import type { Io } from '../terminal/io.ts';
 
 interface LogOptions {
   readonly logLevel: LogLevel;

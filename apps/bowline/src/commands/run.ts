@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import type { CommandInput } from '../command-input.ts';
+import { addClusterOptions, type ClusterOptions } from '../cluster/connect-cluster.ts';
 import { addSettings } from '../config/settings-options.ts';
-import { addClusterOptions, type ClusterOptions } from '../connect-cluster.ts';
-import { runManager } from '../run-manager.ts';
+import { runManager } from '../manager/run-manager.ts';
+import type { CommandInput } from './command-input.ts';
 
 /** runCommand is `bowline run`. */
 export async function runCommand(input: CommandInput): Promise<Command> {

@@ -1,20 +1,20 @@
 import { parseDuration, systemClock } from '@bowline/machinery';
 import { BowlineError, connect, createClient } from '@bowline/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandInput } from '../command-input.ts';
-import { addClusterOptions, type ClusterOptions, findCluster } from '../connect-cluster.ts';
-import { untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { INSTALLED_IN } from '../manifests/install-labels.ts';
-import { DEFAULT_NAMESPACE } from '../names.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
-import { loadOperators } from '../registry.ts';
+import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
+import { INSTALLED_IN } from '../install/labels.ts';
+import { DEFAULT_NAMESPACE } from '../install/names.ts';
+import { loadOperators } from '../operators/registry.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
+import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
 import { abandonedOperators, perhapsAbandoned } from '../uninstall/abandoned-operators.ts';
 import { readInstall } from '../uninstall/install-state.ts';
 import { kindsOf } from '../uninstall/operator-objects.ts';
 import { planUninstall } from '../uninstall/plan-uninstall.ts';
 import { runUninstall } from '../uninstall/run-uninstall.ts';
 import { countObjects, showPlan } from '../uninstall/show-plan.ts';
+import type { CommandInput } from './command-input.ts';
 
 interface UninstallCommandOptions extends ClusterOptions {
   readonly operators?: string;

@@ -1,8 +1,8 @@
 import { parseDuration } from '@bowline/machinery';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandInput } from '../command-input.ts';
-import { loadOperators } from '../registry.ts';
+import { loadOperators } from '../operators/registry.ts';
 import type { UpOptions } from '../up/run-up.ts';
+import type { CommandInput } from './command-input.ts';
 import { parsePort } from './parse-port.ts';
 
 /** upCommand is `bowline up`. */

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { bowlineVersion, supportedKubernetes } from '../bowline-version.ts';
-import type { Io } from '../io.ts';
-import { type OutputFormat, outputOption } from '../output-format.ts';
-import { printFacts } from '../print-facts.ts';
+import type { Io } from '../terminal/io.ts';
+import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
 
 const versions = { version: bowlineVersion, node: process.versions.node, kubernetes: supportedKubernetes };
 

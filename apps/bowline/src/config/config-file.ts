@@ -10,7 +10,7 @@ export interface ConfigFile {
 }
 
 /** A configuration of hundreds of namespaces is a few kilobytes: what is larger is another file. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** readConfigFile reads bowline.yaml. Throws BOWLINE_CONFIG_FILE. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
@@ -21,7 +21,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it cannot be read';
     throw refused(path, `${code}; name a readable file with --config`, cause);
   }
-  if (text.length > MOST_BYTES) throw refused(path, 'it is larger than 1 MiB; name the right file with --config');
+  if (text.length > MAX_BYTES) throw refused(path, 'it is larger than 1 MiB; name the right file with --config');
   return await parseConfig(path, text);
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { operators } from '../operators.ts';
-import { loadOperators } from '../registry.ts';
+import { operators } from '../operators/operators.ts';
+import { loadOperators } from '../operators/registry.ts';
 import { configurationPage } from './configuration-page.ts';
 import { resolveSettings } from './settings.ts';
 
@@ -10,6 +10,15 @@ const known = Object.keys(operators);
 it('is the page in the documentation', async () => {
   const page = configurationPage(await loadOperators(operators, known));
   await expect(page).toMatchFileSnapshot('../../../../docs/reference/configuration.md');
+});
+
+it('shows an install that is valid', async () => {
+  const page = configurationPage(await loadOperators(operators, known));
+  const [, text = ''] = /```yaml\n([^`]*)```/.exec(page.slice(page.indexOf('## Install'))) ?? [];
+  const value = parse(text) as Readonly<Record<string, unknown>>;
+  const file = { path: 'bowline.yaml', value, lineOf: () => undefined };
+  const { manager } = resolveSettings({ file, operators: await loadOperators(operators, ['configmap-sync']), known });
+  expect(manager.install?.operators?.['configmap-sync']?.podLabels).toEqual({ team: 'platform' });
 });
 
 it('begins with an example that is valid', async () => {

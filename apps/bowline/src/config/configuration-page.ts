@@ -1,8 +1,8 @@
 import type { StructuralSchema } from '@bowline/machinery/schema';
 import type { Operator } from '@bowline/runtime';
+import { installFlags } from '../install/install-flags.ts';
 import { type Flag, flagAt, flagsOf } from './flags.ts';
-import { managerConfig } from './manager-config.ts';
-import { settingFlags } from './setting-flags.ts';
+import { managerConfig, settingFlags } from './manager-config.ts';
 
 const INTRO = `<!-- Made from the schemas of the settings: \`npx vitest run --project node apps/bowline/src/config -u\` writes it anew. -->
 # Configuration
@@ -33,6 +33,44 @@ const OPERATORS = `## Operators
 Each operator has a section under its name, and flags for it. Sections of operators that are not selected are left alone. A flag that two
 selected operators have is refused: give that setting in the file.`;
 
+const INSTALL = `## Install
+
+The section \`install\` says what \`bowline manifests\` prints of the Deployment, its pods and its ServiceAccount. Fields have the names and the shape
+that they have in a pod's spec. A running manager accepts the section and makes no use of it: one file serves \`run\` and \`manifests\`.
+
+\`\`\`yaml
+# bowline.yaml
+operators: [configmap-sync]
+install:
+  image: registry.example.com/bowline:0.1.0
+  replicas: 3
+  env:
+    - name: HTTPS_PROXY
+      valueFrom: { secretKeyRef: { name: proxy, key: url } }
+  resources:
+    limits: { memory: 1Gi }
+  operators:
+    configmap-sync:
+      podLabels: { team: platform }
+\`\`\`
+
+What is under \`install.operators.<name>\` is for the Deployment that runs that operator. With one Deployment for all, fields of several operators are
+put together, and refused where they contradict each other (\`BOWLINE_INSTALL_INVALID\`). The order is: the fields for all, those of the operators, the flags; later
+ones win. Maps are merged by key; \`env\`, \`volumes\` and \`imagePullSecrets\` by name and \`volumeMounts\` by path, where an item replaces the one of the same
+name; other lists are joined. Flags for maps and lists can be repeated.
+
+The volume \`config\`, the folder \`/etc/bowline\`, the labels that select the pods and what the pod security standard \`restricted\` asks for are not to be
+set. A \`hostPath\` needs a namespace that does not enforce that standard.`;
+
+/** placedInstallFlags are the flags of an install with the settings that they set. */
+function placedInstallFlags(): readonly PlacedFlag[] {
+  const flags = installFlags.map(({ name, field }) => ({ name, path: ['install', ...field.split('.')] }));
+  return [...flags, { name: 'per-operator', path: ['install', 'perOperator'] }];
+}
+
+/** PlacedFlag is a flag and the setting that it sets. */
+type PlacedFlag = Pick<Flag, 'name' | 'path'>;
+
 /** configurationPage is docs/reference/configuration.md: every setting, from the schemas that check it. */
 export function configurationPage(operators: readonly Operator[]): string {
   const own = Object.entries(settingFlags).map(([name, path]) => flagAt(name, managerConfig.json, path.split('.')));
@@ -40,23 +78,32 @@ export function configurationPage(operators: readonly Operator[]): string {
     if (!config || !('json' in config)) return [];
     return [`### \`${name}\`\n\n${table(config.json, [name], flagsOf(config.json, [name]))}`];
   });
-  return `${[INTRO, `## Settings\n\n${table(managerConfig.json, [], own)}`, OPERATORS, ...sections].join('\n\n')}\n`;
+  const { install = {}, ...settings } = managerConfig.json.properties ?? {};
+  const parts = [
+    INTRO,
+    `## Settings\n\n${table({ properties: settings }, [], own)}`,
+    `${INSTALL}\n\n${table(install, ['install'], placedInstallFlags())}`,
+    OPERATORS,
+    ...sections,
+  ];
+  return `${parts.join('\n\n')}\n`;
 }
 
-function table(schema: StructuralSchema, prefix: readonly string[], flags: readonly Flag[]): string {
+function table(schema: StructuralSchema, prefix: readonly string[], flags: readonly PlacedFlag[]): string {
   return ['| setting | flag | default | meaning |', '| --- | --- | --- | --- |', ...rows(schema, prefix, flags)].join(
     '\n',
   );
 }
 
-function rows(schema: StructuralSchema, prefix: readonly string[], flags: readonly Flag[]): readonly string[] {
+function rows(schema: StructuralSchema, prefix: readonly string[], flags: readonly PlacedFlag[]): readonly string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const path = [...prefix, name];
-    if (field.properties) return rows(field, path, flags);
-    const flag = flags.find((each) => each.path.join('.') === path.join('.'));
+    // What is described as a whole has the shape that Kubernetes documents.
+    if (field.properties && field['x-kubernetes-map-type'] !== 'atomic') return rows(field, path, flags);
+    const named = flags.filter((each) => each.path.join('.') === path.join('.'));
     const cells = [
       `\`${path.join('.')}\``,
-      flag ? `\`--${flag.name}\`` : '',
+      named.map(({ name: flag }) => `\`--${flag}\``).join(', '),
       field.default === undefined ? '' : `\`${shownDefault(field.default)}\``,
       meaning(field),
     ];

@@ -1,12 +1,17 @@
 import { BowlineError, type Operator } from '@bowline/runtime';
 import { type Command, Option } from 'commander';
-import type { CommandInput } from '../command-input.ts';
-import { loadOperators } from '../registry.ts';
+import { loadOperators, type Registry } from '../operators/registry.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { type Flag, flagAt, flagsOf, givenFlags, optionOf } from './flags.ts';
-import { managerConfig } from './manager-config.ts';
-import { settingFlags } from './setting-flags.ts';
+import { managerConfig, settingFlags } from './manager-config.ts';
 import { checkFile, resolveSettings, type Settings } from './settings.ts';
+
+/** SettingsSource is what a command needs to know which settings it takes. */
+export interface SettingsSource {
+  readonly registry: Registry;
+  /** The command line after the command's name. */
+  readonly args: readonly string[];
+}
 
 /**
  * addSettings gives a command an option for every setting: the manager's own, and those of the operators that the command line
@@ -15,7 +20,7 @@ import { checkFile, resolveSettings, type Settings } from './settings.ts';
  */
 export async function addSettings(
   command: Command,
-  { registry, args }: CommandInput,
+  { registry, args }: SettingsSource,
 ): Promise<(command: Command) => Settings> {
   const path = lastValue(args, '--config');
   const file = path === undefined ? undefined : await readConfigFile(path);

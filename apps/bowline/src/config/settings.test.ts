@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plain } from '../colors.ts';
-import { operators } from '../operators.ts';
-import { bowline, testOperators } from '../test-operators.test-support.ts';
+import { operators } from '../operators/operators.ts';
+import { bowline, testOperators } from '../testing/test-operators.test-support.ts';
 import type { Settings } from './settings.ts';
 import { addSettings } from './settings-options.ts';
 
@@ -23,14 +22,7 @@ async function file(text: string): Promise<string> {
 
 async function settings(args: readonly string[]): Promise<Settings> {
   const command = new Command().exitOverride();
-  const io = {
-    out: () => {},
-    err: () => {},
-    ask: () => Promise.resolve(undefined),
-    env: {},
-    colors: { out: plain, err: plain },
-  };
-  const settingsOf = await addSettings(command, { registry: testOperators, args, io });
+  const settingsOf = await addSettings(command, { registry: testOperators, args });
   await command.parseAsync(args, { from: 'user' });
   return settingsOf(command);
 }

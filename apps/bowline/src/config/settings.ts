@@ -6,7 +6,7 @@ import {
   validate,
 } from '@bowline/machinery/schema';
 import { BowlineError, type Operator, withConfig } from '@bowline/runtime';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from '../terminal/did-you-mean.ts';
 import type { ConfigFile } from './config-file.ts';
 import { type FlagValue, withFlags } from './flags.ts';
 import { type ManagerConfig, managerConfig } from './manager-config.ts';
@@ -77,8 +77,17 @@ function problemsOf(
   const own = Object.fromEntries(Object.entries(config).filter(([field]) => !known.includes(field)));
   return [
     ...problemsWith(own, managerConfig.json, '', known),
+    ...installProblems(config.install, known),
     ...operators.flatMap((operator) => sectionProblems(operator, config[operator.name])),
   ];
+}
+
+/** The section of an operator that does not exist would be set and never used. */
+function installProblems(section: unknown, known: readonly string[]): readonly FieldProblem[] {
+  const names = Object.keys((section as { readonly operators?: object } | undefined)?.operators ?? {});
+  return names
+    .filter((name) => !known.includes(name))
+    .map((name) => problem(`install.operators.${name}`, `there is no operator of this name${didYouMean(name, known)}`));
 }
 
 function sectionProblems({ name, config }: Operator, section: unknown): readonly FieldProblem[] {
@@ -113,7 +122,12 @@ function lastOf(field: string): string {
 /** siblings are the fields that could have been meant instead of an unknown one. */
 function siblings(schema: StructuralSchema, field: string): readonly string[] {
   let parent: StructuralSchema | undefined = schema;
-  for (const step of field.split('.').slice(0, -1)) parent = parent?.properties?.[step.replace(/\[\d+\]$/, '')];
+  for (const step of field.split('.').slice(0, -1)) {
+    const around: StructuralSchema = parent ?? {};
+    const values = typeof around.additionalProperties === 'object' ? around.additionalProperties : undefined;
+    const found = around.properties?.[step.replace(/\[\d+\]$/, '')] ?? values;
+    parent = step.endsWith(']') ? found?.items : found;
+  }
   return Object.keys(parent?.properties ?? {});
 }
 

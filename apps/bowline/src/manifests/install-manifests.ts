@@ -8,11 +8,13 @@ import {
   webhookConfigurations,
   withinNamespaces,
 } from '@bowline/runtime';
+import { stringify } from 'yaml';
 import type { Settings } from '../config/settings.ts';
-import { clusterName } from '../names.ts';
-import { webhookServing } from '../webhook-serving.ts';
-import { configText } from './config-text.ts';
-import { INSTALLED_IN, NAME, PART, PART_OF } from './install-labels.ts';
+import type { InstallFields } from '../install/install-config.ts';
+import { INSTALLED_IN, NAME, PART, PART_OF } from '../install/labels.ts';
+import { clusterName } from '../install/names.ts';
+import { type InstallSource, resolveInstall } from '../install/resolve-install.ts';
+import { webhookServing } from '../manager/webhook-serving.ts';
 import { metricsAccess } from './metrics-access.ts';
 import { portOf, workloadManifests } from './workload.ts';
 
@@ -24,7 +26,8 @@ export interface InstallOptions {
   readonly settings: Settings;
   /** The manager's namespace. */
   readonly namespace: string;
-  readonly image: string;
+  /** What the section `install` and the flags set. */
+  readonly install: InstallSource;
   /** One Deployment and one account for each operator. Defaults to one for all. */
   readonly perOperator?: boolean | undefined;
 }
@@ -45,20 +48,25 @@ export interface Manifest {
 export function installManifests(options: InstallOptions): readonly Manifest[] {
   const { settings, namespace, perOperator = false } = options;
   const { operators } = settings;
+  const groupOf = (name: string, owner: string, chosen: readonly Operator[]): Group => {
+    const names = chosen.map((operator) => operator.name);
+    const install = resolveInstall(options.install, names, settings.manager.leaderElection.enabled);
+    return { name, owner, operators: chosen, install };
+  };
   const groups = perOperator
-    ? operators.map((operator) => ({ name: `bowline-${operator.name}`, owner: operator.name, operators: [operator] }))
-    : [{ name: 'bowline', owner: 'bowline', operators }];
+    ? operators.map((operator) => groupOf(`bowline-${operator.name}`, operator.name, [operator]))
+    : [groupOf('bowline', 'bowline', operators)];
   const manifests = [
     // One that operators work in is somebody's already.
     ...(settings.manager.namespaces?.includes(namespace) ? [] : [admin('bowline', managerNamespace(namespace))]),
     ...crdManifests(operators),
     ...groups.flatMap((group) => identity(options, group)),
-    ...groups.flatMap(({ name, owner, operators: chosen }) =>
+    ...groups.flatMap(({ name, owner, operators: chosen, install }) =>
       workloadManifests({
         name,
         namespace,
         operators: chosen,
-        image: options.image,
+        install,
         manager: settings.manager,
         configText: configText(settings, chosen),
       }).map((object): Manifest => ({ part: 'operator', owner, object })),
@@ -86,12 +94,18 @@ interface Group {
   readonly name: string;
   readonly owner: string;
   readonly operators: readonly Operator[];
+  readonly install: InstallFields;
 }
 
 /** identity is the account of a group, with the rights of each of its operators. */
-function identity({ settings, namespace }: InstallOptions, { name, owner, operators }: Group): readonly Manifest[] {
+function identity({ settings, namespace }: InstallOptions, group: Group): readonly Manifest[] {
+  const { name, owner, operators, install } = group;
   const { manager } = settings;
-  const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } };
+  const account: ServiceAccount = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name, namespace, ...install.serviceAccount },
+  };
   return [
     { part: 'operator', owner, object: account },
     ...(manager.metrics.secure ? metricsAccess({ name, namespace }).map((object) => admin(owner, object)) : []),
@@ -154,4 +168,19 @@ function labelled(manifest: Manifest, installedIn: string | undefined): Manifest
     ...(installedIn === undefined || object.kind === 'CustomResourceDefinition' ? {} : { [INSTALLED_IN]: installedIn }),
   };
   return { ...manifest, object: { ...object, metadata: { ...object.metadata, labels } } };
+}
+
+/**
+ * configText is bowline.yaml as a pod reads it: what was given, for the operators that it runs. The namespace is left out, because a
+ * pod knows its own, and the install, because it is the pod's own template: what does not concern a running manager must not replace it.
+ */
+function configText({ given, sections }: Settings, operators: readonly Operator[]): string {
+  const { namespace: _, install: __, ...settings } = given;
+  const names = operators.map(({ name }) => name);
+  const others = Object.keys(sections).filter((name) => !names.includes(name));
+  const kept = Object.fromEntries(Object.entries(settings).filter(([field]) => !others.includes(field)));
+  return stringify(
+    { ...kept, operators: names },
+    { sortMapEntries: true, aliasDuplicateObjects: false, version: '1.1' },
+  );
 }

@@ -10,29 +10,17 @@ import type {
 } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { bowline } from '../test-operators.test-support.ts';
-
-async function manifests(...args: readonly string[]): Promise<readonly KubernetesObject[]> {
-  const { code, out, err } = await bowline(['manifests', '--image', 'img:1', '-o', 'json', ...args]);
-  expect(err).toBe('');
-  expect(code).toBe(0);
-  return (JSON.parse(out) as { items: KubernetesObject[] }).items;
-}
+import { findObject, manifests } from '../testing/manifests.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 const idOf = ({ kind, metadata }: KubernetesObject): string =>
   [kind, ...(metadata?.namespace ? [metadata.namespace] : []), metadata?.name].join('/');
-
-function find<T extends KubernetesObject>(objects: readonly KubernetesObject[], kind: string, name: string): T {
-  const found = objects.find((object) => object.kind === kind && object.metadata?.name === name);
-  if (!found) throw new Error(`there is no ${kind} ${name}`);
-  return found as T;
-}
 
 describe('bowline manifests', () => {
   it('gives the rights that follow from the settings, and only those', async () => {
     const verbsWith = async (...args: readonly string[]) => {
       const objects = await manifests('--operators', 'sticker', ...args);
-      const { rules } = find<ClusterRole>(objects, 'ClusterRole', 'bowline-sticker');
+      const { rules } = findObject<ClusterRole>(objects, 'ClusterRole', 'bowline-sticker');
       return rules?.find(({ resources }) => resources?.includes('configmaps'))?.verbs;
     };
     expect(await verbsWith()).toEqual(['get', 'list', 'watch']);
@@ -61,12 +49,12 @@ describe('bowline manifests', () => {
       'PodDisruptionBudget/bowline-system/bowline',
       'ValidatingWebhookConfiguration/bowline-badge',
     ]);
-    expect(parse(find<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
+    expect(parse(findObject<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
       operators: ['badge', 'sticker'],
       metrics: { secure: true },
       badge: { maxThings: 4 },
     });
-    const { spec } = find<Deployment>(objects, 'Deployment', 'bowline');
+    const { spec } = findObject<Deployment>(objects, 'Deployment', 'bowline');
     expect(spec?.replicas).toBe(2);
     expect(spec?.template.spec).toMatchObject({
       serviceAccountName: 'bowline',
@@ -87,13 +75,13 @@ describe('bowline manifests', () => {
       'Deployment/bowline-system/bowline-badge',
       'Deployment/bowline-system/bowline-sticker',
     ]);
-    const binding = find<RoleBinding>(objects, 'RoleBinding', 'bowline-sticker');
+    const binding = findObject<RoleBinding>(objects, 'RoleBinding', 'bowline-sticker');
     expect(binding.subjects).toEqual([
       { kind: 'ServiceAccount', name: 'bowline-sticker', namespace: 'bowline-system' },
     ]);
-    const config = find<ConfigMap>(objects, 'ConfigMap', 'bowline-sticker').data?.['bowline.yaml'] ?? '';
+    const config = findObject<ConfigMap>(objects, 'ConfigMap', 'bowline-sticker').data?.['bowline.yaml'] ?? '';
     expect(parse(config)).toEqual({ operators: ['sticker'], metrics: { secure: false } });
-    expect(find<Service>(objects, 'Service', 'badge-webhook').spec?.selector).toMatchObject({
+    expect(findObject<Service>(objects, 'Service', 'badge-webhook').spec?.selector).toMatchObject({
       'app.kubernetes.io/name': 'bowline-badge',
     });
   });
@@ -112,13 +100,13 @@ describe('bowline manifests', () => {
     const roles = objects.filter(({ kind }) => kind === 'Role') as Role[];
     expect(roles.map(({ metadata }) => metadata?.namespace)).toEqual(['a', 'b', 'team']);
     expect(roles[0]?.rules).toEqual(roles[1]?.rules);
-    const { webhooks = [] } = find<ValidatingWebhookConfiguration>(
+    const { webhooks = [] } = findObject<ValidatingWebhookConfiguration>(
       objects,
       'ValidatingWebhookConfiguration',
       'bowline-badge-team',
     );
     expect(webhooks[0]?.namespaceSelector?.matchExpressions?.[0]).toMatchObject({ operator: 'In', values: ['a', 'b'] });
-    expect(parse(find<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
+    expect(parse(findObject<ConfigMap>(objects, 'ConfigMap', 'bowline').data?.['bowline.yaml'] ?? '')).toEqual({
       operators: ['badge'],
       namespaces: ['b', 'a'],
     });
@@ -141,7 +129,7 @@ describe('bowline manifests', () => {
 
   it('runs one replica at a time without leader election', async () => {
     const objects = await manifests('--operators', 'badge', '--leader-elect=false');
-    const { spec } = find<Deployment>(objects, 'Deployment', 'bowline');
+    const { spec } = findObject<Deployment>(objects, 'Deployment', 'bowline');
     expect([spec?.replicas, spec?.strategy?.type]).toEqual([1, 'Recreate']);
     expect(objects.some(({ kind }) => kind === 'PodDisruptionBudget')).toBe(false);
   });
@@ -167,7 +155,7 @@ describe('bowline manifests', () => {
   });
 
   it.each<[readonly string[], RegExp]>([
-    [['--operators', 'badge'], /needs the image that the Deployment runs: give --image.*IMAGE_MISSING/],
+    [['--operators', 'badge'], /needs the image that the Deployment bowline runs: give --image.*IMAGE_MISSING/],
     [['--operators', 'badge', '--image', 'x', '--part', 'mine'], /Allowed choices are admin, operator, all/],
     [['--image', 'x'], /no operators are selected/],
   ])('refuses %j with exit code 2', async (args, message) => {

@@ -1,5 +1,5 @@
 import type { ClusterRole, ClusterRoleBinding, PolicyRule } from '@bowline/kubernetes';
-import { clusterName } from '../names.ts';
+import { clusterName } from '../install/names.ts';
 
 const API = 'rbac.authorization.k8s.io';
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { stringify } from 'yaml';
-import type { OutputFormat } from '../output-format.ts';
+import type { OutputFormat } from '../terminal/output-format.ts';
 
 /**
  * printObjects is objects as text: YAML documents or one List, which `kubectl apply -f -` takes, or a table of what and where they

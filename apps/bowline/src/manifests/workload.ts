@@ -6,14 +6,18 @@ import type {
   KubernetesObject,
   ObjectMeta,
   PodDisruptionBudget,
+  PodSpec,
   PodTemplateSpec,
   Probe,
+  ResourceRequirements,
   Service,
+  TopologySpreadConstraint,
 } from '@bowline/kubernetes';
 import { parseDuration } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
-import { CONFIG_KEY, NAME, PART_OF } from './install-labels.ts';
+import { CONFIG_HASH, type InstallFields } from '../install/install-config.ts';
+import { CONFIG_KEY, NAME, PART_OF } from '../install/labels.ts';
 
 /** Workload is one Deployment of an install and what stands around it. */
 export interface Workload {
@@ -21,7 +25,8 @@ export interface Workload {
   readonly name: string;
   readonly namespace: string;
   readonly operators: readonly Operator[];
-  readonly image: string;
+  /** What the install sets of the Deployment and its pods. */
+  readonly install: InstallFields;
   readonly manager: ManagerConfig;
   /** bowline.yaml. */
   readonly configText: string;
@@ -31,7 +36,7 @@ const CONFIG_FOLDER = '/etc/bowline';
 
 /** workloadManifests is the configuration, the Services, the Deployment and its disruption budget. */
 export function workloadManifests(workload: Workload): readonly KubernetesObject[] {
-  const { name, namespace, manager } = workload;
+  const { name, namespace } = workload;
   const configMap: ConfigMap = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -43,7 +48,7 @@ export function workloadManifests(workload: Workload): readonly KubernetesObject
     ...services(workload),
     deployment(workload),
     // With one replica a budget would keep nodes from being drained.
-    ...(replicasOf(manager) > 1 ? [disruptionBudget(workload)] : []),
+    ...(replicasOf(workload) > 1 ? [disruptionBudget(workload)] : []),
   ];
 }
 
@@ -54,8 +59,8 @@ export function portOf(address: string): number | undefined {
 }
 
 /** Without leader election a second replica would do the same work against the first. */
-function replicasOf({ leaderElection }: ManagerConfig): number {
-  return leaderElection.enabled ? 2 : 1;
+function replicasOf({ install, manager }: Workload): number {
+  return install.replicas ?? (manager.leaderElection.enabled ? 2 : 1);
 }
 
 /** What selects the pods: it can never change once the Deployment exists. */
@@ -83,7 +88,7 @@ function services(workload: Workload): readonly Service[] {
 
 function deployment(workload: Workload): Deployment {
   const { name, namespace, manager } = workload;
-  const replicas = replicasOf(manager);
+  const replicas = replicasOf(workload);
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -91,42 +96,55 @@ function deployment(workload: Workload): Deployment {
     spec: {
       replicas,
       selector: { matchLabels: selectorOf(workload) },
-      ...(replicas > 1 ? {} : { strategy: { type: 'Recreate' } }),
+      ...(manager.leaderElection.enabled ? {} : { strategy: { type: 'Recreate' } }),
       template: podTemplate(workload),
     },
   };
 }
 
 function podTemplate(workload: Workload): PodTemplateSpec {
-  const { name, manager, configText } = workload;
-  const drainSeconds = Math.ceil(parseDuration(manager.drainTimeout) / 1000);
+  const { configText, install } = workload;
   return {
     metadata: {
-      labels: selectorOf(workload),
-      // A changed configuration is a changed template: the Deployment rolls it out.
-      annotations: { 'bowline.dev/config-hash': createHash('sha256').update(configText).digest('hex').slice(0, 16) },
+      labels: { ...install.podLabels, ...selectorOf(workload) },
+      annotations: {
+        ...install.podAnnotations,
+        // A changed configuration is a changed template: the Deployment rolls it out.
+        [CONFIG_HASH]: createHash('sha256').update(configText).digest('hex').slice(0, 16),
+      },
     },
-    spec: {
-      serviceAccountName: name,
-      enableServiceLinks: false,
-      // The drain, then the Leases and the servers.
-      terminationGracePeriodSeconds: drainSeconds + 15,
-      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      topologySpreadConstraints: [
-        {
-          maxSkew: 1,
-          topologyKey: 'kubernetes.io/hostname',
-          whenUnsatisfiable: 'ScheduleAnyway',
-          labelSelector: { matchLabels: selectorOf(workload) },
-        },
-      ],
-      containers: [container(workload)],
-      volumes: [{ name: 'config', configMap: { name } }],
-    },
+    spec: podSpec(workload),
   };
 }
 
-function container({ image, manager, operators }: Workload): Container {
+function podSpec(workload: Workload): PodSpec {
+  const { name, manager, install } = workload;
+  const drainSeconds = Math.ceil(parseDuration(manager.drainTimeout) / 1000);
+  const { imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity } = install;
+  return {
+    serviceAccountName: name,
+    enableServiceLinks: false,
+    // The drain, then the Leases and the servers.
+    terminationGracePeriodSeconds: drainSeconds + 15,
+    securityContext: {
+      ...install.podSecurityContext,
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    ...given({ imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity }),
+    topologySpreadConstraints: spreadOf(workload),
+    containers: [container(workload)],
+    volumes: [{ name: 'config', configMap: { name } }, ...(install.volumes ?? [])],
+  };
+}
+
+function spreadOf(workload: Workload): readonly TopologySpreadConstraint[] {
+  const labelSelector = { matchLabels: selectorOf(workload) };
+  const ours = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' } as const;
+  return (workload.install.topologySpreadConstraints ?? [ours]).map((each) => ({ labelSelector, ...each }));
+}
+
+function container({ install, manager, operators }: Workload): Container {
   const health = portOf(manager.health.address);
   const ports = [
     ['health', health],
@@ -134,10 +152,12 @@ function container({ image, manager, operators }: Workload): Container {
     ['webhook', operators.some(({ webhooks }) => webhooks.length > 0) ? portOf(manager.webhook.address) : undefined],
   ] as const;
   const probe = (path: string): Probe => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 5 });
+  const { image = '', imagePullPolicy, env, envFrom, volumeMounts = [] } = install;
   return {
     name: 'manager',
     image,
     args: ['run', '--config', `${CONFIG_FOLDER}/${CONFIG_KEY}`],
+    ...given({ imagePullPolicy, env, envFrom }),
     ports: ports.flatMap(([name, containerPort]) =>
       containerPort === undefined ? [] : [{ name, containerPort, protocol: 'TCP' as const }],
     ),
@@ -147,13 +167,31 @@ function container({ image, manager, operators }: Workload): Container {
           livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 20 },
           readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
         }),
-    resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
+    resources: resourcesOf(install),
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    volumeMounts: [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }],
+    volumeMounts: [{ name: 'config', mountPath: CONFIG_FOLDER, readOnly: true }, ...volumeMounts],
+  };
+}
+
+/** amounts returns quantities as the API returns them: YAML may have read them as numbers. */
+function amounts(map: Readonly<Record<string, number | string>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(map).map(([name, amount]) => [name, String(amount)]));
+}
+
+/** given leaves out the fields that are not set, so that nothing empty is printed. */
+function given<T extends Readonly<Record<string, unknown>>>(fields: T): Partial<T> {
+  // The fields that remain keep their types.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+function resourcesOf({ resources = {} }: InstallFields): ResourceRequirements {
+  return {
+    requests: { cpu: '50m', memory: '96Mi', ...amounts(resources.requests) },
+    limits: { memory: '512Mi', ...amounts(resources.limits) },
   };
 }
 

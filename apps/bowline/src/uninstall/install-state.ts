@@ -18,8 +18,8 @@ import {
 } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
 import { parse } from 'yaml';
-import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../manifests/install-labels.ts';
-import { clusterName } from '../names.ts';
+import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
+import { clusterName } from '../install/names.ts';
 
 /** Found is an object of the cluster, of which the metadata is known. */
 export interface Found {

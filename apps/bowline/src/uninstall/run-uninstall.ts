@@ -1,7 +1,7 @@
 import { CustomResourceDefinition, Deployment, type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
 import { BowlineError, type Client, type Operator } from '@bowline/runtime';
-import { PART_OF } from '../manifests/install-labels.ts';
+import { PART_OF } from '../install/labels.ts';
 import type { Found } from './install-state.ts';
 import { deleteObjects, holdsAny, isGone, type KindInScope, kindsOf, releaseObjects } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';

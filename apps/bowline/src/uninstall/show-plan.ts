@@ -1,7 +1,6 @@
 import { keyOf } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
-import type { OutputFormat } from '../output-format.ts';
-import { printFacts } from '../print-facts.ts';
+import { type OutputFormat, printFacts } from '../terminal/output-format.ts';
 import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 import { describe } from './run-uninstall.ts';

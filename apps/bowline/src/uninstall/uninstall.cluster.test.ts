@@ -12,9 +12,9 @@ import {
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { describe, expect, it } from 'vitest';
-import { startBowline, temporaryFiles } from '../child-process.test-support.ts';
-import { install, onceAsked } from '../install.test-support.ts';
-import { bowline, Medal } from '../test-operators.test-support.ts';
+import { startBowline, temporaryFiles } from '../testing/child-process.test-support.ts';
+import { install, onceAsked } from '../testing/install.test-support.ts';
+import { bowline, Medal } from '../testing/test-operators.test-support.ts';
 
 const crd = { name: 'medals.cli.test.bowline.dev' };
 const finalizer = 'cli.test.bowline.dev/finalizer';

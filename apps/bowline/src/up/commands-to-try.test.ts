@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { badge, sticker } from '../test-operators.test-support.ts';
+import { badge, sticker } from '../testing/test-operators.test-support.ts';
 import { commandsToTry } from './commands-to-try.ts';
 
 const sample = { apiVersion: 'cli.test.bowline.dev/v1', kind: 'Badge', metadata: { namespace: 'a', name: 'b' } };

@@ -3,8 +3,8 @@ import { apiVersionOf, keyOf, keyString } from '@bowline/kubernetes';
 import { controller, defineOperator, type Sample } from '@bowline/runtime';
 import { defineResource, s } from '@bowline/runtime/resource';
 import { expect, it } from 'vitest';
-import { temporaryFiles } from '../child-process.test-support.ts';
-import { bowline, type Ended } from '../test-operators.test-support.ts';
+import { temporaryFiles } from '../testing/child-process.test-support.ts';
+import { bowline, type Ended } from '../testing/test-operators.test-support.ts';
 
 /** Ribbon is a kind that no other test has: the operator looks after all of the cluster. */
 const Ribbon = defineResource({

@@ -3,8 +3,8 @@ import { systemClock } from '@bowline/machinery';
 import { type Client, installCustomResourceDefinitions, type Operator, rbacManifests } from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import type { Settings } from '../config/settings.ts';
-import { clusterName } from '../names.ts';
-import { webhookServing } from '../webhook-serving.ts';
+import { clusterName } from '../install/names.ts';
+import { webhookServing } from '../manager/webhook-serving.ts';
 import { applyObjects } from './apply-objects.ts';
 import type { UpCluster } from './up-cluster.ts';
 

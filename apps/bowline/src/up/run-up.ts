@@ -10,10 +10,10 @@ import {
   type Sample,
 } from '@bowline/runtime';
 import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
-import { untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { managerOptions } from '../run-manager.ts';
-import { webhookServing } from '../webhook-serving.ts';
+import { managerOptions } from '../manager/run-manager.ts';
+import { webhookServing } from '../manager/webhook-serving.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import type { Io } from '../terminal/io.ts';
 import { applyObjects } from './apply-objects.ts';
 import { installOperators, MANAGER_NAMESPACE } from './install-operators.ts';
 import type { Terminal } from './screen.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plain } from '../colors.ts';
+import { plain } from '../terminal/colors.ts';
 import { draw, Screen } from './screen.ts';
 import type { ObjectState } from './watched-objects.ts';
 

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Colors } from '../colors.ts';
+import type { Colors } from '../terminal/colors.ts';
 import type { Happening, ObjectState } from './watched-objects.ts';
 
 /** Picture is what the screen shows. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { temporaryFiles } from '../child-process.test-support.ts';
-import { bowline } from '../test-operators.test-support.ts';
+import { temporaryFiles } from '../testing/child-process.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 it('names the cluster of the current context and what is unsafe there, and does nothing without a yes', async () => {
   await using files = await temporaryFiles();

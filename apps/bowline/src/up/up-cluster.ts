@@ -1,14 +1,13 @@
 import { join, resolve } from 'node:path';
 import { BowlineError, type Client, connect, createClient, type Operator } from '@bowline/runtime';
-import type { Kind } from '../commands/kind.ts';
-import { type ClusterConnection, findCluster } from '../connect-cluster.ts';
-import type { Io } from '../io.ts';
-import { clearKubeconfig } from '../kubeconfig-file.ts';
-import { launchControlPlane } from '../launch-control-plane.ts';
+import { type ClusterConnection, findCluster } from '../cluster/connect-cluster.ts';
+import { clearKubeconfig } from '../control-plane/kubeconfig-file.ts';
+import { type ControlPlaneKind, launchControlPlane } from '../control-plane/launch-control-plane.ts';
+import type { Io } from '../terminal/io.ts';
 import { accountOf } from './install-operators.ts';
 
 /** Where is where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
-export type Where = Kind | 'current-context';
+export type Where = ControlPlaneKind | 'current-context';
 
 /** UpClusterOptions say which cluster is meant. */
 export interface UpClusterOptions {
@@ -47,7 +46,7 @@ export function openUpCluster(options: UpClusterOptions, io: Io): Promise<UpClus
   return options.where === 'current-context' ? currentContext(options, io) : ownControlPlane(options.where, options);
 }
 
-async function ownControlPlane(kind: Kind, options: UpClusterOptions): Promise<UpCluster> {
+async function ownControlPlane(kind: ControlPlaneKind, options: UpClusterOptions): Promise<UpCluster> {
   const { connectClient, writeKubeconfig } = await import('@bowline/control-plane');
   const { port, dataDir, signal } = options;
   const named = options.kubeconfig === undefined ? undefined : resolve(options.kubeconfig);

@@ -1,6 +1,6 @@
 import type { Operator } from '@bowline/runtime';
 import { bowlineVersion } from '../bowline-version.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { commandsToTry } from './commands-to-try.ts';
 import { happeningLine, Screen, stateLine, type Terminal } from './screen.ts';
 import type { UpCluster } from './up-cluster.ts';

@@ -10,8 +10,8 @@ import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
 import type { Client } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
-import { operators } from '../operators.ts';
-import { bowline } from '../test-operators.test-support.ts';
+import { operators } from '../operators/operators.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));

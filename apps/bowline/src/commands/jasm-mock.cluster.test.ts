@@ -1,0 +1,72 @@
+import { cluster } from '@bowline/control-plane/testing';
+import { Secret } from '@bowline/kubernetes';
+import { expect, it } from 'vitest';
+import { operators } from '../operators/operators.ts';
+import { type Files, temporaryFiles } from '../testing/child-process.test-support.ts';
+import { bowline } from '../testing/test-operators.test-support.ts';
+
+const CANARY = 'canary-3f9c';
+
+/** corner is a namespace of its own, and `bowline jasm mock …` in it. */
+async function corner(files: Files) {
+  const c = await cluster();
+  const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));
+  const place = ['--kubeconfig', kubeconfig, '--namespace', c.namespace];
+  const mock = (...args: readonly string[]) => bowline(['jasm', 'mock', ...args, ...place], { registry: operators });
+  return { c, mock, key: { namespace: c.namespace, name: 'jasm-mock' } };
+}
+
+it('puts secrets into the mock, shows their keys but no values unless asked to, and takes them out', async () => {
+  await using files = await temporaryFiles();
+  const { c, mock, key } = await corner(files);
+  await using _ = c;
+  expect((await mock('get')).out).toBe('The mock has no secrets.\n');
+  const first = await mock('set', '/shop/db', `password=${CANARY}=x`, 'user=shop');
+  expect(first).toMatchObject({ code: 0, err: '' });
+  expect(first.out).toMatch(/^\/shop\/db has the keys password, user\nNew pods get it; .*force-sync changes\.\n$/);
+  await mock('set', '/other', 'a=1');
+  expect((await mock('get')).out).toBe('/other has the keys a\n/shop/db has the keys password, user\n');
+  const shown = await mock('get', '/shop/db', '--show-values');
+  expect(shown.out).toBe(`/shop/db has the keys password, user\n  password=${CANARY}=x\n  user=shop\n`);
+
+  await mock('set', '/shop/db', 'user=new');
+  expect((await mock('get', '/shop/db', '--show-values')).out).toBe('/shop/db has the keys user\n  user=new\n');
+  expect(await mock('clear', '/shop/db')).toEqual({ code: 0, out: '/shop/db is gone from the mock.\n', err: '' });
+  expect((await mock('get')).out).toBe('/other has the keys a\n');
+  expect((await mock('clear')).out).toBe('The mock has no secrets any more.\n');
+  expect((await mock('get')).out).toBe('The mock has no secrets.\n');
+  const { data } = await c.admin.get(Secret, key);
+  expect(Object.keys(data ?? {})).toEqual(['values.json']);
+});
+
+it('leaves what else is in the Secret alone, and begins anew where its values cannot be read', async () => {
+  await using files = await temporaryFiles();
+  const { c, mock, key } = await corner(files);
+  await using _ = c;
+  await c.admin.create(Secret, { metadata: key, stringData: { 'values.json': `{"a": ${CANARY}`, kept: 'as it is' } });
+  for (const args of [['get'], ['set', '/a', 'b=c'], ['clear', '/a']]) {
+    const { code, out, err } = await mock(...args);
+    expect(`${out}${err}`).toMatch(/values\.json of the Secret jasm-mock: it is not JSON.*JASM_MOCK_INVALID/);
+    expect(`${out}${err}`).not.toContain(CANARY);
+    expect(code).toBe(1);
+  }
+  expect((await mock('clear')).code).toBe(0);
+  expect((await mock('set', '/a', 'b=c')).code).toBe(0);
+  const { data } = await c.admin.get(Secret, key);
+  expect(Buffer.from(data?.kept ?? '', 'base64').toString()).toBe('as it is');
+});
+
+it.each<[readonly string[], number, RegExp]>([
+  [['set', '/a', 'k=v', CANARY], 2, /value 2 of 2 has no key; write KEY=VALUE/],
+  [['set', '/a', `=${CANARY}`], 2, /value 1 of 1 has no key/],
+  [['set', '/a'], 2, /missing required argument 'values'/],
+  [['get', '/nowhere'], 1, /the mock has no secret at \/nowhere: `bowline jasm mock get` shows/],
+  [['clear', '/nowhere'], 1, /the mock has no secret at \/nowhere/],
+])('answers %j with exit code %i, a way out, and no value', async (args, code, message) => {
+  await using files = await temporaryFiles();
+  const { c, mock } = await corner(files);
+  await using _ = c;
+  const answer = await mock(...args);
+  expect(answer).toMatchObject({ code, err: expect.stringMatching(message) });
+  expect(answer.err).not.toContain(CANARY);
+});

@@ -1,0 +1,222 @@
+import { validate } from '@bowline/machinery/schema';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type InstallFields, installFields } from './install-config.ts';
+import { mergeInstall } from './merge-install.ts';
+
+/** InstallFlag is a flag of `bowline manifests` that sets a part of an install. All but those of single values may be repeated. */
+interface InstallFlag {
+  readonly name: string;
+  /** What follows the flag, in the help. */
+  readonly argument: string;
+  readonly summary: string;
+  /** The field of the section `install` that it sets. */
+  readonly field: string;
+  /** read returns the fields that the text stands for; undefined when it is not of the form of `argument`. */
+  readonly read: (text: string) => InstallFields | undefined;
+}
+
+/** pair splits `a=b` at the first separator. */
+function pair(text: string, separator = '='): readonly [string, string] | undefined {
+  const at = text.indexOf(separator);
+  return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** entry reads `key=value` into a map. */
+function entry(
+  text: string,
+  into: (map: Readonly<Record<string, string>>) => InstallFields,
+): InstallFields | undefined {
+  const found = pair(text);
+  return found && into({ [found[0]]: found[1] });
+}
+
+/** keyFrom reads `NAME=object/key` into an environment variable. */
+function keyFrom(text: string, source: 'secretKeyRef' | 'configMapKeyRef'): InstallFields | undefined {
+  const [variable, place] = pair(text) ?? [];
+  const [name, key] = pair(place ?? '', '/') ?? [];
+  if (variable === undefined || name === undefined || key === undefined) return undefined;
+  return { env: [{ name: variable, valueFrom: { [source]: { name, key } } }] };
+}
+
+/** mount reads `name=/path` into a volume, named after what it holds, and its mount. */
+function mount(text: string, kind: 'secret' | 'configMap'): InstallFields | undefined {
+  const [object, mountPath] = pair(text) ?? [];
+  if (object === undefined || mountPath === undefined) return undefined;
+  const name = `${kind.toLowerCase()}-${object}`.replaceAll('.', '-').slice(0, 63).replace(/-+$/, '');
+  const volume = kind === 'secret' ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
+  return { volumes: [volume], volumeMounts: [{ name, mountPath, readOnly: true }] };
+}
+
+/** toleration reads a taint as kubectl writes it: `key=value:effect`, `key:effect`, `key`. */
+function toleration(text: string): InstallFields | undefined {
+  const found = /^([^=:]+)(?:=([^:]*))?(?::(.+))?$/.exec(text);
+  if (!found) return undefined;
+  const [, key = '', value, effect] = found;
+  // What effects there are, the schema says.
+  const given = effect === undefined ? {} : { effect: effect as 'NoSchedule' };
+  return {
+    tolerations: [
+      value === undefined ? { key, operator: 'Exists', ...given } : { key, operator: 'Equal', value, ...given },
+    ],
+  };
+}
+
+/** installFlags are the flags of the fields that fit on a command line. Affinities, other volumes and the like need the file. */
+export const installFlags: readonly InstallFlag[] = [
+  {
+    name: 'image',
+    argument: '<image>',
+    summary: 'the image of the Deployment; its entry point is bowline',
+    field: 'image',
+    read: (image) => ({ image }),
+  },
+  {
+    name: 'image-pull-policy',
+    argument: '<policy>',
+    summary: 'when the image is pulled: Always, IfNotPresent or Never',
+    field: 'imagePullPolicy',
+    // What policies there are, the schema says.
+    read: (text) => ({ imagePullPolicy: text as 'Always' }),
+  },
+  {
+    name: 'image-pull-secret',
+    argument: '<name>',
+    summary: 'a Secret with the credentials of the registry',
+    field: 'imagePullSecrets',
+    read: (name) => ({ imagePullSecrets: [{ name }] }),
+  },
+  {
+    name: 'replicas',
+    argument: '<number>',
+    summary: 'how many pods run (default: 2, and 1 without leader election)',
+    field: 'replicas',
+    read: (text) => (/^\d+$/.test(text) ? { replicas: Number(text) } : undefined),
+  },
+  {
+    name: 'service-account-annotation',
+    argument: '<key=value>',
+    summary: 'an annotation of the ServiceAccount',
+    field: 'serviceAccount.annotations',
+    read: (text) => entry(text, (annotations) => ({ serviceAccount: { annotations } })),
+  },
+  {
+    name: 'pod-label',
+    argument: '<key=value>',
+    summary: 'a label of the pods',
+    field: 'podLabels',
+    read: (text) => entry(text, (podLabels) => ({ podLabels })),
+  },
+  {
+    name: 'pod-annotation',
+    argument: '<key=value>',
+    summary: 'an annotation of the pods',
+    field: 'podAnnotations',
+    read: (text) => entry(text, (podAnnotations) => ({ podAnnotations })),
+  },
+  {
+    name: 'env',
+    argument: '<NAME=value>',
+    summary: 'an environment variable',
+    field: 'env',
+    read: (text) => {
+      const [name, value] = pair(text) ?? [];
+      return name === undefined || value === undefined ? undefined : { env: [{ name, value }] };
+    },
+  },
+  {
+    name: 'env-from-secret',
+    argument: '<NAME=secret/key>',
+    summary: 'an environment variable with the value of a key of a Secret',
+    field: 'env',
+    read: (text) => keyFrom(text, 'secretKeyRef'),
+  },
+  {
+    name: 'env-from-config-map',
+    argument: '<NAME=configmap/key>',
+    summary: 'an environment variable with the value of a key of a ConfigMap',
+    field: 'env',
+    read: (text) => keyFrom(text, 'configMapKeyRef'),
+  },
+  {
+    name: 'env-from-field',
+    argument: '<NAME=field>',
+    summary: 'an environment variable with the value of a field of the pod, such as spec.nodeName',
+    field: 'env',
+    read: (text) => {
+      const [name, fieldPath] = pair(text) ?? [];
+      return name === undefined || !fieldPath ? undefined : { env: [{ name, valueFrom: { fieldRef: { fieldPath } } }] };
+    },
+  },
+  {
+    name: 'mount-secret',
+    argument: '<secret=/path>',
+    summary: 'a Secret whose keys are files in a folder',
+    field: 'volumeMounts',
+    read: (text) => mount(text, 'secret'),
+  },
+  {
+    name: 'mount-config-map',
+    argument: '<configmap=/path>',
+    summary: 'a ConfigMap whose keys are files in a folder',
+    field: 'volumeMounts',
+    read: (text) => mount(text, 'configMap'),
+  },
+  {
+    name: 'request',
+    argument: '<resource=amount>',
+    summary: 'what the container requests, such as cpu=100m',
+    field: 'resources.requests',
+    read: (text) => entry(text, (requests) => ({ resources: { requests } })),
+  },
+  {
+    name: 'limit',
+    argument: '<resource=amount>',
+    summary: 'what the container is limited to, such as memory=1Gi',
+    field: 'resources.limits',
+    read: (text) => entry(text, (limits) => ({ resources: { limits } })),
+  },
+  {
+    name: 'node-selector',
+    argument: '<key=value>',
+    summary: 'a label of the nodes that pods may run on',
+    field: 'nodeSelector',
+    read: (text) => entry(text, (nodeSelector) => ({ nodeSelector })),
+  },
+  {
+    name: 'toleration',
+    argument: '<key[=value][:effect]>',
+    summary: 'a taint of nodes that pods tolerate',
+    field: 'tolerations',
+    read: toleration,
+  },
+  {
+    name: 'priority-class',
+    argument: '<name>',
+    summary: 'the PriorityClass of the pods',
+    field: 'priorityClassName',
+    read: (priorityClassName) => ({ priorityClassName }),
+  },
+];
+
+/** addInstallFlags gives a command the flags of an install. Returns the function that gives what they set once it is parsed. */
+export function addInstallFlags(command: Command): () => InstallFields {
+  let given: InstallFields = {};
+  for (const flag of installFlags) {
+    const option = new Option(`--${flag.name} ${flag.argument}`, flag.summary).helpGroup('Install:');
+    command.addOption(
+      option.argParser((text: string) => {
+        given = mergeInstall(given, readFlag(flag, text));
+        return text;
+      }),
+    );
+  }
+  return () => given;
+}
+
+function readFlag({ argument, read }: InstallFlag, text: string): InstallFields {
+  const fields = read(text);
+  if (fields === undefined) throw new InvalidArgumentError(`Write it as ${argument.slice(1, -1)}.`);
+  const [problem] = validate(fields, installFields.json, { path: 'install' });
+  if (problem) throw new InvalidArgumentError(`${problem.field}: ${problem.message}.`);
+  return fields;
+}

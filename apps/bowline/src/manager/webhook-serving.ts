@@ -1,0 +1,42 @@
+import type { Operator, WebhookServing } from '@bowline/runtime';
+import type { ManagerConfig } from '../config/manager-config.ts';
+import { clusterName } from '../install/names.ts';
+
+/** ServingPlace is where webhooks are served. */
+export interface ServingPlace {
+  /** The manager's namespace. */
+  readonly namespace: string;
+  /** Whether the API server is on the same machine, outside a cluster: then it reaches webhooks at a loopback address. */
+  readonly isBesideServer: boolean;
+}
+
+/**
+ * webhookServing says how an operator's webhooks are served and reached. Unless the configuration says otherwise that is by the
+ * Service in front of the pods: an API server elsewhere could not reach a process outside the cluster, and would refuse every
+ * object.
+ */
+export function webhookServing(
+  { webhook, namespaces }: Pick<ManagerConfig, 'webhook' | 'namespaces'>,
+  { namespace, isBesideServer }: ServingPlace,
+  operator: Pick<Operator, 'name'>,
+): WebhookServing {
+  const reachedAt = webhook.reachedAt ?? (isBesideServer ? 'loopback' : 'service');
+  // Whoever says where webhooks are reached has, or makes, configurations that say it too.
+  const isByItself = isBesideServer && webhook.reachedAt === undefined;
+  const configurations = webhook.configurations ?? (isByItself ? 'runtime' : 'chart');
+  const { kind, name = '', folder = '', inject } = webhook.certificates;
+  const certificates = {
+    managed: { kind: 'managed' },
+    secret: { kind: 'secret', name, inject },
+    files: { kind: 'files', folder, inject },
+  } as const;
+  const service = { namespace, name: `${operator.name}-webhook` };
+  return {
+    address: webhook.address,
+    reachedAt: reachedAt === 'service' ? { service } : reachedAt === 'loopback' ? reachedAt : { url: reachedAt },
+    configurations,
+    configurationName: clusterName(operator.name, namespace),
+    certificates: certificates[kind],
+    onlyNamespaces: namespaces,
+  };
+}

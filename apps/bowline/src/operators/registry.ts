@@ -1,0 +1,26 @@
+import { BowlineError, type Operator } from '@bowline/runtime';
+import { didYouMean } from '../terminal/did-you-mean.ts';
+
+/** RegisteredOperator is an operator that is loaded when it is needed. */
+export interface RegisteredOperator {
+  /** One line for the help. */
+  readonly summary: string;
+  readonly load: () => Promise<Operator>;
+}
+
+/** Registry is the operators that a program knows, by name. */
+export type Registry = Readonly<Record<string, RegisteredOperator>>;
+
+/** loadOperators gives the named operators, in the registry's order, each once. Throws BOWLINE_OPERATOR_UNKNOWN. */
+export async function loadOperators(registry: Registry, names: readonly string[]): Promise<readonly Operator[]> {
+  const known = Object.keys(registry);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new BowlineError(
+      'BOWLINE_OPERATOR_UNKNOWN',
+      `there is no operator ${JSON.stringify(unknown)}${didYouMean(unknown, known)}: --operators takes ${known.join(', ')}`,
+    );
+  }
+  const chosen = Object.entries(registry).filter(([name]) => names.includes(name));
+  return await Promise.all(chosen.map(([, { load }]) => load()));
+}

@@ -1,0 +1,29 @@
+/** ExitCode is how the command line ends; docs/reference/cli.md lists them. */
+export const exitCodes = {
+  success: 0,
+  /** The command could not do what was asked; the message says why and what to do. */
+  failure: 1,
+  /** A mistake on the command line or in the configuration: nothing was attempted. */
+  usage: 2,
+} as const;
+
+/** usageErrors are the codes of mistakes that are found before anything is attempted. */
+export const usageErrors: ReadonlySet<string> = new Set([
+  'BOWLINE_ARGUMENT_INVALID',
+  'BOWLINE_COMMAND_UNKNOWN',
+  'BOWLINE_CONFIG_FILE',
+  'BOWLINE_CONFIG_INVALID',
+  'BOWLINE_CONTROL_PLANE_OPTIONS',
+  'BOWLINE_IMAGE_MISSING',
+  'BOWLINE_INSTALL_INVALID',
+  'BOWLINE_OPERATORS_MISSING',
+  'BOWLINE_OPERATOR_UNKNOWN',
+  'BOWLINE_TYPES_INPUT',
+  'BOWLINE_TYPES_OUTPUT',
+  'BOWLINE_UNINSTALL_UNCONFIRMED',
+  'BOWLINE_UP_UNCONFIRMED',
+]);
+
+/** exitCodeHelp stands at the end of the help. */
+export const exitCodeHelp = `
+Exit codes: ${exitCodes.success} done, ${exitCodes.failure} could not be done (the message says why), ${exitCodes.usage} a mistake on the command line or in the configuration, nothing was attempted.`;

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { bundle } from '../../../../scripts/bundle.mjs';
+
+/** Child is the command line as a process of its own, with the test operators. */
+export interface Child extends AsyncDisposable {
+  /** logged resolves when a line of its output matches. */
+  logged(pattern: RegExp): Promise<string>;
+  /** stop sends a signal and answers how the process ended. */
+  stop(signal?: NodeJS.Signals): Promise<Ending>;
+  readonly ended: Promise<Ending>;
+}
+
+/** Ending is how a process ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Everything that it printed. */
+  readonly output: string;
+}
+
+/**
+ * startBowline starts the command line as a process, as it is shipped except for the operators: one file with chunks, so that what
+ * is missing from those is found. Disposing of it kills it.
+ */
+export async function startBowline(args: readonly string[]): Promise<Child> {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
+  const main = await bundle({ entry: 'apps/bowline/src/testing/main.test-support.ts', folder });
+  const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
+    env: { ...process.env, KUBECONFIG: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const look of waiting) look();
+    });
+  }
+  const ended = once(child, 'close').then(async ([code, signal]): Promise<Ending> => {
+    for (const look of waiting) look();
+    await rm(folder, { recursive: true, force: true });
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null, output: lines.join('\n') };
+  });
+  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> => {
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    ended,
+    stop,
+    logged: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = lines.find((line) => pattern.test(line));
+          if (found === undefined && child.exitCode === null && child.signalCode === null) return;
+          waiting.delete(look);
+          if (found === undefined) reject(new Error(`ended without ${pattern}:\n${lines.join('\n')}`));
+          else resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
+    },
+  };
+}
+
+/** Files is a temporary folder. */
+export interface Files extends AsyncDisposable {
+  write(name: string, text: string): Promise<string>;
+}
+
+/** temporaryFiles makes a folder that goes when it is disposed of. */
+export async function temporaryFiles(): Promise<Files> {
+  const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));
+  return {
+    async write(name, text) {
+      const path = join(folder, name);
+      await writeFile(path, text);
+      return path;
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** freePort is a port that nothing listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

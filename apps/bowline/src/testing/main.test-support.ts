@@ -1,0 +1,5 @@
+// The command line with the test operators, for tests that need it as a process.
+import { runProgram } from '../program.ts';
+import { testOperators } from './test-operators.test-support.ts';
+
+process.exitCode = await runProgram(process.argv.slice(2), testOperators);

@@ -1,0 +1,168 @@
+import { ConfigMap, Namespace } from '@bowline/kubernetes';
+import { admit, allow, command, controller, defineOperator, deny, validating } from '@bowline/runtime';
+import { defineResource, s } from '@bowline/runtime/resource';
+import type { Registry } from '../operators/registry.ts';
+import { runProgram } from '../program.ts';
+import { plain } from '../terminal/colors.ts';
+import type { Io } from '../terminal/io.ts';
+
+function defineText(kind: string) {
+  return defineResource({
+    group: 'cli.test.bowline.dev',
+    version: 'v1',
+    kind,
+    scope: 'Namespaced',
+    spec: s.object({ text: s.string() }),
+    status: s.object({}),
+  });
+}
+
+/** Badge is a text that is kept in a ConfigMap until the Badge goes. */
+export const Badge = defineText('Badge');
+
+/** Medal is the same for tests that must not disturb those of Badge. */
+export const Medal = defineText('Medal');
+
+/** The controller of either: it writes a ConfigMap, and removes it when the object goes. */
+function textController(kind: typeof Badge) {
+  const labelsOf = (name: string) => ({ 'cli.test.bowline.dev/text': name });
+  return controller(kind)
+    .using<{ readonly shout: boolean }>()
+    .watches(Namespace, { view: 'metadata', clusterWideOnly: true, map: () => [] })
+    .ensures(ConfigMap, { remove: true })
+    .reconcile(async ({ object, key, ensure, deps }) => {
+      const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
+      await ensure(ConfigMap, { metadata: key, data: { text } }, { labels: labelsOf(key.name) });
+    })
+    .cleanup(async ({ key, remove }) => {
+      await remove(ConfigMap, key, { labels: labelsOf(key.name) });
+    });
+}
+
+/** badge has everything that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a command. */
+export const badge = defineOperator({
+  name: 'badge',
+  resources: [Badge],
+  config: s.object({
+    shout: s.boolean().default(false).describe('Write in capitals.'),
+    maxThings: s.integer().min(1).max(10).default(3).describe('How many things at once.'),
+    places: s.array(s.dnsLabel()).optional(),
+    deep: s.object({ er: s.string().default('x') }).default({}),
+  }),
+  setup: ({ config }) => ({ shout: config.shout }),
+  controllers: [textController(Badge)],
+  webhooks: [
+    validating(Badge, { name: 'text', operations: ['CREATE', 'UPDATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
+      object.spec.text === 'rude' ? deny({ message: 'spec.text is rude' }) : admit(),
+    ),
+  ],
+  commands: [
+    command({
+      name: 'print',
+      summary: 'Prints a badge',
+      options: s.object({ text: s.string().minLength(1), times: s.integer().min(1).max(3).default(1) }),
+      run: async ({ options, log }) => {
+        for (let i = 0; i < options.times; i += 1) log.info('badge', { text: options.text });
+      },
+    }),
+    command({
+      name: 'text set',
+      summary: 'Puts words into a ConfigMap',
+      args: {
+        name: { summary: 'the ConfigMap' },
+        words: { summary: 'what to put there', variadic: true },
+      },
+      options: s.object({ loud: s.boolean().default(false) }),
+      cluster: true,
+      run: async ({ args, options, cluster: { client, namespace }, print, signal }) => {
+        const text = args.words.join(' ');
+        const data = { text: options.loud ? text.toUpperCase() : text };
+        await client.create(ConfigMap, { metadata: { namespace, name: args.name }, data }, { signal });
+        print(`${namespace}/${args.name} has ${args.words.length} words`);
+      },
+    }),
+    command({
+      name: 'text show',
+      summary: 'Shows how words are told apart',
+      args: { word: { summary: 'the first' }, other: { summary: 'the second', optional: true } },
+      run: async ({ args, cluster, print }) => print(JSON.stringify({ ...args, cluster })),
+    }),
+  ],
+});
+
+/** medal is a third, for its kind alone. */
+const medal = defineOperator({
+  name: 'medal',
+  resources: [Medal],
+  setup: () => ({ shout: false }),
+  controllers: [textController(Medal)],
+  webhooks: [
+    validating(Medal, { name: 'text', operations: ['CREATE', 'UPDATE'], failurePolicy: 'Fail' }).handle(() => admit()),
+  ],
+});
+
+/** sticker is a second operator, with a setting of the same name as one of badge's, rights that follow from another, and no kinds. */
+export const sticker = defineOperator({
+  name: 'sticker',
+  config: s.object({ shout: s.boolean().default(false), glue: s.enum(['weak', 'strong']).default('weak') }),
+  local: { config: { glue: 'strong' }, warning: 'glue is strong' },
+  permissions: ({ glue }) => (glue === 'strong' ? [allow(['delete'], ConfigMap)] : []),
+  setup: () => undefined,
+  controllers: [
+    controller(ConfigMap, { name: 'stickers', labelSelector: 'cli.test.bowline.dev/sticker' }).reconcile(() => {}),
+  ],
+});
+
+const Ghost = defineResource({
+  group: 'cli.test.bowline.dev',
+  version: 'v1',
+  kind: 'Ghost',
+  scope: 'Namespaced',
+  spec: s.object({}),
+});
+
+/** ghost is an operator whose kind no cluster has. */
+const ghost = defineOperator({
+  name: 'ghost',
+  resources: [Ghost],
+  controllers: [controller(Ghost).reconcile(() => {})],
+});
+
+/** testOperators is a registry of them all. */
+export const testOperators: Registry = {
+  badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
+  sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
+  medal: { summary: 'Medal: keeps texts in ConfigMaps', load: () => Promise.resolve(medal) },
+  ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
+};
+
+/** Ended is how a command line ended. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** bowline runs a command line in this process, by default with the test operators. */
+export async function bowline(
+  args: readonly string[],
+  given: Partial<Io> & { readonly registry?: Registry } = {},
+): Promise<Ended> {
+  const { registry = testOperators, ...others } = given;
+  let out = '';
+  let err = '';
+  const io: Io = {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    ask: () => Promise.resolve(undefined),
+    env: {},
+    colors: { out: plain, err: plain },
+    ...others,
+  };
+  const code = await runProgram(args, registry, io);
+  return { code, out, err };
+}

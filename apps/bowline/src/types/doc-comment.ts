@@ -1,0 +1,34 @@
+import type { StructuralSchema } from '@bowline/machinery/schema';
+
+const MAX_WIDTH = 120;
+
+/** docComment is the comment of a field or type, from the description of its schema: empty when there is nothing to say. */
+export function docComment({ description = '', default: usual }: StructuralSchema, indent: string): string {
+  const told = usual === undefined ? [] : [`Defaults to \`${JSON.stringify(usual)}\`.`];
+  const text = [description.trim(), ...told].filter((part) => part !== '').join('\n');
+  if (text === '') return '';
+  // The end of a comment, in a description, would end ours.
+  const lines = text
+    .replaceAll('*/', '*\\/')
+    .split('\n')
+    .flatMap((line) => wrapped(line.trimEnd(), MAX_WIDTH - indent.length - 3));
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${[`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`].join('\n')}\n`;
+}
+
+/** wrapped breaks a line between words; words and indented lines, which are code, stay whole. */
+function wrapped(line: string, width: number): readonly string[] {
+  if (line.length <= width || /^\s/.test(line)) return [line];
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.split(' ')) {
+    const longer = current === '' ? word : `${current} ${word}`;
+    if (longer.length > width && current !== '') {
+      lines.push(current);
+      current = word;
+    } else {
+      current = longer;
+    }
+  }
+  return [...lines, current];
+}

@@ -1,0 +1,25 @@
+import { Service } from '@bowline/kubernetes';
+import { controller, defineOperator } from '@bowline/runtime';
+import { Certificate } from './certificates.ts';
+
+const SECURED = 'example.com/secured';
+
+/** securedServices asks for a Certificate for every Service that is labelled `example.com/secured: "true"`. */
+export const securedServices = defineOperator({
+  name: 'secured-services',
+  controllers: [
+    controller(Service, { name: 'secured-services', labelSelector: `${SECURED}=true` })
+      .owns(Certificate)
+      .applies(Certificate)
+      .reconcile(async ({ key, apply }) => {
+        await apply(Certificate, {
+          metadata: key,
+          spec: {
+            secretName: `${key.name}-tls`,
+            dnsNames: [`${key.name}.${key.namespace}.svc`],
+            issuerRef: { name: 'in-cluster' },
+          },
+        });
+      }),
+  ],
+});
