@@ -69,6 +69,7 @@ const copies = keyed('copy', { concurrency: 4 })
  */
 export const copy = defineOperator({
   name: 'copy',
+  domain: 'example.com',
   controllers: [copies],
   permissions: [allow(['create', 'update', 'delete'], ConfigMap)],
 });

@@ -10,4 +10,9 @@ const greetings = controller(Greeting)
   });
 
 /** greeter writes a ConfigMap for every Greeting. */
-export const greeter = defineOperator({ name: 'greeter', resources: [Greeting], controllers: [greetings] });
+export const greeter = defineOperator({
+  name: 'greeter',
+  domain: 'example.com',
+  resources: [Greeting],
+  controllers: [greetings],
+});

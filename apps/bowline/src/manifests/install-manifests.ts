@@ -115,6 +115,7 @@ function webhooks({ settings, namespace }: InstallOptions, operator: Operator): 
   if (operator.webhooks.length === 0 || configurations === 'runtime') return [];
   const made = webhookConfigurations({
     operator: operator.name,
+    domain: operator.domain,
     webhooks: operator.webhooks,
     address: typeof reachedAt === 'object' ? reachedAt : loopback(settings),
     ownNamespace: namespace,

@@ -1,6 +1,12 @@
 import { type KubernetesObject, Namespace } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { type Client, installCustomResourceDefinitions, type Operator, rbacManifests } from '@bowline/runtime';
+import {
+  type Client,
+  installCustomResourceDefinitions,
+  type Operator,
+  operatorIdentity,
+  rbacManifests,
+} from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import type { Settings } from '../config/settings.ts';
 import { clusterName } from '../names.ts';
@@ -45,11 +51,10 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
     [{ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: MANAGER_NAMESPACE } }],
     signal,
   );
-  await installCustomResourceDefinitions(
-    admin,
-    operators.flatMap(({ resources }) => resources),
-    { signal },
-  );
+  for (const operator of operators) {
+    const fieldManager = operatorIdentity(operator).fieldManagers.crds;
+    await installCustomResourceDefinitions(admin, operator.resources, { signal, fieldManager });
+  }
   if (!isOwn) return;
   for (const operator of operators) {
     await applyObjects(admin, rightsOf(operator, manager), signal);

@@ -17,7 +17,7 @@ export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string
     const namespace = kind.id === Namespace.id ? metadata?.name : metadata?.namespace;
     return namespace !== undefined && MADE_UP.test(namespace) && !ours.has(namespace);
   };
-  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
     async list(kind, options) {
       const list = await client.list(kind, options);
       return { ...list, items: list.items.filter((item) => !isForeign(kind, item)) };
@@ -28,6 +28,7 @@ export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string
       }),
     guarded: (guard) => withoutOthersNamespaces(client.guarded(guard), ours),
     checked: (check) => withoutOthersNamespaces(client.checked(check), ours),
+    withFieldManager: (name) => withoutOthersNamespaces(client.withFieldManager(name), ours),
     onLeaseLane: () => withoutOthersNamespaces(client.onLeaseLane(), ours),
   };
   return new Proxy(client, {

@@ -23,6 +23,7 @@ import {
   Manager,
   type ManagerOptions,
   type Operator,
+  operatorIdentity,
   type RbacManifest,
   rbacManifests,
   type WebhookServing,
@@ -114,7 +115,10 @@ export async function runOperators(
   // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
-  await installCustomResourceDefinitions(c.admin, resources);
+  for (const operator of operators) {
+    const fieldManager = operatorIdentity(operator).fieldManagers.crds;
+    await installCustomResourceDefinitions(c.admin, operator.resources, { fieldManager });
+  }
   for (const owner of ownersOf(operators)) await untilMayOwn(c, owner, signal);
   const requests: string[] = [];
   const clients = new Map<string, Client>();

@@ -6,6 +6,7 @@ import { Cache } from '../cache/cache.ts';
 import { project, trigger } from '../cache/view.ts';
 import { createClient } from '../client/create-client.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { SmallApiServer } from '../manager/small-api-server.test-support.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { type Fields, type Log, silentLog } from '../observability/log.ts';
@@ -38,9 +39,9 @@ async function setUp(
   const clock = new VirtualClock();
   const metrics = createMetrics({ process: false });
   const client = createClient({ transport: server.transport() });
-  const cache = new Cache({ client });
+  const cache = new Cache({ client, pausedAnnotation: 'bowline.dev/paused' });
   const runner = new ControllerRunner(declared, {
-    operator: 'test',
+    identity: operatorIdentity({ name: 'test', domain: 'bowline.dev' }),
     instance: 'here',
     cache: cache as unknown as ControllerCache,
     clock,
