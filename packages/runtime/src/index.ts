@@ -55,6 +55,7 @@ export {
   isForbidden,
   isInvalid,
   isKindNotServed,
+  isNamespaceTerminating,
   isNotFound,
   isTooManyRequests,
   isUnauthorized,
