@@ -2,6 +2,7 @@ import type { KubernetesObject, Namespace, ServiceAccount } from '@bowline/kuber
 import {
   customResourceDefinition,
   type Operator,
+  operatorIdentity,
   rbacManifests,
   type WebhookAddress,
   type WebhookServing,
@@ -46,7 +47,11 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
   const { settings, namespace, perOperator = false } = options;
   const { operators } = settings;
   const groups = perOperator
-    ? operators.map((operator) => ({ name: `bowline-${operator.name}`, owner: operator.name, operators: [operator] }))
+    ? operators.map((operator) => ({
+        name: operatorIdentity(operator).objectName,
+        owner: operator.name,
+        operators: [operator],
+      }))
     : [{ name: 'bowline', owner: 'bowline', operators }];
   const manifests = [
     // One that operators work in is somebody's already.

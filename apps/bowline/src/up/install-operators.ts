@@ -4,6 +4,7 @@ import {
   type Client,
   installCustomResourceDefinitions,
   type Operator,
+  type OperatorId,
   operatorIdentity,
   rbacManifests,
 } from '@bowline/runtime';
@@ -21,12 +22,12 @@ const ROLE_POLL_MS = 20;
 export const MANAGER_NAMESPACE = 'bowline-system';
 
 /** accountOf is an operator's ServiceAccount as somebody who asks: by certificate, which does not expire in a day. */
-export function accountOf({ name }: Pick<Operator, 'name'>): {
+export function accountOf(operator: OperatorId): {
   readonly user: string;
   readonly groups: readonly string[];
 } {
   return {
-    user: `system:serviceaccount:${MANAGER_NAMESPACE}:bowline-${name}`,
+    user: `system:serviceaccount:${MANAGER_NAMESPACE}:${operatorIdentity(operator).objectName}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${MANAGER_NAMESPACE}`],
   };
 }
@@ -65,7 +66,6 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
 function rightsOf(operator: Operator, manager: ManagerConfig): readonly KubernetesObject[] {
   return rbacManifests(operator, {
     namespace: MANAGER_NAMESPACE,
-    serviceAccount: `bowline-${operator.name}`,
     name: clusterName(operator.name, MANAGER_NAMESPACE),
     webhooks: webhookServing(manager, { namespace: MANAGER_NAMESPACE, isBesideServer: true }, operator),
   });
