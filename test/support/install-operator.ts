@@ -8,7 +8,13 @@ import {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { installCustomResourceDefinitions, type Operator, rbacManifests, withConfig } from '@bowline/runtime';
+import {
+  installCustomResourceDefinitions,
+  type Operator,
+  operatorIdentity,
+  rbacManifests,
+  withConfig,
+} from '@bowline/runtime';
 
 const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   ServiceAccount,
@@ -30,11 +36,12 @@ export async function installOperator(
   operator: Operator,
   config?: unknown,
 ): ReturnType<Place['kubeconfig']> {
-  await installCustomResourceDefinitions(admin, operator.resources);
+  const { objectName, fieldManagers } = operatorIdentity(operator);
+  await installCustomResourceDefinitions(admin, operator.resources, { fieldManager: fieldManagers.crds });
   for (const manifest of rbacManifests(await withConfig(operator, config), { namespace })) {
     const kind = KINDS[manifest.kind ?? ''];
     if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
     await admin.create(kind, manifest);
   }
-  return kubeconfig({ serviceAccount: { namespace, name: `bowline-${operator.name}` } });
+  return kubeconfig({ serviceAccount: { namespace, name: objectName } });
 }

@@ -3,9 +3,9 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { allow, defineOperator, isAlreadyExists, keyed, project, slow } from '@bowline/runtime';
 
 /** On a source: the namespace that wants a copy of it. */
-export const COPY_TO = 'example.bowline.dev/copy-to';
+export const COPY_TO = 'example.com/copy-to';
 /** On a copy: the namespace of its source. It is how we know our own. */
-export const COPY_OF = 'example.bowline.dev/copy-of';
+export const COPY_OF = 'example.com/copy-of';
 
 /** What the cache keeps of a ConfigMap: who it is, and a hash instead of its values. */
 const summary = project(({ metadata = {}, data = {}, binaryData = {} }: ConfigMap) => {
@@ -64,11 +64,12 @@ const copies = keyed('copy', { concurrency: 4 })
   });
 
 /**
- * copy is an operator that copies ConfigMaps labelled `example.bowline.dev/copy-to: <namespace>` to that namespace. It is
+ * copy is an operator that copies ConfigMaps labelled `example.com/copy-to: <namespace>` to that namespace. It is
  * an example: it writes for anybody who may label a ConfigMap, without asking what else they may do.
  */
 export const copy = defineOperator({
   name: 'copy',
+  domain: 'example.com',
   controllers: [copies],
   permissions: [allow(['create', 'update', 'delete'], ConfigMap)],
 });

@@ -2,7 +2,7 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { appliedView, Cache, type Client, createWriter, informerLookup, type Written } from '@bowline/runtime';
 
 /** On a notice: it is how we know our own. */
-export const NOTICE = { 'example.bowline.dev/notice': 'yes' };
+export const NOTICE = { 'example.com/notice': 'yes' };
 
 /** Stands in the stored objects: another name would own their fields a second time. */
 const FIELD_MANAGER = 'example-notices';
@@ -20,7 +20,7 @@ export async function postNotices(
   const cache = new Cache({ client });
   // With our managed fields in it, the cache alone tells what would change: one list instead of a read for each notice.
   const view = appliedView<ConfigMap>(FIELD_MANAGER);
-  const notices = cache.informer(ConfigMap, { namespaces, labelSelector: 'example.bowline.dev/notice', view });
+  const notices = cache.informer(ConfigMap, { namespaces, labelSelector: 'example.com/notice', view });
   const end = new AbortController();
   const running = cache.run(AbortSignal.any([signal, end.signal]));
   try {

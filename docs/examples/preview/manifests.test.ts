@@ -4,14 +4,14 @@ import { manifests } from './manifests.ts';
 it('prints all that an administrator applies, in an order that works', () => {
   expect(manifests('shop/previews:1').map(({ kind, metadata }) => `${kind} ${metadata?.name}`)).toEqual([
     'Namespace previews',
-    'CustomResourceDefinition previews.example.bowline.dev',
+    'CustomResourceDefinition previews.example.com',
     'ServiceAccount previews',
-    'ClusterRole bowline-previews',
-    'ClusterRoleBinding bowline-previews',
-    'Role bowline-previews',
-    'RoleBinding bowline-previews',
+    'ClusterRole example-previews',
+    'ClusterRoleBinding example-previews',
+    'Role example-previews',
+    'RoleBinding example-previews',
     'Deployment previews',
     'Service previews-webhook',
-    'ValidatingWebhookConfiguration bowline-previews',
+    'ValidatingWebhookConfiguration example-previews',
   ]);
 });

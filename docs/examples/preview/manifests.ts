@@ -17,6 +17,7 @@ export function manifests(image: string): readonly KubernetesObject[] {
   const serviceAccount = 'previews';
   const { validating } = webhookConfigurations({
     operator: previews.name,
+    domain: previews.domain,
     webhooks: previews.webhooks,
     address: { service: { namespace, name: 'previews-webhook' } },
     ownNamespace: namespace,

@@ -8,6 +8,7 @@ import { Preview } from './preview.ts';
 /** previews runs copies of an application for pull requests. */
 export const previews = defineOperator({
   name: 'previews',
+  domain: 'example.com',
   resources: [Preview],
   controllers: [previewController],
   webhooks: [hosts],

@@ -3,7 +3,7 @@ import { defineResource, s } from '@bowline/runtime/resource';
 
 /** Preview is a running copy of an application, made for one pull request and gone when its time is over. */
 export const Preview = defineResource({
-  group: 'example.bowline.dev',
+  group: 'example.com',
   version: 'v1',
   kind: 'Preview',
   scope: 'Namespaced',

@@ -39,6 +39,7 @@ function receiver(onListening: GitOptions['onListening']): Service<GitDeps> {
 export function git({ headOf, onListening }: GitOptions): Operator {
   return defineOperator<GitDeps>({
     name: 'git',
+    domain: 'example.com',
     resources: [Checkout],
     controllers: [checkouts],
     setup: () => ({ pushes: new Pushes(), headOf }),

@@ -4,7 +4,7 @@ import { desiredPart, desiredSettings, marksOf, PART, type Part, SHOP } from './
 import { Shop } from './shop.ts';
 
 /** The operator's and the controller's name: what is written through `live` is written under the same name as the rest. */
-const fieldManager = fieldManagerOf('shops', 'shop');
+const fieldManager = fieldManagerOf({ name: 'shops', domain: 'example.com' }, 'shop');
 
 /** shopController keeps the settings and the two parts of every Shop, and takes them down in order. */
 export const shopController = controller(Shop)

@@ -5,9 +5,9 @@ import type { Shop } from './shop.ts';
 export type Part = 'front' | 'back';
 
 /** On everything of a shop: its name. */
-export const SHOP = 'example.bowline.dev/shop';
+export const SHOP = 'example.com/shop';
 /** On a Deployment: which part it is. */
-export const PART = 'example.bowline.dev/part';
+export const PART = 'example.com/part';
 
 /** marksOf are the labels by which a shop knows its settings, which it does not own. */
 export function marksOf(shop: Shop): Record<string, string> {

@@ -69,7 +69,7 @@ it('leaves everything where the deletion orphans', async () => {
   await untilReady(c, 'True', 'Reconciled');
   await c.admin.delete(Shop, { namespace: c.namespace, name: 'toys' }, { propagationPolicy: 'Orphan' });
   // The garbage collector, which has a finalizer of its own on it, looks for new kinds every 30 s only.
-  const isCleanedUp = ({ metadata }: Shop): boolean => !metadata?.finalizers?.includes('example.bowline.dev/finalizer');
+  const isCleanedUp = ({ metadata }: Shop): boolean => !metadata?.finalizers?.includes('example.com/finalizer');
   await c.untilList(Shop, {}, (items) => items.every(isCleanedUp));
   for (const name of ['toys-front', 'toys-back']) {
     expect(isTerminating(await c.admin.get(Deployment, { namespace: c.namespace, name }))).toBe(false);

@@ -6,4 +6,9 @@ import { Shop } from './shop.ts';
  * shops runs applications in two parts. It is an example: it writes, in their namespace, for anybody who may make a Shop, without
  * asking what else they may do.
  */
-export const shops = defineOperator({ name: 'shops', resources: [Shop], controllers: [shopController] });
+export const shops = defineOperator({
+  name: 'shops',
+  domain: 'example.com',
+  resources: [Shop],
+  controllers: [shopController],
+});

@@ -3,7 +3,7 @@ import { defineResource, s } from '@bowline/runtime/resource';
 
 /** Shop is an application in two parts, a front that serves and a back that it needs, with settings for both. */
 export const Shop = defineResource({
-  group: 'example.bowline.dev',
+  group: 'example.com',
   version: 'v1',
   kind: 'Shop',
   scope: 'Namespaced',

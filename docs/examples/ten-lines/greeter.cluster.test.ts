@@ -48,7 +48,7 @@ it('holds a Lease, and writes nothing after a restart', async () => {
   await c.admin.create(Greeting, wanted(c));
   const before = await c.until(Greeting, { name: 'a' }, ({ status }) => status?.conditions !== undefined);
   const child = await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'a' });
-  const lease = await c.admin.get(Lease, { namespace: c.managerNamespace, name: 'bowline-greeter' });
+  const lease = await c.admin.get(Lease, { namespace: c.managerNamespace, name: 'example-greeter' });
   expect(lease.spec?.holderIdentity).not.toBe('');
 
   await c.restart();
@@ -64,16 +64,16 @@ it('has no rights but those that follow from its declarations', () => {
     cluster: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-      { apiGroups: ['example.bowline.dev'], resources: ['greetings'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: ['example.bowline.dev'], resources: ['greetings/finalizers'], verbs: ['update'] },
-      { apiGroups: ['example.bowline.dev'], resources: ['greetings/status'], verbs: ['patch'] },
+      { apiGroups: ['example.com'], resources: ['greetings'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['example.com'], resources: ['greetings/finalizers'], verbs: ['update'] },
+      { apiGroups: ['example.com'], resources: ['greetings/status'], verbs: ['patch'] },
     ],
     own: [
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
       {
         apiGroups: ['coordination.k8s.io'],
         resources: ['leases'],
-        resourceNames: ['bowline-greeter'],
+        resourceNames: ['example-greeter'],
         verbs: ['get', 'update'],
       },
     ],

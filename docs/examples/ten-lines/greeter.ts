@@ -9,4 +9,9 @@ const greetings = controller(Greeting)
   });
 
 /** greeter writes a ConfigMap for every Greeting. */
-export const greeter = defineOperator({ name: 'greeter', resources: [Greeting], controllers: [greetings] });
+export const greeter = defineOperator({
+  name: 'greeter',
+  domain: 'example.com',
+  resources: [Greeting],
+  controllers: [greetings],
+});

@@ -2,7 +2,7 @@ import { defineResource, s } from '@bowline/runtime/resource';
 
 /** Greeting is a text that is wanted in a ConfigMap. */
 export const Greeting = defineResource({
-  group: 'example.bowline.dev',
+  group: 'example.com',
   version: 'v1',
   kind: 'Greeting',
   scope: 'Namespaced',

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 import { customResourceDefinition, rbacManifests } from '@bowline/runtime';
 import { greeter } from './greeter.ts';
 
-const namespace = 'bowline-system';
+const namespace = 'example-system';
 
 /** manifests is what an administrator applies: the CRD, and a ServiceAccount with exactly the rights that the greeter declares. */
 export const manifests: readonly KubernetesObject[] = [

@@ -7,6 +7,7 @@ const SECURED = 'example.com/secured';
 /** securedServices asks for a Certificate for every Service that is labelled `example.com/secured: "true"`. */
 export const securedServices = defineOperator({
   name: 'secured-services',
+  domain: 'example.com',
   controllers: [
     controller(Service, { name: 'secured-services', labelSelector: `${SECURED}=true` })
       .owns(Certificate)

@@ -1,6 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
 import { allow, defineOperator } from '@bowline/runtime';
 import { ConfigMapSync } from './api/config-map-sync.ts';
+import { OPERATOR } from './api/names.ts';
 import { AccessReviews } from './authorization/access-reviews.ts';
 import { REVIEW_PERMISSIONS } from './authorization/permissions.ts';
 import { config } from './config.ts';
@@ -14,7 +15,7 @@ import { review } from './webhooks/validate.ts';
 
 /** configMapSync is the operator: it keeps the copies of every ConfigMapSync as they should be. */
 export const configMapSync = defineOperator({
-  name: 'configmap-sync',
+  ...OPERATOR,
   resources: [ConfigMapSync],
   config,
   setup: ({ config, client, clock, metrics, namespace, namespaces, signal }): Deps => ({

@@ -8,7 +8,7 @@ import {
   type Permission,
   type SetupContext,
 } from '@bowline/runtime';
-import { NAMESPACE_ANNOTATIONS } from './api/names.ts';
+import { NAMESPACE_ANNOTATIONS, OPERATOR } from './api/names.ts';
 import { config } from './config.ts';
 import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
@@ -40,7 +40,7 @@ export interface JasmOptions {
 /** jasmWith is the operator with providers of one's own. */
 export function jasmWith(options: JasmOptions = {}): Operator {
   return defineOperator({
-    name: 'jasm',
+    ...OPERATOR,
     config,
     setup: (context: SetupContext<Config>): Deps => setUp(context, options),
     controllers: [watching.reconcile(reconcile), watchingPods.reconcile(checkAnnotation)],

@@ -119,7 +119,13 @@ test.each(rows)('$input → $code, and a text that names the thing and the way o
 describe('a certificate Secret that was damaged by hand', () => {
   const gate = validating(Site, { name: 'gate', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(() => admit());
   const sites = controller(Site).reconcile(() => {});
-  const operator = defineOperator({ name: 'bad-input', resources: [Site], controllers: [sites], webhooks: [gate] });
+  const operator = defineOperator({
+    name: 'bad-input',
+    domain: 'bowline.dev',
+    resources: [Site],
+    controllers: [sites],
+    webhooks: [gate],
+  });
 
   it.each([
     ['tls.key', 'tls.crt and tls.key are not a certificate with its key'],

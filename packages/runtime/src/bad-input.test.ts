@@ -128,7 +128,13 @@ const rows: readonly Row[] = [
     input: 'a sample that its schema refuses',
     attempt: () => {
       const sample = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 'a' }, spec: { size: 0 } };
-      return defineOperator({ name: 'sites', resources: [Site], controllers: [sites], samples: [sample] });
+      return defineOperator({
+        name: 'sites',
+        domain: 'bowline.dev',
+        resources: [Site],
+        controllers: [sites],
+        samples: [sample],
+      });
     },
     code: 'BOWLINE_OPERATOR_INVALID',
     says: ['its sample Site a is not valid: spec.size: Invalid value: 0', 'should be greater than or equal to 1'],

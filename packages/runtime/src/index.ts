@@ -1,7 +1,6 @@
 export { Cache, type CacheOptions, type InformerOptions } from './cache/cache.ts';
 export type { InformerHealth, InformerState, ReconnectReason } from './cache/health.ts';
 export type { Informer, InformerEvent, InformerHandler, ReadOptions } from './cache/informer.ts';
-export { PAUSED_ANNOTATION } from './cache/paused.ts';
 export { Reflector, type ReflectorOptions } from './cache/reflector.ts';
 export type { ReflectorStatus } from './cache/reflector-status.ts';
 export type { ReflectorTarget, Snapshot } from './cache/reflector-target.ts';
@@ -58,11 +57,19 @@ export {
   isForbidden,
   isInvalid,
   isKindNotServed,
+  isNamespaceTerminating,
   isNotFound,
   isTooManyRequests,
   isUnauthorized,
 } from './errors/api-error.ts';
 export { BowlineError, type BowlineErrorOptions } from './errors/bowline-error.ts';
+export {
+  fieldManagerOf,
+  MANAGED_BY,
+  type OperatorId,
+  type OperatorIdentity,
+  operatorIdentity,
+} from './identity/operator-identity.ts';
 export { certificateCredentials, tokenCredentials } from './kubeconfig/credentials.ts';
 export { type InClusterOptions, inClusterConfig, isInCluster } from './kubeconfig/in-cluster.ts';
 export { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig/kubeconfig.ts';
@@ -204,7 +211,6 @@ export { type ConditionStatus, type ConditionUpdate, findCondition, mergeConditi
 export { type Deletion, type DeletionMode, deletionOf } from './writing/deletion.ts';
 export type { EventMessage, EventReport, EventSubject } from './writing/event.ts';
 export { EventRecorder, type EventRecorderOptions } from './writing/event-recorder.ts';
-export { fieldManagerOf, MANAGED_BY } from './writing/field-manager.ts';
 export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from './writing/finalizers.ts';
 export type { Written } from './writing/guarded-apply.ts';
 export type { Removed } from './writing/guarded-delete.ts';

@@ -171,7 +171,7 @@ class Stage implements AsyncDisposable {
     const { admin } = this;
     const webhooks = shipWebhooks('chart');
     const metadata = { namespace: OWN, name: OPERATOR };
-    const rules = webhookRules({ operator: OPERATOR, webhooks });
+    const rules = webhookRules({ operator: OPERATOR, domain: 'bowline.dev', webhooks });
     const subjects = [{ kind: 'ServiceAccount', ...metadata }];
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', name: OPERATOR };
     await admin.create(ServiceAccount, { metadata });
@@ -184,7 +184,13 @@ class Stage implements AsyncDisposable {
       roleRef: { ...roleRef, kind: 'ClusterRole' },
     });
     const address = { url: this.#url() };
-    const wanted = webhookConfigurations({ operator: OPERATOR, webhooks, ownNamespace: OWN, address });
+    const wanted = webhookConfigurations({
+      operator: OPERATOR,
+      domain: 'bowline.dev',
+      webhooks,
+      ownNamespace: OWN,
+      address,
+    });
     if (wanted.validating) await admin.create(ValidatingWebhookConfiguration, wanted.validating);
     if (wanted.mutating) await admin.create(MutatingWebhookConfiguration, wanted.mutating);
   }

@@ -46,6 +46,7 @@ export class Replica {
     const caching = cache.run(stop.signal);
     const webhooks = await startWebhooks({
       operator: OPERATOR,
+      domain: 'bowline.dev',
       webhooks: shipWebhooks(name),
       namespace,
       client,

@@ -123,6 +123,7 @@ let writing: Promise<unknown> = Promise.resolve();
 
 const operator = defineOperator({
   name: 'election-proof',
+  domain: 'bowline.dev',
   permissions: [allow(['patch'], ConfigMap)],
   setup: (context) => ({ client: context.client }),
   services: [

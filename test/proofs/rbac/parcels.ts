@@ -71,6 +71,7 @@ const counted = mutating(Parcel, { name: 'counted', operations: ['CREATE'], fail
 /** parcels declares every kind of right that can be declared and that no example needs. */
 export const parcels = defineOperator({
   name: 'parcels',
+  domain: 'bowline.dev',
   resources: [Parcel],
   controllers: [parcelController],
   webhooks: [counted],

@@ -3,11 +3,11 @@ import { operatorsIn, scenarios, unproved } from './scenarios.ts';
 
 it('finds the operators that a source text exports', () => {
   const source = `
-export const first = defineOperator({ name: 'first', controllers: [] });
+export const first = defineOperator({ name: 'first', domain: 'bowline.dev', controllers: [] });
 export const second: Operator = defineOperator({
-  name: 'second',
+  name: 'second', domain: 'bowline.dev',
 });
-const hidden = defineOperator({ name: 'hidden' });
+const hidden = defineOperator({ name: 'hidden' , domain: 'bowline.dev'});
 `;
   expect(operatorsIn(source)).toEqual(['first', 'second']);
 });

@@ -1,3 +1,10 @@
+import { type OperatorIdentity, operatorIdentity } from '@bowline/runtime';
+
+/** identityOf is what an operator of the suite is called in a cluster. */
+export function identityOf(operator: string): OperatorIdentity {
+  return operatorIdentity({ name: operator, domain: 'bowline.dev' });
+}
+
 /** DEFAULT_NAMESPACE is where an install is that names no other namespace. */
 export const DEFAULT_NAMESPACE = 'bowline-system';
 
@@ -6,5 +13,6 @@ export const DEFAULT_NAMESPACE = 'bowline-system';
  * namespace is part of it, so that two installs in one cluster do not take each other's; the usual one is left out.
  */
 export function clusterName(operator: string, namespace: string): string {
-  return namespace === DEFAULT_NAMESPACE ? `bowline-${operator}` : `bowline-${operator}-${namespace}`;
+  const { objectName } = identityOf(operator);
+  return namespace === DEFAULT_NAMESPACE ? objectName : `${objectName}-${namespace}`;
 }

@@ -2,6 +2,7 @@ import type { KubernetesObject, Namespace, ServiceAccount } from '@bowline/kuber
 import {
   customResourceDefinition,
   type Operator,
+  operatorIdentity,
   rbacManifests,
   type WebhookAddress,
   type WebhookServing,
@@ -54,7 +55,7 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
     return { name, owner, operators: chosen, install };
   };
   const groups = perOperator
-    ? operators.map((operator) => groupOf(`bowline-${operator.name}`, operator.name, [operator]))
+    ? operators.map((operator) => groupOf(operatorIdentity(operator).objectName, operator.name, [operator]))
     : [groupOf('bowline', 'bowline', operators)];
   const manifests = [
     // One that operators work in is somebody's already.
@@ -129,6 +130,7 @@ function webhooks({ settings, namespace }: InstallOptions, operator: Operator): 
   if (operator.webhooks.length === 0 || configurations === 'runtime') return [];
   const made = webhookConfigurations({
     operator: operator.name,
+    domain: operator.domain,
     webhooks: operator.webhooks,
     address: typeof reachedAt === 'object' ? reachedAt : loopback(settings),
     ownNamespace: namespace,

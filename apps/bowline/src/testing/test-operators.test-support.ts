@@ -42,6 +42,7 @@ function textController(kind: typeof Badge) {
 /** badge has everything that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a command. */
 export const badge = defineOperator({
   name: 'badge',
+  domain: 'bowline.dev',
   resources: [Badge],
   config: s.object({
     shout: s.boolean().default(false).describe('Write in capitals.'),
@@ -93,6 +94,7 @@ export const badge = defineOperator({
 /** medal is a third, for its kind alone. */
 const medal = defineOperator({
   name: 'medal',
+  domain: 'bowline.dev',
   resources: [Medal],
   setup: () => ({ shout: false }),
   controllers: [textController(Medal)],
@@ -104,6 +106,7 @@ const medal = defineOperator({
 /** sticker is a second operator, with a setting of the same name as one of badge's, rights that follow from another, and no kinds. */
 export const sticker = defineOperator({
   name: 'sticker',
+  domain: 'bowline.dev',
   config: s.object({ shout: s.boolean().default(false), glue: s.enum(['weak', 'strong']).default('weak') }),
   local: { config: { glue: 'strong' }, warning: 'glue is strong' },
   permissions: ({ glue }) => (glue === 'strong' ? [allow(['delete'], ConfigMap)] : []),
@@ -124,6 +127,7 @@ const Ghost = defineResource({
 /** ghost is an operator whose kind no cluster has. */
 const ghost = defineOperator({
   name: 'ghost',
+  domain: 'bowline.dev',
   resources: [Ghost],
   controllers: [controller(Ghost).reconcile(() => {})],
 });

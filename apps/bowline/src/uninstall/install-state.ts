@@ -19,7 +19,7 @@ import {
 import type { Client } from '@bowline/runtime';
 import { parse } from 'yaml';
 import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
-import { clusterName } from '../install/names.ts';
+import { clusterName, identityOf } from '../install/names.ts';
 
 /** Found is an object of the cluster, of which the metadata is known. */
 export interface Found {
@@ -118,7 +118,7 @@ async function runWithoutInstall(
 ): Promise<readonly InstalledWorkload[]> {
   const running: InstalledWorkload[] = [];
   for (const operator of known) {
-    const name = leaseName(operator);
+    const name = identityOf(operator).objectName;
     const { items } = await client.list(Lease, { fieldSelector: `metadata.name=${name}`, signal });
     for (const { metadata, spec } of items) {
       const namespace = metadata?.namespace ?? '';
@@ -128,10 +128,6 @@ async function runWithoutInstall(
     }
   }
   return running;
-}
-
-function leaseName(operator: string): string {
-  return `bowline-${operator}`;
 }
 
 /** What operators make for themselves while they run has names that follow from theirs. */
@@ -148,10 +144,11 @@ async function madeAtRunTime(
       const object = await client.find(resource, key, { signal });
       const labels = object?.metadata?.labels;
       // Somebody else's of that name is not ours; one that was installed has been found by its label.
-      const isOurs = labels?.['webhook.bowline.dev/operator'] === operator && labels[INSTALLED_IN] === undefined;
+      const isOurs =
+        labels?.[identityOf(operator).labels.webhooksOf] === operator && labels[INSTALLED_IN] === undefined;
       if (object && isOurs) found.push(named(resource, object, label));
     }
-    const lease = await client.find(Lease, { namespace, name: leaseName(operator) }, { signal });
+    const lease = await client.find(Lease, { namespace, name: identityOf(operator).objectName }, { signal });
     if (lease) found.push(named(Lease, lease, label));
   }
   return found;

@@ -19,6 +19,7 @@ const Ribbon = defineResource({
 async function upIn(c: Cluster, sample: Sample, ...options: string[]): Promise<Ended & { readonly asked: string[] }> {
   const ribbon = defineOperator({
     name: 'ribbon',
+    domain: 'bowline.dev',
     resources: [Ribbon],
     controllers: [controller(Ribbon).reconcile(() => {})],
     samples: [sample],

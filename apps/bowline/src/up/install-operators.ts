@@ -1,6 +1,13 @@
 import { type KubernetesObject, Namespace } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { type Client, installCustomResourceDefinitions, type Operator, rbacManifests } from '@bowline/runtime';
+import {
+  type Client,
+  installCustomResourceDefinitions,
+  type Operator,
+  type OperatorId,
+  operatorIdentity,
+  rbacManifests,
+} from '@bowline/runtime';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import type { Settings } from '../config/settings.ts';
 import { clusterName } from '../install/names.ts';
@@ -15,12 +22,12 @@ const ROLE_POLL_MS = 20;
 export const MANAGER_NAMESPACE = 'bowline-system';
 
 /** accountOf is an operator's ServiceAccount as somebody who asks: by certificate, which does not expire in a day. */
-export function accountOf({ name }: Pick<Operator, 'name'>): {
+export function accountOf(operator: OperatorId): {
   readonly user: string;
   readonly groups: readonly string[];
 } {
   return {
-    user: `system:serviceaccount:${MANAGER_NAMESPACE}:bowline-${name}`,
+    user: `system:serviceaccount:${MANAGER_NAMESPACE}:${operatorIdentity(operator).objectName}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${MANAGER_NAMESPACE}`],
   };
 }
@@ -45,11 +52,10 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
     [{ apiVersion: 'v1', kind: Namespace.kind, metadata: { name: MANAGER_NAMESPACE } }],
     signal,
   );
-  await installCustomResourceDefinitions(
-    admin,
-    operators.flatMap(({ resources }) => resources),
-    { signal },
-  );
+  for (const operator of operators) {
+    const fieldManager = operatorIdentity(operator).fieldManagers.crds;
+    await installCustomResourceDefinitions(admin, operator.resources, { signal, fieldManager });
+  }
   if (!isOwn) return;
   for (const operator of operators) {
     await applyObjects(admin, rightsOf(operator, manager), signal);
@@ -60,7 +66,6 @@ export async function installOperators({ cluster, settings, signal }: InstallInp
 function rightsOf(operator: Operator, manager: ManagerConfig): readonly KubernetesObject[] {
   return rbacManifests(operator, {
     namespace: MANAGER_NAMESPACE,
-    serviceAccount: `bowline-${operator.name}`,
     name: clusterName(operator.name, MANAGER_NAMESPACE),
     webhooks: webhookServing(manager, { namespace: MANAGER_NAMESPACE, isBesideServer: true }, operator),
   });

@@ -1,6 +1,6 @@
 import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { type Client, type Operator, type ShownState, show } from '@bowline/runtime';
+import { type Client, fieldManagerOf, type Operator, type ShownState, show } from '@bowline/runtime';
 
 /** ObjectState is what people want to know of an object. */
 export interface ObjectState extends ShownState {
@@ -142,7 +142,7 @@ export class WatchedObjects {
     const { involvedObject: about, reason = '', message = '', lastTimestamp, eventTime, metadata } = event;
     // The name that stands in an event is that of the controller: what others say of an object is left out.
     const { reportingComponent = '' } = event;
-    if (!this.#operators.some(({ name }) => reportingComponent.startsWith(`bowline-${name}-`))) return;
+    if (!this.#operators.some((operator) => reportingComponent.startsWith(fieldManagerOf(operator, '')))) return;
     this.#happenings.push({
       at: String(eventTime ?? lastTimestamp ?? metadata.creationTimestamp ?? ''),
       isWarning: event.type === 'Warning',

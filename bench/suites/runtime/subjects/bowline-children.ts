@@ -66,6 +66,7 @@ const controllers = {
 
 const operator = defineOperator({
   name: 'bench-children',
+  domain: 'bowline.dev',
   resources: [Batch],
   controllers: [controllers[input.options.verb === 'ensure' ? 'ensure' : 'apply']],
 });

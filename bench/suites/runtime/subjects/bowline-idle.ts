@@ -23,6 +23,7 @@ const reconciled = new Promise<void>((resolve) => {
 
 const operator = defineOperator({
   name: 'bench-idle',
+  domain: 'bowline.dev',
   controllers: [
     keyed('idle')
       .watches(ConfigMap, { map })

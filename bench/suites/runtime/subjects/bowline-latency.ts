@@ -35,6 +35,7 @@ function sinceSent(data: Readonly<Record<string, string>> | undefined, nowMs: nu
 
 const operator = defineOperator({
   name: 'bench-latency',
+  domain: 'bowline.dev',
   controllers: [
     controller(ConfigMap, { name: 'latency', namespaces: [namespace] }).reconcile(({ object }) => {
       begins.set(object.metadata?.resourceVersion ?? '', sinceSent(object.data, performance.now()));

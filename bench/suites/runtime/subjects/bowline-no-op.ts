@@ -22,6 +22,7 @@ let enqueue: ((key: ObjectKey) => void) | undefined;
 
 const operator = defineOperator({
   name: 'bench-no-op',
+  domain: 'bowline.dev',
   resources: [Batch],
   controllers: [
     controller(Batch, { name: 'no-op', namespaces: [namespace], concurrency: 1 })

@@ -15,6 +15,7 @@ const reached = new Promise<void>((resolve) => {
 
 const operator = defineOperator({
   name: 'bench-operator',
+  domain: 'bowline.dev',
   controllers: [
     controller(ConfigMap, { name: 'look' }).reconcile(() => {
       seen += 1;

@@ -18,6 +18,7 @@ let onDone: () => void = () => {};
 
 const operator = defineOperator({
   name: 'bench-overhead',
+  domain: 'bowline.dev',
   controllers: [
     controller(ConfigMap, { name: 'overhead' }).reconcile((context) => {
       if (enqueue === undefined || keys.length < objects) {

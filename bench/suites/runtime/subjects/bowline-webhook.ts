@@ -18,6 +18,7 @@ const stop = new AbortController();
 const webhook = validating(ConfigMap, { name: 'look', operations: ['CREATE', 'UPDATE'] }).handle(() => admit());
 const webhooks = await startWebhooks({
   operator: 'bench-webhook',
+  domain: 'bowline.dev',
   webhooks: [webhook],
   namespace: 'default',
   client: opened.client,

@@ -11,6 +11,7 @@ export const ConfigMapSync = defineResource({
   kind: 'ConfigMapSync',
   scope: 'Namespaced',
   shortNames: ['cms', 'cmsync'],
+  categories: ['bowline'],
   description: 'ConfigMapSync keeps copies of a ConfigMap in other namespaces as they should be.',
   spec,
   status,

@@ -1,5 +1,8 @@
 import { shortName } from '@bowline/machinery';
 
+/** OPERATOR is who the operator is. Its Lease, field managers and other names follow from it. They are API. */
+export const OPERATOR = { name: 'configmap-sync', domain: 'bowline.dev' } as const;
+
 /** GROUP is the API group of the kinds; its labels, annotations and the finalizer begin with it. They are API. */
 export const GROUP = 'sync.bowline.dev';
 

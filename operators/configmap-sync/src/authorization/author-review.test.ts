@@ -1,10 +1,12 @@
 import { webhookConfigurations, webhookFullName } from '@bowline/runtime';
 import { describe, expect, test } from 'vitest';
+import { OPERATOR } from '../api/names.ts';
 import { review } from '../webhooks/validate.ts';
 import { isAuthorReviewed, REVIEW_WEBHOOK, type ReviewConfiguration } from './author-review.ts';
 
 const installed = webhookConfigurations({
-  operator: 'configmap-sync',
+  operator: OPERATOR.name,
+  domain: OPERATOR.domain,
   webhooks: [review],
   address: { service: { namespace: 'system', name: 'webhook' } },
   ownNamespace: 'system',
@@ -21,7 +23,7 @@ const isReviewed = (configuration: ReviewConfiguration | undefined, name = 'team
 
 describe('isAuthorReviewed', () => {
   test('holds where the configuration that we render is installed', () => {
-    expect(webhookFullName('configmap-sync', review)).toBe(REVIEW_WEBHOOK);
+    expect(webhookFullName(OPERATOR, review)).toBe(REVIEW_WEBHOOK);
     expect(isReviewed(installed)).toBe(true);
     expect(isReviewed(installed, 'kube-system')).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { keyOf } from '@bowline/kubernetes';
 import { fieldManagerOf } from '@bowline/runtime';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import { REQUESTS } from '../api/names.ts';
+import { OPERATOR, REQUESTS } from '../api/names.ts';
 import type { CopyTools } from '../copies/copy-requests.ts';
 import { ownerText } from '../copies/ownership.ts';
 import type { CopyRules } from '../copies/plan-copy.ts';
@@ -9,7 +9,7 @@ import type { WriteCopiesOptions } from '../copies/write-copies.ts';
 import type { SyncContext } from './watching.ts';
 
 /** FIELD_MANAGER owns what we write in copies. It is API. */
-export const FIELD_MANAGER = fieldManagerOf('configmap-sync', 'configmapsync');
+export const FIELD_MANAGER = fieldManagerOf(OPERATOR, 'configmapsync');
 
 /** copyTools are what writing copies needs of a run. */
 export function copyTools({ live, clock, log, get }: SyncContext): CopyTools {

@@ -1,4 +1,4 @@
-import { keyOf, keyString } from '@bowline/kubernetes';
+import { keyOf, keyString, Namespace } from '@bowline/kubernetes';
 import { BowlineError } from '@bowline/runtime';
 import type { Spec } from '../api/config-map-sync.ts';
 import type { CopyView } from '../copies/copy-view.ts';
@@ -27,10 +27,15 @@ export async function releaseUnwanted(
   return first === undefined ? undefined : { count: failures.length, message: first };
 }
 
-/** unwantedCopies are the copies of a ConfigMapSync that are no targets. */
+/** unwantedCopies are the copies of a ConfigMapSync that are no targets. Those in a namespace that is being deleted go with it. */
 export function unwantedCopies(context: SyncContext, targets: readonly Target[]): readonly CopyView[] {
   const wanted = new Set(targets.map(keyString));
-  return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)));
+  return copiesOf(context).filter((copy) => !wanted.has(keyString(copy)) && !isNamespaceGoing(context, copy));
+}
+
+function isNamespaceGoing({ get, deps }: SyncContext, { namespace }: CopyView): boolean {
+  if (deps.namespaces) return false;
+  return get(Namespace, { name: namespace })?.metadata.deletionTimestamp !== undefined;
 }
 
 /** copiesOf are the copies that this very ConfigMapSync made or took over: labels outlive it, and anybody may write them. */

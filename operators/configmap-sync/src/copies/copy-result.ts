@@ -1,4 +1,4 @@
-import { BowlineError, isForbidden, isNotFound } from '@bowline/runtime';
+import { BowlineError, isForbidden, isNamespaceTerminating, isNotFound } from '@bowline/runtime';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyView } from './copy-view.ts';
 import type { Obstacle } from './plan-copy.ts';
@@ -68,10 +68,8 @@ export function failed(target: Target, error: unknown, before: CopyView | undefi
 function obstacleOf(error: unknown): Obstacle {
   // A copy that vanishes is made anew: what cannot be found is the namespace.
   if (isNotFound(error)) return NAMESPACE_MISSING;
-  if (isForbidden(error)) {
-    const isTerminating = error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
-    return isTerminating ? NAMESPACE_TERMINATING : { state: 'Failed', reason: 'Forbidden', message: error.message };
-  }
+  if (isNamespaceTerminating(error)) return NAMESPACE_TERMINATING;
+  if (isForbidden(error)) return { state: 'Failed', reason: 'Forbidden', message: error.message };
   const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
   return { state: 'Failed', reason: 'WriteFailed', message };
 }

@@ -1,5 +1,6 @@
 import { keyString } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
+import { isNamespaceTerminating } from '@bowline/runtime';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyTools } from './copy-requests.ts';
 import { type CopyResult, failed, problemOf, stopped } from './copy-result.ts';
@@ -31,6 +32,8 @@ export async function writeCopies(
   // Not the copies' fault: nothing is said of them.
   signal.throwIfAborted();
   for (const { item, error } of failures) {
+    // The cache has yet to show that its namespace is being deleted: then it is no longer selected.
+    if (item.selected && isNamespaceTerminating(error)) continue;
     tools.log.warn('a copy could not be written', { copy: keyString(item), error });
     results.set(item, failed(item, error, tools.find(item)));
   }

@@ -16,11 +16,12 @@ export function countingWrites(client: Client, inFlight: InFlight): Client {
       inFlight.now--;
     }
   };
-  const replaced: Pick<Client, 'create' | 'delete' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+  const replaced: Pick<Client, 'create' | 'delete' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
     create: (kind, object, options) => counted(client.create(kind, object, options)),
     delete: (kind, key, options) => counted(client.delete(kind, key, options)),
     guarded: (guard) => countingWrites(client.guarded(guard), inFlight),
     checked: (check) => countingWrites(client.checked(check), inFlight),
+    withFieldManager: (name) => countingWrites(client.withFieldManager(name), inFlight),
     onLeaseLane: () => client.onLeaseLane(),
   };
   return new Proxy(client, {

@@ -52,12 +52,12 @@ describe('resolveTargets', () => {
     [
       'a selector',
       { destinationSelector: { matchExpressions: [{ key: 'team', operator: 'Exists' }] } },
-      ['blue/settings*', 'going/settings* NamespaceTerminating', 'red/settings*'],
+      ['blue/settings*', 'red/settings*'],
     ],
     [
       'an empty selector, without the source and what is excluded',
       { destinationSelector: {} },
-      ['blue/settings*', 'going/settings* NamespaceTerminating', 'red/settings*'],
+      ['blue/settings*', 'red/settings*'],
     ],
     [
       'a selector beside the source under another name',

@@ -40,7 +40,7 @@ export type TargetSpec = Pick<
 /**
  * resolveTargets is every ConfigMap that a spec asks to be a copy: each once, never the source itself, by namespace and
  * name. Without namespaces (they are not visible) a selector chooses nothing, and named destinations are taken to exist. A
- * selected namespace that is being deleted stays a target, so that nothing is removed from it that goes by itself.
+ * selector never chooses a namespace that is being deleted: nothing can be created there.
  */
 export function resolveTargets(spec: TargetSpec, namespaces: readonly NamespaceView[] | undefined): readonly Target[] {
   const targets = new Map<string, Target>();
@@ -56,7 +56,7 @@ export function resolveTargets(spec: TargetSpec, namespaces: readonly NamespaceV
     } else add({ namespace, name, selected: false, ...terminating(found) });
   }
   for (const namespace of selectedNamespaces(spec, namespaces ?? [])) {
-    add({ namespace: namespace.name, name: targetName(spec), selected: true, ...terminating(namespace) });
+    add({ namespace: namespace.name, name: targetName(spec), selected: true });
   }
   return [...targets.values()].sort((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name));
 }
@@ -79,7 +79,7 @@ function selectedNamespaces(spec: TargetSpec, namespaces: readonly NamespaceView
   if (spec.destinationSelector === undefined) return [];
   const selector = labelSelector(spec.destinationSelector);
   const isExcluded = anyGlob(spec.excludeNamespaces);
-  return namespaces.filter(({ name, labels }) => selector.matches(labels) && !isExcluded(name));
+  return namespaces.filter((each) => !each.terminating && selector.matches(each.labels) && !isExcluded(each.name));
 }
 
 function terminating(namespace: NamespaceView | undefined): Pick<Target, 'problem'> {

@@ -17,6 +17,7 @@ const sync = (change: SpecChange = {}, name = 'sync'): ConfigMapSync =>
 /** Reviews the authors of every namespace but `bowline-system`. */
 const { validating: configuration } = webhookConfigurations({
   operator: 'configmap-sync',
+  domain: 'bowline.dev',
   webhooks: [review],
   address: { url: 'https://127.0.0.1' },
   ownNamespace: 'bowline-system',

@@ -1,3 +1,11 @@
+import { operatorIdentity } from '@bowline/runtime';
+
+/** OPERATOR is who the operator is. Its Lease, field managers and other names follow from it. They are API. */
+export const OPERATOR = { name: 'jasm', domain: 'bowline.dev' } as const;
+
+/** PAUSED, set to "true" on a Secret, makes the operator leave that Secret alone. */
+export const PAUSED: string = operatorIdentity(OPERATOR).annotations.paused;
+
 /** PREFIX begins every label and annotation of the operator. They are API. */
 export const PREFIX = 'jasm.codnod.io';
 

@@ -38,6 +38,7 @@ it('finds a value in all its forms', () => {
 /** tattling denies Secrets whose name begins so, and quotes them. */
 const tattling = defineOperator({
   name: 'tattling',
+  domain: 'bowline.dev',
   controllers: [],
   webhooks: [
     validating(Secret, { name: 'tattling', operations: ['CREATE', 'UPDATE'] }).handle(({ object }) => {

@@ -16,10 +16,11 @@ export class ExpiringWatches {
 
   /** through is the client as the operator gets it. */
   through(client: Client): Client {
-    const replaced: Pick<Client, 'watch' | 'guarded' | 'checked'> = {
+    const replaced: Pick<Client, 'watch' | 'guarded' | 'checked' | 'withFieldManager'> = {
       watch: (kind, options) => this.#watch(client, kind, options),
       guarded: (guard) => this.through(client.guarded(guard)),
       checked: (check) => this.through(client.checked(check)),
+      withFieldManager: (name) => this.through(client.withFieldManager(name)),
     };
     return new Proxy(client, {
       get(target, name) {

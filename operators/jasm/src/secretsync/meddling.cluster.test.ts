@@ -6,11 +6,12 @@ import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-suppo
 
 /** meddled is a client whose Secrets are changed on their way, as by a mutating webhook. */
 function meddled(client: Client): Client {
-  const replaced: Pick<Client, 'create' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+  const replaced: Pick<Client, 'create' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
     create: (kind, object, options) =>
       client.create(kind, kind.kind === Secret.kind ? withKey(object) : object, options),
     guarded: (guard) => meddled(client.guarded(guard)),
     checked: (check) => meddled(client.checked(check)),
+    withFieldManager: (name) => meddled(client.withFieldManager(name)),
     onLeaseLane: () => meddled(client.onLeaseLane()),
   };
   return new Proxy(client, {

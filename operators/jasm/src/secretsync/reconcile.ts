@@ -11,7 +11,7 @@ import { restartServed } from './restart-served.ts';
 import { chooseServing } from './serving.ts';
 import { spread } from './spread.ts';
 import { markOnly, readAndWrite, type SyncWork, settle } from './sync-secret.ts';
-import { canJudge, judge, type Verdict } from './verdict.ts';
+import { canJudge, isNamespaceGoing, judge, type Verdict } from './verdict.ts';
 import type { SecretContext } from './watching.ts';
 
 /** How soon it is looked again for a namespace; when it is seen, that is a reason to run too. */
@@ -23,6 +23,7 @@ export async function reconcile(context: SecretContext): Promise<ReconcileResult
   deps.memory.begin(() => list(Pod), deps.instants.monotonic());
   const [first, ...others] = findAskers(context);
   if (!first) return deleteUnasked(context);
+  if (isNamespaceGoing(context)) return undefined;
   return canJudge(context) ? serve(context, [first, ...others]) : { requeueAfterMs: UNSEEN_MS };
 }
 

@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '@bowline/kubernetes';
-import { changed, PAUSED_ANNOTATION, project } from '@bowline/runtime';
-import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
+import { changed, project } from '@bowline/runtime';
+import {
+  CONSENT_ANNOTATIONS,
+  MANAGED_BY,
+  OUR_MANAGERS,
+  PAUSED,
+  SECRET_ANNOTATIONS,
+  SECRET_LABELS,
+} from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 import { formatKeys, parseKeys } from './managed-keys.ts';
 
@@ -59,7 +66,7 @@ export function viewOfSecret({ metadata = {}, data = {}, type = DEFAULT_TYPE, im
     uid,
     resourceVersion,
     isTerminating: metadata.deletionTimestamp !== undefined,
-    isPaused: annotations[PAUSED_ANNOTATION] === 'true',
+    isPaused: annotations[PAUSED] === 'true',
     isImmutable: immutable === true,
     type,
     isOurs,

@@ -18,6 +18,11 @@ export function canJudge({ key, get, list }: Pick<SecretContext, 'key' | 'get' |
   return get(Namespace, { name: targetOf({ key }).namespace }) !== undefined || list(Namespace).length === 0;
 }
 
+/** isNamespaceGoing is whether the namespace is being deleted: then nothing can be written there, and nobody waits for it. */
+export function isNamespaceGoing({ key, get }: Pick<SecretContext, 'key' | 'get'>): boolean {
+  return get(Namespace, { name: targetOf({ key }).namespace })?.metadata.deletionTimestamp !== undefined;
+}
+
 /** judge decides whether a request may have what it asks for. Asked in every run: rights that are taken away count at once. */
 export function judge(context: SecretContext, request: SecretSyncRequest): Verdict {
   const { get, deps } = context;

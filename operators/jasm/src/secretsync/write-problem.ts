@@ -1,4 +1,4 @@
-import { ApiError } from '@bowline/runtime';
+import { ApiError, isNamespaceTerminating } from '@bowline/runtime';
 import type { WantedSecret } from './desired.ts';
 import type { Problem } from './problem.ts';
 
@@ -26,7 +26,7 @@ export function writeProblem(
 }
 
 function saidBy(error: ApiError, data: WantedSecret['data'] | undefined): string {
-  if (error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) return 'its namespace is being deleted';
+  if (isNamespaceTerminating(error)) return 'its namespace is being deleted';
   if (error.status === 422) {
     // Without the values nobody can tell whether they are in the names of fields.
     const fields = data ? error.causes.map(({ field = '', reason = '' }) => `${field} (${reason})`) : [];

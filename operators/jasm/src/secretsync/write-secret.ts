@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '@bowline/kubernetes';
 import { type Clock, formatTime } from '@bowline/machinery';
 import { fieldManagerOf, type LiveClient } from '@bowline/runtime';
+import { OPERATOR } from '../api/names.ts';
 import {
   contentPatch,
   isMarked,
@@ -18,7 +19,7 @@ import { type SecretView, viewOfSecret } from './secret-view.ts';
 import { writeProblem } from './write-problem.ts';
 
 /** FIELD_MANAGER owns what we write in Secrets. It is API. */
-export const FIELD_MANAGER = fieldManagerOf('jasm', 'secrets');
+export const FIELD_MANAGER = fieldManagerOf(OPERATOR, 'secrets');
 
 /** Deed is what was done to a Secret. */
 export type Deed = 'created' | 'updated' | 'repaired' | 'marked' | 'nothing';

@@ -21,6 +21,7 @@ export function nodeAgentOperator(parts: AgentParts): Operator {
   const { name, wire, heartbeatMs, addresses, logPort, onReported } = parts;
   return defineOperator({
     name: 'node-agent',
+    domain: 'bowline.dev',
     setup: ({ client, log }): AgentDeps => ({
       heartbeats: new Heartbeats({ client, wire, log, intervalMs: heartbeatMs }),
       addresses,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -11,11 +10,13 @@ import {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { type Client, isNotFound } from '@bowline/runtime';
+import { type Client, isNotFound, type Operator } from '@bowline/runtime';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import { type Steering, steering } from '../node-agent/steer.ts';
+import { lendControlPlane } from './own-control-plane.ts';
+import { OwnNames } from './own-names.ts';
 import { CLUSTER_LABEL } from './own-namespaces.ts';
 import { type OperatorsOptions, type RunningOperators, runOperators } from './run-operators.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
@@ -23,8 +24,14 @@ import { type Selection, type UntilOptions, until, untilGone, untilList } from '
 
 /** ClusterOptions shapes a test's corner of a control plane. */
 export interface ClusterOptions {
-  /** Defaults to the one that the test run shares. */
+  /** Defaults to what `isolation` says. */
   readonly controlPlane?: ControlPlaneAccess | undefined;
+  /**
+   * `shared`: the control plane of the test run, with namespaces of its own; objects with generated names of other tests are hidden
+   * from its operators. `control-plane`: one that no other test uses at the same time, and that is empty, for fixed names outside
+   * namespaces. Defaults to `control-plane` where an operator has a cluster-scoped kind, and else to `shared`.
+   */
+  readonly isolation?: 'shared' | 'control-plane' | undefined;
   /** What its names begin with. Defaults to `test`. */
   readonly prefix?: string | undefined;
 }
@@ -103,10 +110,11 @@ export interface Cluster extends AsyncDisposable {
 export async function cluster(options: ClusterOptions & OperatorsOptions): Promise<Cluster & RunningOperators>;
 export async function cluster(options?: ClusterOptions): Promise<Cluster>;
 export async function cluster(options: ClusterOptions & Partial<OperatorsOptions> = {}): Promise<Cluster> {
-  const { controlPlane, prefix, operators, ...others } = options;
-  const ours = new Set<string>();
-  const c = await emptyCluster({ controlPlane, prefix }, ours);
-  if (!operators) return c;
+  const { controlPlane, prefix, isolation: wanted, operators = [], ...others } = options;
+  const isolation = wanted ?? (hasClusterScopedKind(operators) ? 'control-plane' : 'shared');
+  const ours = new OwnNames();
+  const c = await emptyCluster({ controlPlane, prefix, isolation }, ours);
+  if (!options.operators) return c;
   try {
     const running = await runOperators(c, { ...others, operators }, ours);
     return Object.defineProperties({ ...c }, Object.getOwnPropertyDescriptors(running));
@@ -116,19 +124,22 @@ export async function cluster(options: ClusterOptions & Partial<OperatorsOptions
   }
 }
 
-/** emptyCluster is a cluster without operators; every name that it makes up is added to `names`. */
-async function emptyCluster(options: ClusterOptions, names: Set<string>): Promise<Cluster> {
-  const controlPlane = options.controlPlane ?? (await sharedControlPlane());
+function hasClusterScopedKind(operators: readonly Operator[]): boolean {
+  return operators.some(({ resources }) => resources.some(({ scope }) => scope === 'Cluster'));
+}
+
+/** emptyCluster is a cluster without operators; `names` generates its names. */
+async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<Cluster> {
+  const isLent = options.controlPlane === undefined && options.isolation === 'control-plane';
+  const lent = isLent ? await lendControlPlane() : undefined;
+  const controlPlane = lent?.controlPlane ?? options.controlPlane ?? (await sharedControlPlane());
   const prefix = options.prefix ?? 'test';
   const cleanUps: (() => Promise<unknown>)[] = [];
   const onDispose = (work: () => Promise<unknown>): void => {
     cleanUps.push(work);
   };
-  const uniqueName = (start = prefix): string => {
-    const name = `${start}-${randomBytes(5).toString('hex')}`;
-    names.add(name);
-    return name;
-  };
+  if (lent) onDispose(() => lent.release());
+  const uniqueName = (start = prefix): string => names.unique(start);
   const clientFor = async (identity: Identity): Promise<Client> => {
     const client = await connectClient(await controlPlane.kubeconfig(identity), { component: 'test' });
     onDispose(() => client.close());

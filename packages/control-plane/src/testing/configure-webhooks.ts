@@ -31,6 +31,7 @@ export async function configureWebhooks(c: Cluster, operator: Operator, chart: C
   const { managerNamespace, namespaces, name, signal } = chart;
   const { validating, mutating } = webhookConfigurations({
     operator: operator.name,
+    domain: operator.domain,
     webhooks: operator.webhooks,
     address: await addressOf(c, operator, chart),
     ownNamespace: managerNamespace,

@@ -1,23 +1,19 @@
-import { type KubernetesObject, Namespace, type Resource } from '@bowline/kubernetes';
+import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import type { Client, WatchEvent, WatchStream } from '@bowline/runtime';
+import type { OwnNames } from './own-names.ts';
 
 /** Marks the namespaces of a test, with the name of the first of them: webhooks are asked about these alone. */
 export const CLUSTER_LABEL = 'test.bowline.dev/cluster';
 
-/** Every name that a rig makes up ends like this. */
-const MADE_UP = /-[0-9a-f]{10}$/;
-
 /**
- * withoutOthersNamespaces is a client whose lists and watches leave out what is in the namespaces of other tests: test files
- * share a control plane and run at the same time, and an operator under test must not do another one's work. Everything
- * else, single objects included, is as the API server has it.
+ * withoutOthersObjects is a client whose lists and watches leave out what belongs to other tests: what is in their namespaces, and
+ * cluster-scoped objects with a name of theirs. Test files share a control plane and run at the same time, and an operator under
+ * test must not do another one's work. Everything else, single objects included, is as the API server has it.
  */
-export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string>): Client {
-  const isForeign = (kind: Resource, { metadata }: KubernetesObject): boolean => {
-    const namespace = kind.id === Namespace.id ? metadata?.name : metadata?.namespace;
-    return namespace !== undefined && MADE_UP.test(namespace) && !ours.has(namespace);
-  };
-  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'onLeaseLane'> = {
+export function withoutOthersObjects(client: Client, ours: OwnNames): Client {
+  const isForeign = (kind: Resource, { metadata }: KubernetesObject): boolean =>
+    ours.isOthers(kind.scope === 'Cluster' ? metadata?.name : metadata?.namespace);
+  const replaced: Pick<Client, 'list' | 'watch' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane'> = {
     async list(kind, options) {
       const list = await client.list(kind, options);
       return { ...list, items: list.items.filter((item) => !isForeign(kind, item)) };
@@ -26,9 +22,10 @@ export function withoutOthersNamespaces(client: Client, ours: ReadonlySet<string
       new OwnEvents(await client.watch(kind, options), (event) => {
         return event.type === 'BOOKMARK' || !isForeign(kind, event.object);
       }),
-    guarded: (guard) => withoutOthersNamespaces(client.guarded(guard), ours),
-    checked: (check) => withoutOthersNamespaces(client.checked(check), ours),
-    onLeaseLane: () => withoutOthersNamespaces(client.onLeaseLane(), ours),
+    guarded: (guard) => withoutOthersObjects(client.guarded(guard), ours),
+    checked: (check) => withoutOthersObjects(client.checked(check), ours),
+    withFieldManager: (name) => withoutOthersObjects(client.withFieldManager(name), ours),
+    onLeaseLane: () => withoutOthersObjects(client.onLeaseLane(), ours),
   };
   return new Proxy(client, {
     get(target, name) {

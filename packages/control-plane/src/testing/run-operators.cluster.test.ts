@@ -7,7 +7,7 @@ import { cluster } from './cluster.ts';
 const seals = controller(ConfigMap, { name: 'seals', labelSelector: 'seal' })
   .applies(Secret)
   .reconcile(async ({ key, apply }) => void (await apply(Secret, { metadata: key })));
-const operator = defineOperator({ name: 'seals', controllers: [seals] });
+const operator = defineOperator({ name: 'seals', domain: 'bowline.dev', controllers: [seals] });
 
 it('takes a right from an operator, and lets a test see its calls', async () => {
   const asked: string[] = [];
@@ -52,6 +52,7 @@ it('gives an operator the rights that follow from its configuration, and lets ke
     });
   const sweeper = defineOperator({
     name: 'sweeper',
+    domain: 'bowline.dev',
     controllers: [sweep],
     config: { parse: (section: unknown) => section as { readonly broom: boolean } },
     permissions: ({ broom }) => (broom ? [allow(['delete'], ConfigMap)] : []),

@@ -6,6 +6,7 @@ import {
   type KubernetesObject,
   keyOf,
   keyString,
+  Namespace,
   type ObjectKey,
   type PolicyRule,
   type Resource,
@@ -23,6 +24,7 @@ import {
   Manager,
   type ManagerOptions,
   type Operator,
+  operatorIdentity,
   type RbacManifest,
   rbacManifests,
   type WebhookServing,
@@ -32,7 +34,9 @@ import {
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';
-import { withoutOthersNamespaces } from './own-namespaces.ts';
+import { dropFinalizers } from './own-control-plane.ts';
+import type { OwnNames } from './own-names.ts';
+import { CLUSTER_LABEL, withoutOthersObjects } from './own-namespaces.ts';
 import { waitFor } from './wait-for.ts';
 
 /** OperatorsOptions says which operators run in a test's corner, and how. */
@@ -101,20 +105,19 @@ export interface RunningOperators {
 
 /**
  * runOperators installs the operators' kinds as admin, gives each operator a ServiceAccount with exactly the rights that it
- * declares, and runs them in one manager until the cluster is disposed of. `ours` are the test's namespaces.
+ * declares, and runs them in one manager until the cluster is disposed of. `ours` are the test's names.
  */
-export async function runOperators(
-  c: Cluster,
-  options: OperatorsOptions,
-  ours: ReadonlySet<string>,
-): Promise<RunningOperators> {
+export async function runOperators(c: Cluster, options: OperatorsOptions, ours: OwnNames): Promise<RunningOperators> {
   const { operators, rights = (manifests) => manifests, through = (client) => client, ...given } = options;
   const { webhooks: serving = {}, signal, within, ...others } = given;
   const namespaces = await within?.(c);
   // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
-  await installCustomResourceDefinitions(c.admin, resources);
+  for (const operator of operators) {
+    const fieldManager = operatorIdentity(operator).fieldManagers.crds;
+    await installCustomResourceDefinitions(c.admin, operator.resources, { fieldManager });
+  }
   for (const owner of ownersOf(operators)) await untilMayOwn(c, owner, signal);
   const requests: string[] = [];
   const clients = new Map<string, Client>();
@@ -129,7 +132,7 @@ export async function runOperators(
     const manifests = rbacManifests(withinNamespaces(configured, namespaces), wanted);
     const client = await identityOf(c, rights(manifests), signal);
     const recording = client.checked((request) => void requests.push(describeRequest(request)));
-    clients.set(operator.name, withoutOthersNamespaces(through(recording), ours));
+    clients.set(operator.name, withoutOthersObjects(through(recording), ours));
   }
 
   const start = () => {
@@ -176,7 +179,12 @@ export async function runOperators(
   c.onDispose(async () => {
     await stop();
     // Nobody is left who would take them off, and the namespaces would never go.
-    for (const resource of resources) await dropFinalizers(c.admin, resource, ours);
+    for (const resource of resources) {
+      await dropFinalizers(c.admin, resource, ({ metadata }) =>
+        ours.includes(resource.scope === 'Cluster' ? metadata?.name : metadata?.namespace),
+      );
+    }
+    await deleteNamespaces(c.admin, ours);
   });
   await configure();
   const idle = (): Promise<void> =>
@@ -332,19 +340,15 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
   return allowed;
 }
 
-async function dropFinalizers(
-  admin: Client,
-  resource: Resource<KubernetesObject>,
-  ours: ReadonlySet<string>,
-): Promise<void> {
-  if (resource.scope === 'Cluster') return;
-  const { items } = await admin.list(resource);
-  const held = items.filter(({ metadata }) => metadata?.finalizers?.length && ours.has(metadata.namespace ?? ''));
-  for (const object of held) {
-    await admin
-      .patch(resource, keyOf(object), { type: 'merge', body: { metadata: { finalizers: null } } })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+/** deleteNamespaces removes those that the operators created: nobody else knows them. */
+async function deleteNamespaces(admin: Client, ours: OwnNames): Promise<void> {
+  const { items } = await admin.list(Namespace);
+  const left = items.filter(
+    ({ metadata }) => ours.includes(metadata?.name) && metadata?.labels?.[CLUSTER_LABEL] === undefined,
+  );
+  for (const namespace of left) {
+    await admin.delete(Namespace, keyOf(namespace)).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
   }
 }

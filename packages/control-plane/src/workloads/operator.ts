@@ -64,6 +64,7 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
   }
   return defineOperator({
     name: 'workloads',
+    domain: 'bowline.dev',
     setup: ({ client: restricted }): WorkloadDeps => ({
       events: new WorkloadEvents({ client: restricted, instance: 'bowline', clock, random, log, burst: EVENT_BURST }),
     }),

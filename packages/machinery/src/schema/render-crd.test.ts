@@ -8,7 +8,7 @@ import { pluralOf, type ResourceDefinition } from './resource-definition.ts';
 const minimal = { group: 'example.com', version: 'v1', kind: 'Site', scope: 'Namespaced' } as const;
 
 describe('renderCustomResourceDefinition', () => {
-  it('names the kind and always gives it the category bowline', () => {
+  it('names the kind, with the categories that were given', () => {
     const { metadata, spec } = renderCustomResourceDefinition(servers);
     expect(metadata?.name).toBe('identityservers.identity.example.com');
     expect(spec.names).toEqual({
@@ -16,8 +16,9 @@ describe('renderCustomResourceDefinition', () => {
       listKind: 'IdentityServerList',
       plural: 'identityservers',
       singular: 'identityserver',
-      categories: ['identity', 'bowline'],
+      categories: ['identity'],
     });
+    expect(renderCustomResourceDefinition(minimal).spec.names).not.toHaveProperty('categories');
   });
 
   it('stores the first version unless another one says so', () => {

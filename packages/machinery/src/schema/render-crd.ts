@@ -38,7 +38,7 @@ export function renderCustomResourceDefinition(definition: ResourceDefinition): 
         plural,
         singular: definition.singular ?? kind.toLowerCase(),
         ...(shortNames.length === 0 ? {} : { shortNames }),
-        categories: [...new Set([...categories, 'bowline'])],
+        ...(categories.length === 0 ? {} : { categories: [...new Set(categories)] }),
       },
       scope,
       versions: versionsOf(definition).map(renderVersion),

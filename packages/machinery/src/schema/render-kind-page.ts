@@ -25,7 +25,7 @@ export function renderKindPage(definition: ResourceDefinition): string {
     ['Scope', scope === 'Namespaced' ? 'namespaced' : 'cluster'],
     ['Plural', code(pluralOf(definition))],
     ['Short names', shortNames.map(code).join(', ') || 'none'],
-    ['Categories', [...new Set([...categories, 'bowline'])].map(code).join(', ')],
+    ['Categories', [...new Set(categories)].map(code).join(', ') || 'none'],
   ];
   const sections = versions.map((version) => renderVersion(version, versions.length > 1));
   return `${[`# ${kind}`, ...table(['', ''], facts), ...sections.flat()]

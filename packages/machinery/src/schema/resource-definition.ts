@@ -61,7 +61,7 @@ export interface ResourceNames {
   readonly singular?: string | undefined;
   /** Defaults to none. */
   readonly shortNames?: readonly string[] | undefined;
-  /** `bowline` is always one of them. Defaults to no others. */
+  /** What `kubectl get <category>` shows it under. Defaults to none. */
   readonly categories?: readonly string[] | undefined;
   /** Annotations of the CustomResourceDefinition. Defaults to none. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;

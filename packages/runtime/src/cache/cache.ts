@@ -29,6 +29,8 @@ export interface CacheOptions {
   readonly metrics?: Metrics;
   /** Told apart by this in metrics: the operator's name. Defaults to `default`. */
   readonly name?: string;
+  /** An annotation that every view keeps, because the runtime obeys it: the one that pauses objects. Defaults to none. */
+  readonly pausedAnnotation?: string;
   /** Freeze what is stored, so that code which changes a shared object fails at once; for development. Defaults to false. */
   readonly freeze?: boolean;
 }
@@ -58,6 +60,7 @@ export class Cache {
   readonly #metrics: Metrics;
   readonly #name: string;
   readonly #freeze: boolean;
+  readonly #pausedAnnotation: string | undefined;
   readonly #support: ServerSupport;
   /** By kind, then by scope, then by view: views are compared by identity. */
   readonly #informers = new Map<string, Map<string, Map<View<never>, SharedInformer<unknown>>>>();
@@ -75,6 +78,7 @@ export class Cache {
     this.#metrics = options.metrics ?? noMetrics;
     this.#name = options.name ?? 'default';
     this.#freeze = options.freeze ?? false;
+    this.#pausedAnnotation = options.pausedAnnotation;
     this.#support = new ServerSupport(this.#wire);
     // Every informer listens: Node would take more than ten for a leak.
     setMaxListeners(0, this.#stop.signal);
@@ -102,6 +106,7 @@ export class Cache {
         log: this.#log,
         support: this.#support,
         freeze: this.#freeze,
+        pausedAnnotation: this.#pausedAnnotation,
       });
       views.set(view, informer);
       this.#start(informer);

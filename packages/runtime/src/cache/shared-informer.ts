@@ -28,6 +28,8 @@ export interface SharedInformerOptions {
   readonly log: Log;
   readonly support: ServerSupport;
   readonly freeze: boolean;
+  /** An annotation that every view keeps. */
+  readonly pausedAnnotation: string | undefined;
 }
 
 /** A part is one reflector and the namespace it sees. */
@@ -62,7 +64,7 @@ export class SharedInformer<V> implements Informer<V> {
     this.#clock = options.clock;
     this.#wire = options.wire;
     this.#log = options.log.with({ group: options.resource.group, kind: options.resource.kind });
-    this.#codec = codecOf<V>(options.view, options.freeze);
+    this.#codec = codecOf<V>(options.view, options);
     this.#store = new LayeredStore((entry) => this.#codec.metadata(entry), options.wire);
     this.#subscribers = new Subscribers((error) => this.#handlerFailed(error));
     this.#parts = (options.scope.namespaces ?? [undefined]).map((namespace) => this.#partOf(namespace, options));

@@ -1,6 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectMeta, type StoredMeta } from '@bowline/kubernetes';
 import { BowlineError } from '../errors/bowline-error.ts';
-import { PAUSED_ANNOTATION } from './paused.ts';
 import type {
   MetadataObject,
   MetadataProjectView,
@@ -35,19 +34,28 @@ interface Projected {
   readonly metadata: ObjectMeta;
 }
 
-/** codecOf is the codec of a view. With `freeze`, everything kept is frozen deeply. */
-export function codecOf<V>(view: View<never>, freeze: boolean): ViewCodec<unknown, V> {
+/** CodecOptions configures a codec. */
+export interface CodecOptions {
+  /** Everything kept is frozen deeply. */
+  readonly freeze: boolean;
+  /** An annotation that projections keep besides their value. */
+  readonly pausedAnnotation: string | undefined;
+}
+
+/** codecOf is the codec of a view. */
+export function codecOf<V>(view: View<never>, { freeze, pausedAnnotation }: CodecOptions): ViewCodec<unknown, V> {
   // What reads return follows from view and resource together; ViewOf says it where the caller names both.
-  const codec = plainCodecOf(view) as ViewCodec<unknown, V>;
+  const codec = plainCodecOf(view, pausedAnnotation) as ViewCodec<unknown, V>;
   if (!freeze) return codec;
   return { ...codec, encode: (object, owned) => deepFreeze(codec.encode(object, owned)) };
 }
 
-function plainCodecOf(view: View<never>): ViewCodec<unknown, unknown> {
+function plainCodecOf(view: View<never>, pausedAnnotation: string | undefined): ViewCodec<unknown, unknown> {
   if (view === 'full') return fullCodec;
   if (view === 'metadata') return metadataCodec;
   if (view.kind === 'trigger') return triggerCodec(view);
-  return view.kind === 'project' ? projectCodec(view) : metadataProjectCodec(view);
+  const identify = identityWith(pausedAnnotation);
+  return view.kind === 'project' ? projectCodec(view, identify) : metadataProjectCodec(view, identify);
 }
 
 function triggerCodec(view: TriggerView): ViewCodec<TriggerObject, TriggerObject> {
@@ -71,24 +79,24 @@ function refuseRead(source: string | { readonly id: string }): never {
   );
 }
 
-function projectCodec(view: ProjectView<never, unknown>): ViewCodec<Projected, unknown> {
+function projectCodec(view: ProjectView<never, unknown>, identify: Identify): ViewCodec<Projected, unknown> {
   return {
     name: 'project',
     metadataOnly: false,
     encode(object) {
       // The decoder hands over what the resource's type says; `never` only erases it from the shared View type.
       const value = view.project(object as never);
-      return value === undefined ? undefined : { value, metadata: identityOf(object) };
+      return value === undefined ? undefined : { value, metadata: identify(object) };
     },
     value: (entry) => entry.value,
     metadata: (entry) => entry.metadata,
-    identify: identityOf,
+    identify,
   };
 }
 
 /** The answers of own writes are whole objects: the function sees of them what it sees of all others. */
-function metadataProjectCodec(view: MetadataProjectView<unknown>): ViewCodec<Projected, unknown> {
-  const { encode, ...codec } = projectCodec({ kind: 'project', project: view.project });
+function metadataProjectCodec(view: MetadataProjectView<unknown>, identify: Identify): ViewCodec<Projected, unknown> {
+  const { encode, ...codec } = projectCodec({ kind: 'project', project: view.project }, identify);
   return {
     ...codec,
     name: view.kind,
@@ -134,12 +142,17 @@ function withoutManagedFields(object: KubernetesObject): ObjectMeta {
  * What a projection keeps besides its value: identity, what selectors need, who is told when the object vanishes, and
  * whether it is paused, which is the runtime's business whatever the projection drops.
  */
-function identityOf(object: KubernetesObject): ObjectMeta {
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations: all } = object.metadata ?? {};
-  const paused = all?.[PAUSED_ANNOTATION];
-  const annotations = paused === undefined ? undefined : { [PAUSED_ANNOTATION]: paused };
-  return { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations };
+function identityWith(pausedAnnotation: string | undefined): Identify {
+  return (object) => {
+    const { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations: all } = object.metadata ?? {};
+    const paused = pausedAnnotation === undefined ? undefined : all?.[pausedAnnotation];
+    const annotations =
+      pausedAnnotation === undefined || paused === undefined ? undefined : { [pausedAnnotation]: paused };
+    return { name, namespace, uid, resourceVersion, labels, ownerReferences, annotations };
+  };
 }
+
+type Identify = (object: KubernetesObject) => ObjectMeta;
 
 function triggerOf(object: KubernetesObject): TriggerObject {
   const { name, namespace, uid, resourceVersion } = object.metadata ?? {};

@@ -275,6 +275,8 @@ export interface Client extends AsyncDisposable {
   guarded(guard: WriteGuard): Client;
   /** checked is the same client that asks the check before each request, after those that it asks already. */
   checked(check: RequestCheck): Client;
+  /** withFieldManager is the same client, whose writes belong to this field manager unless they, or the client already, name another. */
+  withFieldManager(fieldManager: string): Client;
   /** onLeaseLane is the same client on another lane; the lease's lane never waits behind other calls. */
   onLeaseLane(): Client;
   close(): Promise<void>;

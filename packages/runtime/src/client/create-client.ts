@@ -311,6 +311,10 @@ class ApiClient implements Client {
     return new ApiClient(this.#caller.with({ check }), this.#fieldManager);
   }
 
+  withFieldManager(fieldManager: string): Client {
+    return new ApiClient(this.#caller, this.#fieldManager ?? fieldManager);
+  }
+
   onLeaseLane(): Client {
     return new ApiClient(this.#caller.onLane('lease'), this.#fieldManager);
   }

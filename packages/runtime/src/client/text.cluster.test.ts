@@ -106,6 +106,7 @@ test('is allowed to an operator that declares it, and to no other', async () => 
   const quiet = controller(ConfigMap, { namespaces: [c.namespace] }).reconcile(() => {});
   const reader = defineOperator({
     name: 'reader',
+    domain: 'bowline.dev',
     controllers: [quiet],
     permissions: [allow(['get'], Pod, { subresource: 'log', namespaces: [c.namespace] })],
   });
@@ -120,7 +121,7 @@ test('is allowed to an operator that declares it, and to no other', async () => 
   expect(await client.readText(Pod, key, request)).toBe('hello\n');
   await expect(client.get(Pod, key)).rejects.toMatchObject({ code: 'BOWLINE_UNDECLARED_PERMISSION' });
 
-  const other = defineOperator({ name: 'other', controllers: [quiet] });
+  const other = defineOperator({ name: 'other', domain: 'bowline.dev', controllers: [quiet] });
   const refused = restricted(allowed.client, declaredPermissions(other), { operator: 'other', namespace: c.namespace });
   const problem = {
     code: 'BOWLINE_UNDECLARED_PERMISSION',

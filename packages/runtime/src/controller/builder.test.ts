@@ -303,7 +303,9 @@ describe('what a controller writes', () => {
     expect(plain.finalization).toBeUndefined();
     const named = controller(Site, { finalizer: 'example.dev/pages' }).reconcile(() => {});
     expect(named.cleanup(() => {}).finalization?.finalizer).toBe('example.dev/pages');
-    expect(() => defineOperator({ name: 'site', controllers: [named] })).toThrow(/has no cleanup/);
+    expect(() => defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [named] })).toThrow(
+      /has no cleanup/,
+    );
   });
 
   it.each([

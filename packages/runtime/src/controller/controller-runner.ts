@@ -4,6 +4,7 @@ import type { InformerHealth } from '../cache/health.ts';
 import type { Informer } from '../cache/informer.ts';
 import { trigger, type View } from '../cache/view.ts';
 import type { Client } from '../client/client.ts';
+import { fieldManagerOf, type OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { Queue } from '../queue/queue.ts';
@@ -11,7 +12,6 @@ import type { QueueEntry } from '../queue/queue-options.ts';
 import { appliedView } from '../writing/applied-view.ts';
 import type { DeletionMode } from '../writing/deletion.ts';
 import { EventRecorder } from '../writing/event-recorder.ts';
-import { fieldManagerOf } from '../writing/field-manager.ts';
 import { informerLookup } from '../writing/informer-lookup.ts';
 import { SettledWrites } from '../writing/settled-writes.ts';
 import { cacheReads, indexName, leftOutOf } from './cache-reads.ts';
@@ -38,8 +38,8 @@ export interface ControllerCache extends WriteRecorder {
 
 /** ControllerRunnerOptions is where a controller runs. */
 export interface ControllerRunnerOptions {
-  /** The operator's name. */
-  readonly operator: string;
+  /** The operator's. */
+  readonly identity: OperatorIdentity;
   /** Which process this is, for events. */
   readonly instance: string;
   readonly cache: ControllerCache;
@@ -124,6 +124,7 @@ export class ControllerRunner implements Disposable {
     });
     this.#triggers = new Triggers({
       queue: this.#queue,
+      identity: options.identity,
       reads: this.#reads,
       log: this.#options.log,
       metrics: this.#metrics,
@@ -234,13 +235,13 @@ export class ControllerRunner implements Disposable {
       return trigger((key, metadata) => view.keep(key, metadata, this.#reads));
     }
     const isWritten = role !== 'primary' && this.controller.writes.some((write) => write.resource.id === resource.id);
-    return isWritten && view === 'full' ? appliedView(fieldManagerOf(this.#options.operator, '')) : view;
+    return isWritten && view === 'full' ? appliedView(fieldManagerOf(this.#options.identity, '')) : view;
   }
 
   #recorder(client: Client): EventRecorder | undefined {
     if (!this.#primary && this.controller.reports.length === 0) return undefined;
-    const { operator, instance, clock, random, log, metrics } = this.#options;
-    const controller = fieldManagerOf(operator, this.controller.name);
+    const { identity, instance, clock, random, log, metrics } = this.#options;
+    const controller = fieldManagerOf(identity, this.controller.name);
     return new EventRecorder({ client, controller, instance, clock, random, log, metrics });
   }
 
@@ -278,7 +279,7 @@ export class ControllerRunner implements Disposable {
   }
 
   #shared(options: Pick<ControllerRunOptions, 'client' | 'deps'>): RunShared {
-    const { clock, log, cache, operator } = this.#options;
+    const { clock, log, cache, identity } = this.#options;
     const { name } = this.controller;
     return {
       reads: this.#reads,
@@ -291,7 +292,8 @@ export class ControllerRunner implements Disposable {
         const cause = { by: 'enqueue', source: name } as const;
         this.#queue.add(typeof key === 'string' ? key : keyString(key), { ...wanted, cause });
       },
-      fieldManager: fieldManagerOf(operator, name),
+      fieldManager: fieldManagerOf(identity, name),
+      identity,
       lookup: informerLookup(this.#informers.values()),
       settled: this.#settled,
       primary: this.#primary?.resource,

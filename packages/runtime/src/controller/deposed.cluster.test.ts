@@ -71,6 +71,7 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
     });
   return defineOperator({
     name: 'order',
+    domain: 'bowline.dev',
     resources: [Order],
     controllers: [orders],
     setup: ({ client }) => ({ client }),

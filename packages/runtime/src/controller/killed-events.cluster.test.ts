@@ -22,6 +22,7 @@ const Draft = defineResource({
 const operatorIn = (namespace: string) =>
   defineOperator({
     name: 'drafts',
+    domain: 'bowline.dev',
     resources: [Draft],
     controllers: [
       controller(Draft, { namespaces: [namespace] }).reconcile(({ object }) => {

@@ -2,13 +2,13 @@ import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, type KubernetesObject, keyOf, type ObjectKey, type Resource, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
+import { fieldManagerOf } from '../identity/operator-identity.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type CleanupTier, cleanUpTiers } from '../writing/cleanup-tiers.ts';
-import { fieldManagerOf } from '../writing/field-manager.ts';
 import { controller } from './builder.ts';
 import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
 import { runOperator } from './run-operator.test-support.ts';
@@ -54,7 +54,7 @@ const fleetsIn = (home: string) =>
       const progress = await cleanUpTiers(tiers, {
         client: live,
         clock,
-        fieldManager: fieldManagerOf('fleet', 'fleet'),
+        fieldManager: fieldManagerOf({ name: 'fleet', domain: 'bowline.dev' }, 'fleet'),
         timeoutMs: 0,
         deletion,
         remove: ({ resource, object: { metadata = {} } }, given) => {
@@ -109,6 +109,7 @@ function start({ c, transport, writes }: World, fault?: { readonly kind: Fault; 
   });
   const operator = defineOperator({
     name: 'fleet',
+    domain: 'bowline.dev',
     resources: [Fleet],
     controllers: [fleetsIn(c.namespace)],
     permissions: [allow(['list'], ConfigMap), allow(['list'], Secret)],

@@ -21,7 +21,10 @@ import type {
 import { isStatus, livesOn } from '../writing/deletion.ts';
 
 /** LiveClient is the API server as a reconcile sees it: a client without a life of its own. */
-export type LiveClient = Omit<Client, 'guarded' | 'checked' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose>;
+export type LiveClient = Omit<
+  Client,
+  'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose
+>;
 
 /** WriteRecorder learns of every write, so that reads see it before the watch does. A Cache is one. */
 export interface WriteRecorder {

@@ -56,7 +56,12 @@ describe('a controller that cleans up', () => {
         status.condition('Ready', false, 'Waiting', 'something else has to go first');
         return { requeueAfterMs: 60_000 };
       });
-    const operator = defineOperator({ name: 'cleaning', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({
+      name: 'cleaning',
+      domain: 'bowline.dev',
+      resources: [Page],
+      controllers: [pages],
+    });
     await using c = await cluster({ operators: [operator], clock });
     const key = { namespace: c.namespace, name: 'a' };
     await c.admin.create(Page, page(c));
@@ -90,7 +95,7 @@ describe('a controller that cleans up', () => {
         seen.push(deletion.mode);
         return isDone ? undefined : { requeueAfterMs: 60_000 };
       });
-    const operator = defineOperator({ name: 'orphaning', controllers: [texts] });
+    const operator = defineOperator({ name: 'orphaning', domain: 'bowline.dev', controllers: [texts] });
     await using c = await cluster({ operators: [operator], clock });
     const key = { namespace: c.namespace, name: 'a' };
     await c.admin.create(ConfigMap, { metadata: { ...key, labels: { 'runs.test.bowline.dev/text': '' } } });
@@ -117,7 +122,7 @@ describe('a controller that cleans up', () => {
     const pages = controller(Page).reconcile(({ object: { metadata } }) => {
       seen.push(`${metadata?.name}${metadata?.deletionTimestamp === undefined ? '' : ' being deleted'}`);
     });
-    const operator = defineOperator({ name: 'plain', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({ name: 'plain', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
     await using c = await cluster({ operators: [operator] });
     const foreign = { ...page(c, 'held') };
     await c.admin.create(Page, { ...foreign, metadata: { ...foreign.metadata, finalizers: ['example.dev/other'] } });
@@ -143,7 +148,7 @@ describe('what a run says of its object', () => {
       status.condition('Long', words > 2, words > 2 ? 'ManyWords' : 'FewWords', 'counted');
       if (words > 2) event('Normal', 'GotLong', 'the text has more than two words');
     });
-    const operator = defineOperator({ name: 'saying', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({ name: 'saying', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
     await using c = await cluster({ operators: [operator] });
     const key = { namespace: c.namespace, name: 'a' };
     await c.admin.create(Page, page(c));
@@ -167,7 +172,12 @@ describe('what a run says of its object', () => {
     const pages = controller(Page).reconcile(({ object }) => {
       if (object.spec.text === 'bad') throw terminal('BadText', 'spec.text: "bad" is not a text; write another');
     });
-    const operator = defineOperator({ name: 'judging', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({
+      name: 'judging',
+      domain: 'bowline.dev',
+      resources: [Page],
+      controllers: [pages],
+    });
     await using c = await cluster({ operators: [operator] });
     const key = { namespace: c.namespace, name: 'a' };
     await c.admin.create(Page, page(c, 'a', 'bad'));
@@ -189,7 +199,7 @@ describe('what a run says of its object', () => {
     const pages = controller(Page)
       .applies(ConfigMap)
       .reconcile(async ({ key, apply }) => void (await apply(ConfigMap, { metadata: key })));
-    const operator = defineOperator({ name: 'taken', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({ name: 'taken', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
     await using c = await cluster({ operators: [operator] });
     const taken = { namespace: c.namespace, name: 'a' };
     const { metadata } = await c.admin.create(ConfigMap, { metadata: taken });
@@ -206,7 +216,7 @@ describe('what a run says of its object', () => {
 
   it('says what to declare when a run asks for something undeclared, and never asks the server for it', async () => {
     const pages = controller(Page).reconcile(async ({ live, key }) => void (await live.get(Secret, key)));
-    const operator = defineOperator({ name: 'asking', resources: [Page], controllers: [pages] });
+    const operator = defineOperator({ name: 'asking', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
     await using c = await cluster({ operators: [operator] });
     await c.admin.create(Page, page(c));
     const { status } = await c.until(Page, { name: 'a' }, (each) => each.status?.conditions !== undefined);
@@ -225,7 +235,7 @@ it('ensures objects whose names a user chose, and touches no other', async () =>
       if (object.spec.text === 'none') await remove(ConfigMap, { ...target, name: 'x-chosen' }, { labels });
       else await ensure(ConfigMap, { metadata: target, data: { of: key.name } }, { labels });
     });
-  const operator = defineOperator({ name: 'ensuring', resources: [Page], controllers: [pages] });
+  const operator = defineOperator({ name: 'ensuring', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
   await using c = await cluster({ operators: [operator] });
   await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name: 'y-chosen' }, data: { mine: 'yes' } });
   await c.admin.create(Page, page(c, 'a', 'x'));

@@ -3,13 +3,7 @@ import type { Informer } from '../cache/informer.ts';
 import { isConflict } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import {
-  DELETION_ANNOTATION,
-  type Deletion,
-  type DeletionMode,
-  deletionOf,
-  isKeptAsOrphaning,
-} from '../writing/deletion.ts';
+import { type Deletion, type DeletionMode, deletionOf, isKeptAsOrphaning } from '../writing/deletion.ts';
 import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
 import { guardedMerge } from '../writing/guarded-merge.ts';
@@ -76,7 +70,7 @@ export class ObjectRuns {
     // A cleanup is refused for views without metadata.
     const kept = object as KubernetesObject;
     const { finalizer } = controller.finalization;
-    const deletion = deletionOf(kept);
+    const deletion = deletionOf(kept, this.#deletionAnnotation);
     if (deletion) {
       if (!hasFinalizer(kept, finalizer)) return undefined;
       return noted === 'orphan' || deletion.mode === 'orphan'
@@ -86,6 +80,10 @@ export class ObjectRuns {
     return hasFinalizer(kept, finalizer)
       ? () => this.#reconcile(this.#context(run, key, kept))
       : () => this.#reconcileNew(run, key, kept, finalizer);
+  }
+
+  get #deletionAnnotation(): string {
+    return this.#options.shared.identity.annotations.deletion;
   }
 
   #context(run: Run, key: ObjectKey, object: unknown, deletion?: Deletion): RunContext {
@@ -121,9 +119,10 @@ export class ObjectRuns {
   async #cleanUpOrphaning(run: Run, key: ObjectKey, object: KubernetesObject, deletion: Deletion): Promise<unknown> {
     const context = this.#context(run, key, object, deletion);
     const { fieldManager } = this.#options.shared;
-    const change = { metadata: { annotations: { [DELETION_ANNOTATION]: 'orphan' } } };
+    const annotation = this.#deletionAnnotation;
+    const change = { metadata: { annotations: { [annotation]: 'orphan' } } };
     const stored = await guardedMerge(context.live, this.#kind, object, { fieldManager }, (current) =>
-      isKeptAsOrphaning(current) ? undefined : change,
+      isKeptAsOrphaning(current, annotation) ? undefined : change,
     );
     return stored && (await this.#cleanUp(context));
   }

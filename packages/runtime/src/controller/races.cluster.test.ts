@@ -40,7 +40,7 @@ class Gates {
 test('a status speaks of the generation, and of the object, that the run has looked at', async () => {
   const gates = new Gates();
   const races = controller(Race, { view: 'metadata' }).reconcile(({ object }) => gates.hold(object.metadata.uid ?? ''));
-  const operator = defineOperator({ name: 'races', resources: [Race], controllers: [races] });
+  const operator = defineOperator({ name: 'races', domain: 'bowline.dev', resources: [Race], controllers: [races] });
   await using c = await cluster({ operators: [operator], drainTimeoutMs: 0 });
   const key = { namespace: c.namespace, name: 'a' };
   const race = () => Race.withDefaults({ metadata: key, spec: {} });
@@ -90,7 +90,7 @@ test('an object that is deleted just when its finalizer was added is cleaned up 
     }
     return response;
   });
-  const operator = defineOperator({ name: 'races', resources: [Race], controllers: [races] });
+  const operator = defineOperator({ name: 'races', domain: 'bowline.dev', resources: [Race], controllers: [races] });
   const running = runOperator(c, operator, slow);
   await c.admin.create(Race, Race.withDefaults({ metadata: key, spec: {} }));
   await vi.waitFor(() => expect(ran).not.toEqual([]), { timeout: 20_000 });

@@ -36,7 +36,7 @@ const notes = controller(Note, { concurrency: 16 })
   });
 
 test(`${OBJECTS} objects with children, conditions and events cost no write after a restart`, async () => {
-  const operator = defineOperator({ name: 'restart', resources: [Note], controllers: [notes] });
+  const operator = defineOperator({ name: 'restart', domain: 'bowline.dev', resources: [Note], controllers: [notes] });
   await using c = await cluster({ operators: [operator] });
   const names = Array.from({ length: OBJECTS }, (_, index) => `note-${index}`);
   const failures = await forEachConcurrently(names, 16, (name) => {

@@ -3,6 +3,7 @@ import { VirtualClock } from '@bowline/machinery';
 import { expect, it } from 'vitest';
 import { createClient } from '../client/create-client.ts';
 import { ScriptedTransport } from '../client/scripted-transport.test-support.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import type { Deletion } from '../writing/deletion.ts';
 import { SettledWrites } from '../writing/settled-writes.ts';
@@ -24,6 +25,7 @@ function contextOf(deletion?: Deletion) {
     logOf: () => silentLog,
     enqueue: () => undefined,
     fieldManager: 'm',
+    identity: operatorIdentity({ name: 'op', domain: 'bowline.dev' }),
     lookup: () => ({ object: undefined, isComplete: true }),
     settled: new SettledWrites(),
     primary: ConfigMap,

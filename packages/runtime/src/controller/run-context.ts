@@ -2,6 +2,7 @@ import { apiVersionOf, type KubernetesObject, type ObjectKey, type Resource } fr
 import { type Clock, customShape } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import type { OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cause } from '../queue/cause.ts';
 import type { QueueItem } from '../queue/queue-options.ts';
@@ -28,6 +29,8 @@ export interface RunShared {
   readonly enqueue: (key: ObjectKey | string, options?: EnqueueOptions) => void;
   /** Who owns what is written. */
   readonly fieldManager: string;
+  /** The operator's. */
+  readonly identity: OperatorIdentity;
   readonly lookup: Lookup;
   readonly settled: SettledWrites;
   /** Undefined for a keyed controller. */

@@ -2,6 +2,7 @@ import { VirtualClock } from '@bowline/machinery';
 import { expect, onTestFinished } from 'vitest';
 import { Cache } from '../cache/cache.ts';
 import { createClient } from '../client/create-client.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { createMetrics } from '../observability/create-metrics.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { MemoryApiServer } from '../testing/memory-api-server.ts';
@@ -21,9 +22,9 @@ export async function runController(declared: Controller<never>, options: RunCon
   const clock = new VirtualClock();
   const metrics = createMetrics({ process: false });
   const client = createClient({ transport: server.transport() });
-  const cache = new Cache({ client });
+  const cache = new Cache({ client, pausedAnnotation: 'bowline.dev/paused' });
   const runner = new ControllerRunner(declared, {
-    operator: 'test',
+    identity: operatorIdentity({ name: 'test', domain: 'bowline.dev' }),
     instance: 'here',
     cache: cache as unknown as ControllerCache,
     clock,

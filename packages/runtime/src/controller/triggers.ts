@@ -1,7 +1,7 @@
 import { keyString, type ObjectMeta, type OwnerReference, parseApiVersion, type Resource } from '@bowline/kubernetes';
 import type { Clock, Random } from '@bowline/machinery';
 import type { Informer, InformerEvent, InformerHandler } from '../cache/informer.ts';
-import { PAUSED_ANNOTATION } from '../cache/paused.ts';
+import type { OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Log } from '../observability/log.ts';
 import type { Cause, ObjectCause } from '../queue/cause.ts';
 import type { Queue } from '../queue/queue.ts';
@@ -13,6 +13,8 @@ import type { CacheReads, Source, SourceTypes } from './sources.ts';
 
 /** TriggerOptions is what turns events into keys of a queue. */
 export interface TriggerOptions {
+  /** The operator's. */
+  readonly identity: OperatorIdentity;
   readonly queue: Queue;
   readonly reads: CacheReads<SourceTypes>;
   readonly log: Log;
@@ -107,8 +109,8 @@ export class Triggers {
 
   /** Whether the object was paused or resumed by this event: that passes every predicate. */
   #notePause(key: string, metadata: ObjectMeta): boolean {
-    const { paused, log } = this.#options;
-    const isPaused = metadata.annotations?.[PAUSED_ANNOTATION] === 'true';
+    const { identity, paused, log } = this.#options;
+    const isPaused = metadata.annotations?.[identity.annotations.paused] === 'true';
     if (isPaused === paused.has(key)) return false;
     if (isPaused) paused.add(key);
     else paused.delete(key);
@@ -121,8 +123,8 @@ export class Triggers {
 
   /** Whether the deletion of the object began with this event. */
   #noteDeletion(key: string, metadata: ObjectMeta): boolean {
-    const { terminating } = this.#options;
-    const deletion = deletionOf({ metadata });
+    const { identity, terminating } = this.#options;
+    const deletion = deletionOf({ metadata }, identity.annotations.deletion);
     if (deletion === undefined) {
       // An object of the same name was made again.
       terminating.delete(key);

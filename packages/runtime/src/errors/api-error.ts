@@ -164,6 +164,11 @@ export const isConflict: (error: unknown) => error is ApiError = has('BOWLINE_AP
 /** isForbidden says that this identity may not do it, or that an admission rule refused it. */
 export const isForbidden: (error: unknown) => error is ApiError = has('BOWLINE_API_FORBIDDEN');
 
+/** isNamespaceTerminating says that nothing can be created in the namespace any more, because it is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
+}
+
 /** isUnauthorized says that the server does not accept the credentials. */
 export const isUnauthorized: (error: unknown) => error is ApiError = has('BOWLINE_API_UNAUTHORIZED');
 

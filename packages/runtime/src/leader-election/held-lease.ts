@@ -4,7 +4,7 @@ import type { WriteGuard } from '../client/client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import type { LagSource, Leadership } from './leadership.ts';
-import { FIELD_MANAGER, type LeaseClient } from './lease-client.ts';
+import type { LeaseClient } from './lease-client.ts';
 import { leaseProblem, statusOf } from './lease-error.ts';
 import { holderOf, microTime, newLease, released, renewed } from './lease-record.ts';
 import { type LeaseTiming, RETRY_JITTER } from './lease-timing.ts';
@@ -28,6 +28,7 @@ export interface HeldLeaseOptions {
   readonly client: LeaseClient;
   readonly key: ObjectKey;
   readonly identity: string;
+  readonly fieldManager: string;
   readonly timing: LeaseTiming;
   readonly wire: Clock;
   readonly random: Random;
@@ -284,7 +285,11 @@ export class HeldLease implements Leadership {
   /** Half the deadline, so that one request that hangs does not use all of it. */
   #limits() {
     const timeoutMs = Math.max(1, Math.min(this.#options.timing.renewDeadlineMs / 2, this.#remainingMs()));
-    return { fieldManager: FIELD_MANAGER, timeoutMs, ...(this.#ended ? {} : { signal: this.#stop.signal }) };
+    return {
+      fieldManager: this.#options.fieldManager,
+      timeoutMs,
+      ...(this.#ended ? {} : { signal: this.#stop.signal }),
+    };
   }
 
   async #release(): Promise<void> {

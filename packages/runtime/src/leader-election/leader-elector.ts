@@ -5,7 +5,7 @@ import { type Log, silentLog } from '../observability/log.ts';
 import { type Counter, type Gauge, type Metrics, noMetrics } from '../observability/metrics.ts';
 import { HeldLease, type Moment, momentOf } from './held-lease.ts';
 import type { LagSource, Leadership } from './leadership.ts';
-import { FIELD_MANAGER, type LeaseClient } from './lease-client.ts';
+import { DEFAULT_FIELD_MANAGER, type LeaseClient } from './lease-client.ts';
 import { leaseProblem, statusOf } from './lease-error.ts';
 import { type Claim, holderOf, LeaseObservation, microTime, newLease, renewed, takenOver } from './lease-record.ts';
 import { checkLeaseTiming, DEFAULT_LEASE_TIMING, type LeaseTiming, RETRY_JITTER } from './lease-timing.ts';
@@ -18,6 +18,8 @@ export interface LeaderElectorOptions extends Partial<LeaseTiming> {
   readonly lease: ObjectKey;
   /** Who this is in the record: unique per process, for instance `<host name>_<random>`. */
   readonly identity: string;
+  /** Owns the Lease's fields. Defaults to `leader-election`. */
+  readonly fieldManager?: string;
   /** Times everything here. Defaults to the system's clock. */
   readonly wire?: Clock;
   /** Source of jitter. Defaults to Math.random. */
@@ -50,7 +52,7 @@ interface Acquired {
  *
  * @example
  * ```ts
- * const elector = new LeaderElector({ client: client.onLeaseLane(), lease: { namespace, name: 'bowline-demo' }, identity });
+ * const elector = new LeaderElector({ client: client.onLeaseLane(), lease: { namespace, name: 'demo' }, identity });
  * await using leadership = await elector.acquire(signal);
  * const writer = client.guarded(leadership.guard);
  * ```
@@ -59,6 +61,7 @@ export class LeaderElector {
   readonly #client: LeaseClient;
   readonly #key: ObjectKey;
   readonly #identity: string;
+  readonly #fieldManager: string;
   readonly #timing: LeaseTiming;
   readonly #wire: Clock;
   readonly #random: Random;
@@ -88,6 +91,7 @@ export class LeaderElector {
     this.#client = options.client;
     this.#key = options.lease;
     this.#identity = options.identity;
+    this.#fieldManager = options.fieldManager ?? DEFAULT_FIELD_MANAGER;
     this.#wire = options.wire ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#log = (options.log ?? silentLog).with({ lease: keyString(options.lease), identity: options.identity });
@@ -154,6 +158,7 @@ export class LeaderElector {
       client: this.#client,
       key: this.#key,
       identity: this.#identity,
+      fieldManager: this.#fieldManager,
       timing: this.#timing,
       wire: this.#wire,
       random: this.#random,
@@ -193,7 +198,7 @@ export class LeaderElector {
       const claim = this.#claim();
       const sentAt = momentOf(this.#wire);
       // Not cut short by the signal: an answer that nobody waits for would leave a Lease without a living holder.
-      const options = { timeoutMs, fieldManager: FIELD_MANAGER };
+      const options = { timeoutMs, fieldManager: this.#fieldManager };
       let lease: Lease;
       if (!found) {
         verb = 'create';

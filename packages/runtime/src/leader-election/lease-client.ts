@@ -9,5 +9,5 @@ export interface LeaseClient {
   guarded(guard: WriteGuard): LeaseClient;
 }
 
-/** FIELD_MANAGER owns the Lease's fields. */
-export const FIELD_MANAGER = 'bowline-leader-election';
+/** DEFAULT_FIELD_MANAGER owns the Lease's fields where nothing else is given. */
+export const DEFAULT_FIELD_MANAGER = 'leader-election';

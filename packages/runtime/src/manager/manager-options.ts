@@ -26,7 +26,10 @@ export interface ManagerOptions {
   readonly clientFor: (operator: Operator) => Client | Promise<Client>;
   /** The operators' sections of the configuration, by name. Defaults to none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** Where the Leases are: the pod's own namespace. Defaults to `bowline-system`. */
+  /**
+   * Where the Leases are: the pod's own namespace. Defaults to `<vendor>-system`, after the operators' domain; operators of several
+   * domains need one.
+   */
   readonly namespace?: string | undefined;
   /**
    * Work in these namespaces only, without rights in the whole cluster: every namespaced kind is watched in each of them, and

@@ -37,7 +37,9 @@ function start(
   options: Partial<ManagerOptions> = {},
 ) {
   const manager = new Manager({
-    operators: [defineOperator({ name: 'demo', controllers, permissions: [allow(['update'], ConfigMap)] })],
+    operators: [
+      defineOperator({ name: 'demo', domain: 'bowline.dev', controllers, permissions: [allow(['update'], ConfigMap)] }),
+    ],
     clientFor: () => account.client,
     namespace: c.namespace,
     healthAddress: '127.0.0.1:0',

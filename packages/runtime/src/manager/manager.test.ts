@@ -78,6 +78,7 @@ function world() {
 function writer(name: string, seen: string[] = []) {
   return defineOperator({
     name,
+    domain: 'bowline.dev',
     permissions: [allow(['create'], Secret)],
     controllers: [
       controller(ConfigMap, { name }).reconcile(async ({ key, live }) => {
@@ -130,6 +131,7 @@ describe('Manager', () => {
     const m = setUp([
       defineOperator({
         name: 'eager',
+        domain: 'bowline.dev',
         permissions: [allow(['get', 'create'], ConfigMap)],
         setup: async ({ client, namespace }) => {
           expect(await client.find(ConfigMap, key)).toBeUndefined();
@@ -150,6 +152,7 @@ describe('Manager', () => {
     const m = setUp([
       defineOperator({
         name: 'chancy',
+        domain: 'bowline.dev',
         setup: ({ clock, random }) => {
           given = [clock.now(), random.next()];
         },
@@ -174,6 +177,7 @@ describe('Manager', () => {
       const events: string[] = [];
       const slowly = defineOperator({
         name: 'slowly',
+        domain: 'bowline.dev',
         controllers: [
           controller(ConfigMap, { name: 'slowly' }).reconcile(async () => {
             events.push('slowly began');
@@ -186,6 +190,7 @@ describe('Manager', () => {
       });
       const doomed = defineOperator({
         name: 'doomed',
+        domain: 'bowline.dev',
         permissions: [allow(['delete'], ConfigMap)],
         controllers: [
           controller(ConfigMap, { name: 'doomed' }).reconcile(async ({ signal, live, key }) => {
@@ -224,6 +229,7 @@ describe('Manager', () => {
       const m = setUp([
         defineOperator({
           name: 'slow',
+          domain: 'bowline.dev',
           permissions: [allow(['create'], Secret)],
           controllers: [
             controller(ConfigMap).reconcile(async ({ key, live }) => {
@@ -254,6 +260,7 @@ describe('Manager', () => {
       const m = setUp([
         defineOperator({
           name: 'stuck',
+          domain: 'bowline.dev',
           controllers: [
             controller(ConfigMap).reconcile(() => {
               started = true;
@@ -290,7 +297,9 @@ describe('Manager', () => {
     shared.server.refuse = ({ path }) => (path.includes('/secrets') ? 403 : undefined);
     shared.server.put(ConfigMap, a);
     shared.server.put(Secret, { metadata: key });
-    const m = setUp([defineOperator({ name: 'half', controllers: [forbidden, allowed] })], { world: shared });
+    const m = setUp([defineOperator({ name: 'half', domain: 'bowline.dev', controllers: [forbidden, allowed] })], {
+      world: shared,
+    });
     await m.until(() => seen.length === 1);
     expect(seen).toEqual(['map a']);
     expect(m.manager.status()[0]?.controllers).toMatchObject([{ state: 'waiting' }, { state: 'running' }]);
@@ -318,6 +327,7 @@ describe('Manager', () => {
     const m = setUp([
       defineOperator({
         name: 'late',
+        domain: 'bowline.dev',
         controllers: [controller(Site).reconcile(({ key }) => void seen.push(key.name))],
       }),
     ]);
@@ -359,6 +369,7 @@ describe('Manager', () => {
     const outcomes: string[] = [];
     const operator = defineOperator({
       name: 'tidy',
+      domain: 'bowline.dev',
       config: { parse: (section: unknown) => section as { readonly allowDeletion: boolean } },
       permissions: (config) => (config.allowDeletion ? [allow(['delete'], ConfigMap)] : []),
       controllers: [
@@ -382,6 +393,7 @@ describe('Manager', () => {
         writer('fine'),
         defineOperator({
           name: 'broken',
+          domain: 'bowline.dev',
           config: {
             parse: (section: unknown): string => {
               throw new TypeError(`url: "${String(section)}" is not an address`);
@@ -406,6 +418,7 @@ describe('Manager', () => {
     const m = setUp([
       defineOperator({
         name: 'endless',
+        domain: 'bowline.dev',
         setup: ({ signal }) =>
           new Promise<undefined>(() => {
             signal.addEventListener('abort', () => {
@@ -430,6 +443,7 @@ describe('Manager', () => {
     const operator = (who: string, log: string[]): Operator =>
       defineOperator({
         name: 'served',
+        domain: 'bowline.dev',
         setup: () => ({ who }),
         services: [
           {

@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import { between, type Clock, type Random, systemClock, systemRandom } from '@bowline/machinery';
 import type { ControllerState } from '../controller/controller-runner.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { createMetrics, type MetricsRegistry } from '../observability/create-metrics.ts';
 import { EventLoopMonitor } from '../observability/event-loop-monitor.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { HealthReport } from '../operations/health.ts';
 import { type OperationsServer, startOperationsServer } from '../operations/operations-server.ts';
+import type { Operator } from '../operator/operator.ts';
 import { withConfig } from '../operator/with-config.ts';
 import { withinNamespaces } from '../operator/within-namespaces.ts';
 import type { QueueEntry } from '../queue/queue-options.ts';
@@ -170,7 +172,8 @@ export class Manager {
   }
 
   async #prepare(loop: EventLoopMonitor): Promise<readonly OperatorRunner[]> {
-    const { operators, clientFor, config = {}, namespace = 'bowline-system', leaderElection = {} } = this.#options;
+    const { operators, clientFor, config = {}, leaderElection = {} } = this.#options;
+    const namespace = this.#options.namespace ?? systemNamespaceOf(operators);
     const suffix = Math.floor(between(this.#random, 36 ** 7, 36 ** 8)).toString(36);
     const election = leaderElection === false ? undefined : leaderElection;
     const identity = election?.identity ?? `${hostname()}_${suffix}`;
@@ -229,6 +232,15 @@ function live(loop: EventLoopMonitor, watches: WatchLiveness): HealthReport {
   const share = loop.starvedShare();
   const late = `late for ${Math.round(share * 100)} % of the time, longest ${Math.round(loop.lagMs())} ms`;
   return { checks: [{ name: 'event-loop', ok: share < MOST_STARVED, message: late }, watches.check()] };
+}
+
+function systemNamespaceOf(operators: readonly Operator[]): string {
+  const [first = '', ...others] = new Set(operators.map((operator) => operatorIdentity(operator).systemNamespace));
+  if (others.length === 0) return first;
+  throw new BowlineError(
+    'BOWLINE_MANAGER_INVALID',
+    `cannot make a manager: its operators have several domains, so it must be told where its Leases are; give namespace, for instance ${first}`,
+  );
 }
 
 function checkOperators({ operators }: ManagerOptions): void {

@@ -5,6 +5,7 @@ import type { InformerHealth } from '../cache/health.ts';
 import type { Client } from '../client/client.ts';
 import { type ControllerCache, ControllerRunner } from '../controller/controller-runner.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { type OperatorIdentity, operatorIdentity } from '../identity/operator-identity.ts';
 import { LeaderElector, type LeaderElectorOptions } from '../leader-election/leader-elector.ts';
 import type { Leadership } from '../leader-election/leadership.ts';
 import type { Log } from '../observability/log.ts';
@@ -13,7 +14,7 @@ import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
 import { declaredPermissions } from '../permissions/declared-permissions.ts';
 import { restricted } from '../permissions/restricted-client.ts';
-import { configurationNameOf, withOwnWebhooks } from '../webhook/own-webhooks.ts';
+import { withOwnWebhooks } from '../webhook/own-webhooks.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';
 import type { WebhookServers } from '../webhook/webhook-servers.ts';
 import type { RunningWebhooks } from '../webhook/webhooks-options.ts';
@@ -63,6 +64,7 @@ export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 
 export class OperatorRunner {
   readonly operator: Operator;
   readonly controllers: readonly ControllerRunner[];
+  readonly #identity: OperatorIdentity;
   readonly #options: OperatorRunnerOptions;
   readonly #cache: Cache;
   readonly #elector: LeaderElector | undefined;
@@ -75,24 +77,28 @@ export class OperatorRunner {
 
   constructor(operator: Operator, options: OperatorRunnerOptions) {
     const { clock, wire, random, metrics, election, instance, namespace } = options;
-    const client = restricted(options.client, declaredPermissions(operator, options.webhooks), {
+    const identity = operatorIdentity(operator);
+    const owning = options.client.withFieldManager(identity.fieldManagers.operator);
+    const client = restricted(owning, declaredPermissions(operator, options.webhooks), {
       operator: operator.name,
       namespace,
     });
     const log = options.log.with({ operator: operator.name });
     this.operator = operator;
+    this.#identity = identity;
     this.#options = { ...options, log };
     this.#guard = new LeadershipGuard(operator.name);
     this.#unguarded = client;
     this.#client = election ? client.guarded(this.#guard) : client;
-    this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name });
+    const pausedAnnotation = identity.annotations.paused;
+    this.#cache = new Cache({ client, clock, wire, random, log, metrics, name: operator.name, pausedAnnotation });
     // The cache's own signature ties views to kinds; a finished declaration has them together, but erased.
     const cache = this.#cache as unknown as ControllerCache;
-    const configurationName = configurationNameOf(operator.name, options.webhooks.configurationName);
+    const { configurationName = identity.objectName } = options.webhooks;
     this.controllers = operator.controllers.map(
       (controller) =>
         new ControllerRunner(withOwnWebhooks(controller, configurationName), {
-          operator: operator.name,
+          identity,
           instance,
           cache,
           clock,
@@ -102,10 +108,11 @@ export class OperatorRunner {
         }),
     );
     if (election) {
-      const lease = { namespace: options.namespace, name: `bowline-${operator.name}` };
+      const lease = { namespace: options.namespace, name: identity.objectName };
       this.#elector = new LeaderElector({
         client: client.onLeaseLane(),
         lease,
+        fieldManager: identity.fieldManagers.leaderElection,
         wire,
         random,
         log,
@@ -187,13 +194,14 @@ export class OperatorRunner {
   }
 
   async #startWebhooks(signal: AbortSignal, deps: unknown): Promise<RunningWebhooks | undefined> {
-    const { name, webhooks, resources } = this.operator;
+    const { name, domain, webhooks, resources } = this.operator;
     if (webhooks.length === 0) return undefined;
     const { namespace, clock, wire, random, log, metrics, webhooks: serving, webhookServers } = this.#options;
-    const configurationName = configurationNameOf(name, serving.configurationName);
+    const { configurationName = this.#identity.objectName } = serving;
     this.#webhooks = await startWebhooks({
       ...serving,
       operator: name,
+      domain,
       webhooks: webhooks.map((webhook) => withOwnWebhooks(webhook, configurationName)),
       ownKinds: resources,
       namespace,

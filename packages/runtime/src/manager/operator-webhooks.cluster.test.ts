@@ -21,8 +21,8 @@ const colors = validating(Guarded, { name: 'colors', operations: ['CREATE'], fai
 const shades = validating(Watched, { name: 'shades', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(
   ({ object }) => (object.spec.color === 'grey' ? deny('grey is no shade') : admit()),
 );
-const guard = defineOperator({ name: 'guard', resources: [Guarded], webhooks: [colors] });
-const watch = defineOperator({ name: 'watch', resources: [Watched], webhooks: [shades] });
+const guard = defineOperator({ name: 'guard', domain: 'bowline.dev', resources: [Guarded], webhooks: [colors] });
+const watch = defineOperator({ name: 'watch', domain: 'bowline.dev', resources: [Watched], webhooks: [shades] });
 
 const paint = (c: Cluster, kind: Resource<KubernetesObject>, color: string, namespace = c.namespace) =>
   c.admin.create(kind, { metadata: { namespace, generateName: 'a-' }, spec: { color } } as KubernetesObject);
@@ -97,6 +97,7 @@ it('serves the webhooks of all until the last operator has drained, when one los
   });
   const slow = defineOperator({
     name: 'watch',
+    domain: 'bowline.dev',
     resources: [Watched],
     webhooks: [shades],
     controllers: [

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { createClient } from '../client/create-client.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { inClusterConfig, isInCluster } from '../kubeconfig/in-cluster.ts';
 import { defaultKubeconfigPaths, loadKubeconfig } from '../kubeconfig/load-kubeconfig.ts';
 import { createLog } from '../observability/create-log.ts';
@@ -43,8 +44,10 @@ export async function runOperators(options: RunOperatorsOptions): Promise<void> 
   });
   await runUntilSignal(async (signal) => {
     if (install) {
-      const resources = options.operators.flatMap((operator) => operator.resources);
-      await installCustomResourceDefinitions(client, resources, { signal });
+      for (const operator of options.operators) {
+        const fieldManager = operatorIdentity(operator).fieldManagers.crds;
+        await installCustomResourceDefinitions(client, operator.resources, { signal, fieldManager });
+      }
     }
     await manager.run(signal);
   });

@@ -1,5 +1,5 @@
-// prom-client's entry loads its push gateway and cluster support: 10 MB of RSS and 30 ms, against 0.5 MB and 4 ms for
-// these four (Node 20, measured 2026-11). It has no exports map, so its files may be imported by name.
+// prom-client's entry also loads its push gateway and cluster support, for three times the import and 3 MB more in every process:
+// docs/decisions/035-private-files-of-prom-client.md has the measurement.
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client';
   export = Registry;

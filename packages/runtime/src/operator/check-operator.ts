@@ -2,18 +2,16 @@ import { apiVersionOf, parseApiVersion, type Resource } from '@bowline/kubernete
 import { describeProblems } from '@bowline/machinery';
 import type { Controller } from '../controller/controller.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { domainProblem, vendorOf } from '../identity/operator-identity.ts';
 import { type CustomResource, isCustomResource } from '../resource/custom-resource.ts';
 import type { Command, Sample } from './command.ts';
 import type { Operator } from './operator.ts';
 
 /** checkOperator throws BOWLINE_OPERATOR_INVALID for an operator that cannot work as it is declared. */
 export function checkOperator(operator: Operator): void {
-  const { name, controllers, webhooks, services, commands, resources } = operator;
+  const { name, domain, controllers, webhooks, services, commands, resources } = operator;
   const [problem] = [
-    // With `bowline-` before it, it is the name of a Lease and the value of labels: 63 characters.
-    ...(isLabel(name, 55)
-      ? []
-      : ['the name must be a DNS label (lower-case letters, digits and dashes) of at most 55 characters']),
+    ...nameProblems(name, domain),
     ...(controllers.length + services.length + webhooks.length === 0
       ? ['it has neither controllers nor services nor webhooks']
       : []),
@@ -35,7 +33,19 @@ export function checkOperator(operator: Operator): void {
   throw new BowlineError('BOWLINE_OPERATOR_INVALID', `cannot define the operator "${name}": ${problem}`);
 }
 
-function isLabel(name: string, longest = 63): boolean {
+function nameProblems(name: string, domain: string): string[] {
+  const problem = domainProblem(domain);
+  if (problem !== undefined) return [problem];
+  // With the vendor and a dash before it, the name is the value of labels.
+  const max = MAX_LABEL_CHARACTERS - vendorOf(domain).length - 1;
+  return isLabel(name, max)
+    ? []
+    : [`the name must be a DNS label (lower-case letters, digits and dashes) of at most ${max} characters`];
+}
+
+const MAX_LABEL_CHARACTERS = 63;
+
+function isLabel(name: string, longest = MAX_LABEL_CHARACTERS): boolean {
   return name.length <= longest && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(name);
 }
 

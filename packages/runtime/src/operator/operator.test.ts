@@ -42,6 +42,7 @@ describe('defineOperator', () => {
     });
     const operator = defineOperator({
       name: 'whole',
+      domain: 'bowline.dev',
       resources: [Site],
       controllers: [ready, controller(Site, { name: 'quiet', summarize: false }).reconcile(() => {})],
       commands: [agent],
@@ -92,18 +93,29 @@ describe('defineOperator', () => {
   });
 
   it('demands a setup that returns what its controllers need', () => {
-    defineOperator({ name: 'plain', controllers: [plain] });
-    defineOperator({ name: 'both', controllers: [plain, needy], setup: () => ({ greet: () => 'hello', more: 1 }) });
-    defineOperator({ name: 'later', controllers: [needy], setup: async () => ({ greet: () => 'hello' }) });
+    defineOperator({ name: 'plain', domain: 'bowline.dev', controllers: [plain] });
+    defineOperator({
+      name: 'both',
+      domain: 'bowline.dev',
+      controllers: [plain, needy],
+      setup: () => ({ greet: () => 'hello', more: 1 }),
+    });
+    defineOperator({
+      name: 'later',
+      domain: 'bowline.dev',
+      controllers: [needy],
+      setup: async () => ({ greet: () => 'hello' }),
+    });
     // @ts-expect-error the controller needs a greeter
-    defineOperator({ name: 'none', controllers: [plain, needy] });
+    defineOperator({ name: 'none', domain: 'bowline.dev', controllers: [plain, needy] });
     // @ts-expect-error that is not a greeter
-    defineOperator({ name: 'wrong', controllers: [needy], setup: () => ({ greet: 1 }) });
+    defineOperator({ name: 'wrong', domain: 'bowline.dev', controllers: [needy], setup: () => ({ greet: 1 }) });
   });
 
   it('gives services what setup returned, and setup the configuration as parsed', () => {
     defineOperator({
       name: 'configured',
+      domain: 'bowline.dev',
       config: { parse: (section: unknown) => ({ url: String(section) }) },
       setup: ({ config }) => {
         expectTypeOf(config).toEqualTypeOf<{ url: string }>();
@@ -117,6 +129,7 @@ describe('defineOperator', () => {
   it('lets services alone follow the type of setup', () => {
     defineOperator({
       name: 'services',
+      domain: 'bowline.dev',
       setup: () => ({ port: 80 }),
       services: [
         {
@@ -132,6 +145,11 @@ describe('defineOperator', () => {
   it.each([
     [{ name: 'Not A Label', controllers: [plain] }, /DNS label/],
     [{ name: 'x'.repeat(56), controllers: [plain] }, /at most 55 characters/],
+    [
+      { name: 'homeless', domain: 'example', controllers: [plain] },
+      /domain must be a DNS name of yours .* like example.com/,
+    ],
+    [{ name: 'shouting', domain: 'Example.com', controllers: [plain] }, /domain must be a DNS name/],
     [{ name: 'empty' }, /neither controllers nor services nor webhooks/],
     [{ name: 'kinds', controllers: [plain], resources: [Site, Site] }, /kind name "Site.v1.example.dev" is used twice/],
     [{ name: 'rivals', controllers: [ready, other] }, /controllers ready and other both say whether a Site is ready/],
@@ -164,8 +182,16 @@ describe('defineOperator', () => {
     ],
     [{ name: 'twice', controllers: [plain, plain] }, /controller name "configmap" is used twice/],
   ])('refuses %j', (options, text) => {
-    expect(() => defineOperator(options)).toThrow(text);
-    expect(() => defineOperator(options)).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_INVALID' }));
+    const define = () => defineOperator({ domain: 'bowline.dev', ...options });
+    expect(define).toThrow(text);
+    expect(define).toThrow(expect.objectContaining({ code: 'BOWLINE_OPERATOR_INVALID' }));
+  });
+
+  it('makes the names of objects shorter where the domain is longer', () => {
+    const define = (domain: string, length: number) => () =>
+      defineOperator({ name: 'x'.repeat(length), domain, controllers: [plain] });
+    expect(define('platform.example.com', 46)).not.toThrow();
+    expect(define('platform.example.com', 47)).toThrow(/at most 46 characters/);
   });
 
   it.each<[readonly [string, CommandArguments][], RegExp]>([
@@ -188,6 +214,8 @@ describe('defineOperator', () => {
     ],
   ])('refuses the commands %j', (given, text) => {
     const commands = given.map(([name, args]) => command({ name, summary: '', args, run: async () => {} }));
-    expect(() => defineOperator({ name: 'commands', controllers: [plain], commands })).toThrow(text);
+    expect(() => defineOperator({ name: 'commands', domain: 'bowline.dev', controllers: [plain], commands })).toThrow(
+      text,
+    );
   });
 });

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import type { Controller } from '../controller/controller.ts';
+import type { OperatorId } from '../identity/operator-identity.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Permission } from '../permissions/permission.ts';
@@ -42,8 +43,14 @@ export interface Service<in Deps = never> {
 
 /** OperatorOptions declares an operator. */
 export interface OperatorOptions<Deps, Config> {
-  /** A DNS label, unique in a manager. Names the Lease (`bowline-<name>`), so changing it is a breaking change. */
+  /** A DNS label, unique in a manager. Objects are named after it, the Lease for instance, so changing it is a breaking change. */
   readonly name: string;
+  /**
+   * A DNS name of whoever publishes the operator, for instance `example.com`. Its labels and annotations begin with it
+   * (`example.com/paused`), and the names of its objects and field managers with its part before the last dot (`example-<name>`).
+   * Changing it is a breaking change.
+   */
+  readonly domain: string;
   /** The kinds that it brings. Defaults to none. */
   readonly resources?: readonly CustomResource[] | undefined;
   readonly controllers?: readonly Controller<Deps>[] | undefined;
@@ -77,8 +84,7 @@ export type SetupOption<Deps, Config> = undefined extends Deps ? unknown : { rea
 export type Setup<Deps, Config> = (context: SetupContext<Config>) => Deps | Promise<Deps>;
 
 /** Operator is a finished declaration; a Manager runs it under its own identity and Lease. */
-export interface Operator {
-  readonly name: string;
+export interface Operator extends OperatorId {
   readonly resources: readonly CustomResource[];
   readonly controllers: readonly Controller[];
   readonly webhooks: readonly Webhook[];
@@ -97,15 +103,16 @@ export interface Operator {
  * `setup`.
  *
  * @example
- * export const copy = defineOperator({ name: 'copy', controllers: [copies] });
+ * export const copy = defineOperator({ name: 'copy', domain: 'example.com', controllers: [copies] });
  */
 export function defineOperator<Deps = undefined, Config = undefined>(
   options: OperatorOptions<Deps, Config> & SetupOption<Deps, Config>,
 ): Operator {
-  const { name, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
+  const { name, domain, resources = [], controllers = [], webhooks = [], services = [], commands = [] } = options;
   const { permissions = [], config, setup, samples = [], local = {} } = options;
   const operator: Operator = {
     name,
+    domain,
     resources,
     controllers,
     webhooks,

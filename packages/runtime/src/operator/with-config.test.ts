@@ -12,6 +12,7 @@ const controllers = [controller(ConfigMap).reconcile(() => {})];
 
 const tidy = defineOperator({
   name: 'tidy',
+  domain: 'bowline.dev',
   controllers,
   config: s.object({ allowDeletion: s.boolean().default(false), names: s.array(s.string()).optional() }),
   permissions: (config) => {
@@ -44,7 +45,12 @@ describe('withConfig', () => {
   });
 
   it('leaves an operator as it is whose permissions follow from nothing', async () => {
-    const plain = defineOperator({ name: 'plain', controllers, permissions: [allow(['get'], Secret)] });
+    const plain = defineOperator({
+      name: 'plain',
+      domain: 'bowline.dev',
+      controllers,
+      permissions: [allow(['get'], Secret)],
+    });
     expect(await withConfig(plain, { any: 'thing' })).toBe(plain);
   });
 });

@@ -19,6 +19,7 @@ const copies = controller(ConfigMap, { name: 'copies' })
 
 const operator = defineOperator({
   name: 'copy',
+  domain: 'bowline.dev',
   controllers: [copies],
   permissions: [
     allow(['create'], SubjectAccessReview, { only: 'cluster-wide' }),
@@ -62,7 +63,7 @@ describe('withinNamespaces', () => {
       .reads(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS })
       .handle(() => admit());
     for (const declared of [{ controllers: [watching] }, { controllers: [], webhooks: [reading] }]) {
-      const limited = withinNamespaces(defineOperator({ name: 'copy', ...declared }), ['a']);
+      const limited = withinNamespaces(defineOperator({ name: 'copy', domain: 'bowline.dev', ...declared }), ['a']);
       for (const configurationName of [undefined, 'copy-webhooks']) {
         const { cluster } = permissionsOf(limited, { configurationName });
         expect(cluster.flatMap(({ resourceNames = [] }) => resourceNames)).not.toContain('(own)');
@@ -96,13 +97,14 @@ describe('withinNamespaces', () => {
   it.each<[string, Operator, RegExp]>([
     [
       'a primary kind',
-      defineOperator({ name: 'x', controllers: [controller(Namespace).reconcile(() => {})] }),
+      defineOperator({ name: 'x', domain: 'bowline.dev', controllers: [controller(Namespace).reconcile(() => {})] }),
       /the controller namespace watches Namespace, which is cluster-scoped; run it without namespaces/,
     ],
     [
       'a watched kind',
       defineOperator({
         name: 'x',
+        domain: 'bowline.dev',
         controllers: [
           controller(ConfigMap)
             .watches(Namespace, { map: () => [] })
@@ -115,6 +117,7 @@ describe('withinNamespaces', () => {
       'a written kind',
       defineOperator({
         name: 'x',
+        domain: 'bowline.dev',
         controllers: [
           controller(ConfigMap)
             .ensures(Namespace)
@@ -127,6 +130,7 @@ describe('withinNamespaces', () => {
       'a kind that events are about',
       defineOperator({
         name: 'x',
+        domain: 'bowline.dev',
         controllers: [
           keyed('work')
             .watches(ConfigMap, { map: () => [] })
@@ -140,6 +144,7 @@ describe('withinNamespaces', () => {
       'a kind that a webhook reads',
       defineOperator({
         name: 'x',
+        domain: 'bowline.dev',
         webhooks: [
           validating(ConfigMap, { name: 'w', operations: ['CREATE'] })
             .reads(Namespace)
@@ -152,6 +157,7 @@ describe('withinNamespaces', () => {
       'an allowed kind',
       defineOperator({
         name: 'x',
+        domain: 'bowline.dev',
         controllers: [controller(ConfigMap).reconcile(() => {})],
         permissions: [allow(['create'], SubjectAccessReview)],
       }),

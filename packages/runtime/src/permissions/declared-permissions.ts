@@ -3,9 +3,10 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import type { Controller } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import type { Operator } from '../operator/operator.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
-import { configurationNameOf, OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
+import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
 import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
 import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
@@ -22,11 +23,12 @@ export type WebhookMode = Pick<WebhookRulesOptions, 'certificates' | 'configurat
  * from the configuration, give the operator that `withConfig` answers; else BOWLINE_OPERATOR_UNCONFIGURED.
  */
 export function declaredPermissions(operator: Operator, webhooks: WebhookMode = {}): readonly Permission[] {
-  const configurationName = configurationNameOf(operator.name, webhooks.configurationName);
+  const { objectName } = operatorIdentity(operator);
+  const configurationName = webhooks.configurationName ?? objectName;
   return [
-    ...leasePermissions(operator.name),
+    ...leasePermissions(objectName),
     ...operator.controllers.flatMap((controller) => controllerPermissions(controller, configurationName)),
-    ...webhookPermissions(operator, webhooks),
+    ...webhookPermissions(operator, { ...webhooks, configurationName }),
     ...permissionsIn(operator).filter(({ only }) => only !== 'namespaces'),
   ];
 }
@@ -50,17 +52,18 @@ export function permissionsOf(operator: Operator, webhooks: WebhookMode = {}): P
 }
 
 /** The certificate, the configurations, and what handlers read. */
-function webhookPermissions({ name, webhooks }: Operator, mode: WebhookMode): readonly Permission[] {
+function webhookPermissions(
+  { name, domain, webhooks }: Operator,
+  mode: WebhookMode & { readonly configurationName: string },
+): readonly Permission[] {
   if (webhooks.length === 0) return [];
   const { certificates, configurations, configurationName } = mode;
   const given = { certificates, configurations, configurationName };
-  const { cluster, namespaced } = webhookRules({ operator: name, webhooks, ...given });
+  const { cluster, namespaced } = webhookRules({ operator: name, domain, webhooks, ...given });
   return [
     ...permissionsFrom(cluster),
     ...permissionsFrom(namespaced, [OWN_NAMESPACE]),
-    ...webhooks.flatMap(({ sources }) =>
-      sources.flatMap((source) => readPermissions(source, configurationNameOf(name, configurationName))),
-    ),
+    ...webhooks.flatMap(({ sources }) => sources.flatMap((source) => readPermissions(source, configurationName))),
   ];
 }
 
@@ -71,10 +74,10 @@ function readPermissions(source: Source, ownWebhooks: string): readonly Permissi
   return [permission(READ, resource, { namespaces, names: name === undefined ? undefined : [name] })];
 }
 
-function leasePermissions(operator: string): readonly Permission[] {
+function leasePermissions(lease: string): readonly Permission[] {
   const namespaces = [OWN_NAMESPACE];
   return [
-    permission(['get', 'update'], Lease, { names: [`bowline-${operator}`], namespaces }),
+    permission(['get', 'update'], Lease, { names: [lease], namespaces }),
     // RBAC cannot bind a creation to a name: the name comes with the body.
     permission(['create'], Lease, { namespaces }),
   ];

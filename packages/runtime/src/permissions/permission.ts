@@ -49,7 +49,7 @@ const NAMELESS: ReadonlySet<string> = new Set(['create', 'deletecollection']);
  * allow declares what an operator does beside what its controllers' declarations imply.
  *
  * @example
- * defineOperator({ name: 'pages', controllers: [pages], permissions: [allow(['get'], Secret, { names: ['page-key'] })] });
+ * defineOperator({ name: 'pages', domain: 'bowline.dev', controllers: [pages], permissions: [allow(['get'], Secret, { names: ['page-key'] })] });
  */
 export function allow(verbs: readonly Verb[], kind: Resource, options: AllowOptions = {}): Permission {
   const { names, namespaces, subresource } = options;

@@ -37,20 +37,22 @@ describe('permissions of an operator', () => {
       .ensures(ConfigMap, { remove: true })
       .reconcile(() => {})
       .cleanup(() => {});
-    expect(permissionsOf(defineOperator({ name: 'site', controllers: [site] })).cluster).toEqual([
-      rule('', 'configmaps', 'get', 'create', 'patch', 'delete'),
-      rule('', 'secrets', 'get', 'list', 'watch', 'create', 'patch'),
-      rule('events.k8s.io', 'events', 'create', 'patch'),
-      rule('example.dev', 'sites', 'get', 'list', 'watch', 'patch'),
-      rule('example.dev', 'sites/finalizers', 'update'),
-      rule('example.dev', 'sites/status', 'patch'),
-    ]);
+    expect(permissionsOf(defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [site] })).cluster).toEqual(
+      [
+        rule('', 'configmaps', 'get', 'create', 'patch', 'delete'),
+        rule('', 'secrets', 'get', 'list', 'watch', 'create', 'patch'),
+        rule('events.k8s.io', 'events', 'create', 'patch'),
+        rule('example.dev', 'sites', 'get', 'list', 'watch', 'patch'),
+        rule('example.dev', 'sites/finalizers', 'update'),
+        rule('example.dev', 'sites/status', 'patch'),
+      ],
+    );
   });
 
   it('follow from owning alone, and are those of reading where it only watches', () => {
     const rulesOfSecrets = (declared: Controller<unknown>) =>
-      permissionsOf(defineOperator({ name: 'site', controllers: [declared] })).cluster.filter(({ resources }) =>
-        resources?.includes('secrets'),
+      permissionsOf(defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [declared] })).cluster.filter(
+        ({ resources }) => resources?.includes('secrets'),
       );
     const owning = controller(Site);
     expect(rulesOfSecrets(owning.owns(Secret).reconcile(() => {}))).toEqual([
@@ -66,7 +68,7 @@ describe('permissions of an operator', () => {
 
   it('hold only in the namespaces that the declarations name', () => {
     const here = controller(Site, { namespaces: ['a', 'b'] }).reconcile(() => {});
-    const rules = permissionsOf(defineOperator({ name: 'site', controllers: [here] }));
+    const rules = permissionsOf(defineOperator({ name: 'site', domain: 'bowline.dev', controllers: [here] }));
     const each = [
       rule('events.k8s.io', 'events', 'create', 'patch'),
       rule('example.dev', 'sites', 'get', 'list', 'watch'),
@@ -79,7 +81,9 @@ describe('permissions of an operator', () => {
     const one = controller(ConfigMap, { fieldSelector: 'metadata.name=settings', namespaces: ['a'] })
       .watches(Secret, { fieldSelector: 'metadata.name!=settings,type=Opaque', map: () => [] })
       .reconcile(() => {});
-    const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'one', controllers: [one] }));
+    const { cluster, namespaces } = permissionsOf(
+      defineOperator({ name: 'one', domain: 'bowline.dev', controllers: [one] }),
+    );
     expect(cluster).toEqual([rule('', 'secrets', 'get', 'list', 'watch')]);
     expect(namespaces.a).toContainEqual({
       ...rule('', 'configmaps', 'get', 'list', 'watch'),
@@ -89,14 +93,28 @@ describe('permissions of an operator', () => {
 
   it('put the events of cluster-scoped objects where the API server wants them, and ask for them in keyed work only where it reports', () => {
     const nodes = controller(Node).reconcile(() => {});
-    const { cluster, namespaces } = permissionsOf(defineOperator({ name: 'nodes', controllers: [nodes] }));
+    const { cluster, namespaces } = permissionsOf(
+      defineOperator({ name: 'nodes', domain: 'bowline.dev', controllers: [nodes] }),
+    );
     expect(cluster).toEqual([rule('', 'nodes', 'get', 'list', 'watch')]);
     expect(namespaces).toEqual({ default: [rule('events.k8s.io', 'events', 'create', 'patch')] });
     const work = keyed('work').watches(Namespace, { view: 'metadata', map: () => ['x'] });
-    const silent = defineOperator({ name: 'work', controllers: [work.reconcile(() => {})] });
+    const silent = defineOperator({
+      name: 'work',
+      domain: 'bowline.dev',
+
+      controllers: [work.reconcile(() => {})],
+    });
     expect(permissionsOf(silent).cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);
     const telling = work.reports(Namespace).reports(ConfigMap, { namespaces: ['a'] });
-    const rules = permissionsOf(defineOperator({ name: 'work', controllers: [telling.reconcile(() => {})] }));
+    const rules = permissionsOf(
+      defineOperator({
+        name: 'work',
+        domain: 'bowline.dev',
+
+        controllers: [telling.reconcile(() => {})],
+      }),
+    );
     expect(rules.cluster).toEqual([rule('', 'namespaces', 'get', 'list', 'watch')]);
     const events = [rule('events.k8s.io', 'events', 'create', 'patch')];
     expect(rules.namespaces).toEqual({ a: events, default: events });
@@ -139,6 +157,8 @@ describe('permissions of an operator', () => {
 it('renders the objects of an identity', () => {
   const operator = defineOperator({
     name: 'site',
+    domain: 'bowline.dev',
+
     controllers: [controller(Site, { namespaces: ['a'] }).reconcile(() => {})],
     permissions: [allow(['get'], Node)],
   });
@@ -163,7 +183,13 @@ it('renders the objects of an identity', () => {
 it('gives one Role for a namespace that is named and turns out to be the manager’s', () => {
   const namespaces = [OWN_NAMESPACE, 'system'];
   const permissions = [allow(['create'], Lease, { namespaces: ['system'] }), allow(['get'], Secret, { namespaces })];
-  const operator = defineOperator({ name: 'site', controllers: [controller(Site).reconcile(() => {})], permissions });
+  const operator = defineOperator({
+    name: 'site',
+    domain: 'bowline.dev',
+
+    controllers: [controller(Site).reconcile(() => {})],
+    permissions,
+  });
   const roles = rbacManifests(operator, { namespace: 'system' }).filter(({ kind }) => kind === 'Role');
   expect(roles).toMatchObject([
     {

@@ -7,6 +7,7 @@ import type {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import type { Operator } from '../operator/operator.ts';
 import { declaredPermissions, type WebhookMode } from './declared-permissions.ts';
 import { inOwnNamespace } from './permission.ts';
@@ -16,9 +17,9 @@ import { rulesOf } from './rules.ts';
 export interface RbacOptions {
   /** The manager's namespace. */
   readonly namespace: string;
-  /** Defaults to `bowline-<operator>`. */
+  /** Defaults to the operator's own: `<vendor>-<operator>`. */
   readonly serviceAccount?: string | undefined;
-  /** The name of roles and bindings. Defaults to `bowline-<operator>`. */
+  /** The name of roles and bindings. Defaults to the operator's own: `<vendor>-<operator>`. */
   readonly name?: string | undefined;
   /** Who keeps certificates and configurations of webhooks. Defaults to the runtime and the chart. */
   readonly webhooks?: WebhookMode | undefined;
@@ -36,12 +37,12 @@ const API = 'rbac.authorization.k8s.io';
  * bindings for it. Plain objects, in the order in which they can be applied.
  */
 export function rbacManifests(operator: Operator, options: RbacOptions): readonly RbacManifest[] {
-  const name = options.name ?? `bowline-${operator.name}`;
-  const serviceAccount = options.serviceAccount ?? `bowline-${operator.name}`;
+  const { objectName, vendor } = operatorIdentity(operator);
+  const { name = objectName, serviceAccount = objectName } = options;
   const { namespace } = options;
   const labels = {
     'app.kubernetes.io/name': operator.name,
-    'app.kubernetes.io/part-of': 'bowline',
+    'app.kubernetes.io/part-of': vendor,
     ...options.labels,
   };
   // A namespace that is named may turn out to be the manager's own: then both give one Role.

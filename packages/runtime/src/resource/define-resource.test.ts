@@ -78,9 +78,10 @@ describe('a kind', () => {
     ]);
   });
 
-  it('carries a definition with the category bowline and the conditions that the runtime keeps', () => {
+  it('carries a definition with the names that were given and the conditions that the runtime keeps', () => {
     const { names, versions } = Site.crd.spec;
-    expect(names).toMatchObject({ categories: ['bowline'], shortNames: ['st'] });
+    expect(names).toMatchObject({ shortNames: ['st'] });
+    expect(names).not.toHaveProperty('categories');
     expect(versions[0]?.subresources).toEqual({ status: {} });
     const { status } = versions[0]?.schema?.openAPIV3Schema?.properties ?? {};
     expect(Object.keys(status?.properties ?? {})).toEqual(

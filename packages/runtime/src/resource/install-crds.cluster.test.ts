@@ -86,7 +86,7 @@ describe('installing a kind', () => {
   });
 
   it('leaves a definition alone that somebody else made, until it is handed over', async () => {
-    const Foreign = defineResource({ ...names, kind: 'Foreign', spec });
+    const Foreign = defineResource({ ...names, kind: 'Foreign', categories: ['all', 'parts'], spec });
     await using c = await setUp(Foreign);
     const name = 'foreigns.install.test.bowline.dev';
     const theirs = foreignTo(Foreign);
@@ -97,15 +97,31 @@ describe('installing a kind', () => {
     await vi.waitFor(() => c.admin.create(stored, object), { timeout: 20_000 });
     await expect(installCustomResourceDefinitions(c.admin, [Foreign])).rejects.toMatchObject({
       code: 'BOWLINE_CRD_FOREIGN',
-      message: expect.stringMatching(/foreigns\.install.*is not ours \(.*somebody.*hand it over/),
+      message: expect.stringMatching(
+        /foreigns\.install.*is not ours \(.*somebody.*has spec\.theirs, which.*hand it over by adding "parts"/,
+      ),
     });
     const left = await c.admin.get(CustomResourceDefinition, { name });
     expect(left.spec.versions[0]?.schema).toEqual(theirs.spec.versions[0]?.schema);
     expect(await c.admin.get(stored, { namespace: c.namespace, name: 'a' })).toMatchObject({ spec: object.spec });
 
-    const handOver = { spec: { names: { categories: ['bowline'] } } };
+    const handOver = { spec: { names: { categories: ['parts'] } } };
     await c.admin.patch(CustomResourceDefinition, { name }, { type: 'merge', body: handOver });
     expect(await installCustomResourceDefinitions(c.admin, [Foreign])).toEqual([{ name, outcome: 'configured' }]);
+  });
+
+  it('says how a definition of a kind without categories is handed over', async () => {
+    const Plain = defineResource({ ...names, kind: 'Plain', spec });
+    await using c = await setUp(Plain);
+    const key = { name: 'plains.install.test.bowline.dev' };
+    await c.admin.create(CustomResourceDefinition, foreignTo(Plain), { fieldManager: 'somebody' });
+    await expect(installCustomResourceDefinitions(c.admin, [Plain])).rejects.toMatchObject({
+      code: 'BOWLINE_CRD_FOREIGN',
+      message: expect.stringMatching(/--field-manager=install-test-bowline-crds/),
+    });
+    const applied = { type: 'apply', body: Plain.crd, force: true } as const;
+    await c.admin.patch(CustomResourceDefinition, key, applied, { fieldManager: 'install-test-bowline-crds' });
+    expect(await installCustomResourceDefinitions(c.admin, [Plain])).toEqual([{ ...key, outcome: 'unchanged' }]);
   });
 
   it('does not force itself on a definition that appears just before the write', async () => {
@@ -119,7 +135,7 @@ describe('installing a kind', () => {
     expect(client.verbs()).toBe('find apply find');
   });
 
-  it('takes a definition for ours that another tool installed', async () => {
+  it('takes a definition over that another tool installed, because nothing is lost', async () => {
     const Applied = defineResource({ ...names, kind: 'Applied', spec });
     await using c = await setUp(Applied);
     const name = 'applieds.install.test.bowline.dev';
@@ -129,13 +145,13 @@ describe('installing a kind', () => {
   });
 });
 
-/** foreignTo is a definition with the names and the version of a kind that somebody else made: without the category, with other fields. */
+/** foreignTo is a definition with the names and the version of a kind that somebody else made: with another category and other fields. */
 function foreignTo({ crd }: CustomResource): CustomResourceDefinition {
-  const { categories: _, ...others } = crd.spec.names;
+  const { categories, ...others } = crd.spec.names;
   const theirSpec = { type: 'object', properties: { theirs: { type: 'string' } } } as const;
   const openAPIV3Schema = { type: 'object', properties: { spec: theirSpec } } as const;
   const versions = [{ name: names.version, served: true, storage: true, schema: { openAPIV3Schema } }];
-  return { ...crd, spec: { ...crd.spec, names: others, versions } };
+  return { ...crd, spec: { ...crd.spec, names: { ...others, ...(categories && { categories: ['all'] }) }, versions } };
 }
 
 function isEstablished({ status }: CustomResourceDefinition): boolean {

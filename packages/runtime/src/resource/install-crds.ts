@@ -3,24 +3,23 @@ import { builtInShape, type Clock, systemClock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { crdFieldManagerOf } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import { describeHolder } from '../writing/describe-object.ts';
 import { guardedApply, type Written } from '../writing/guarded-apply.ts';
 import { SettledWrites } from '../writing/settled-writes.ts';
 import type { WriteClient } from '../writing/write-client.ts';
 import type { CustomResource } from './custom-resource.ts';
+import { lostFields } from './lost-fields.ts';
 import { lostVersions } from './lost-versions.ts';
 import { untilServed } from './until-served.ts';
-
-/** Every definition that is made from a kind of ours has it. */
-const CATEGORY = 'bowline';
 
 /** InstallOptions bounds an installation. */
 export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long each kind may take until it is served. Defaults to 60 s. */
   readonly timeoutMs?: number | undefined;
-  /** Owns the applied fields. Defaults to `bowline-crds`. */
+  /** Owns the applied fields. Defaults to one that follows from the kind's group: `example-crds` for `example.com`. */
   readonly fieldManager?: string | undefined;
   /** Times the waiting. Defaults to the system's clock. */
   readonly wire?: Clock | undefined;
@@ -34,9 +33,9 @@ export interface InstalledDefinition {
 
 /**
  * installCustomResourceDefinitions applies the CRDs of kinds and waits until the API server serves them. It needs the right to
- * get, create and patch CustomResourceDefinitions. One that is as it should be is not written. Left alone is one that somebody
- * else made, because its objects would lose what this one does not know, and one with versions that the new one lacks, because
- * its objects would become unreadable. Ours carry the category `bowline`, whoever installed them.
+ * get, create and patch CustomResourceDefinitions. One that is as it should be is not written. Left alone is one of
+ * somebody else with fields that this one lacks, because its objects would lose them, and one with versions that this one lacks,
+ * because its objects would become unreadable. A definition is known as ours by its field manager, or by a category of the kind.
  *
  * @example
  * await installCustomResourceDefinitions(client, [Site], { signal });
@@ -46,11 +45,12 @@ export async function installCustomResourceDefinitions(
   resources: readonly CustomResource[],
   options: InstallOptions = {},
 ): Promise<readonly InstalledDefinition[]> {
-  const { signal, timeoutMs = 60_000, fieldManager = 'bowline-crds', wire = systemClock } = options;
+  const { signal, timeoutMs = 60_000, wire = systemClock } = options;
   // Two versions of one kind are one definition.
   const unique = [...new Map(resources.map((each) => [each.crd.metadata?.name ?? each.id, each])).values()];
   return await Promise.all(
     unique.map(async (resource) => {
+      const { fieldManager = crdFieldManagerOf(resource.group) } = options;
       const installed = await install(client, resource, fieldManager, signal);
       await untilServed(client, resource, { wire, timeoutMs, signal });
       return installed;
@@ -107,7 +107,7 @@ function write(
       isOurs(object) {
         // It is what was read for this write: a whole definition.
         const stored = object as CustomResourceDefinition;
-        refuseForeign(name, stored, fieldManager);
+        refuseForeign(crd, stored, fieldManager);
         refuseLoss(name, lostVersions(stored, crd));
         return true;
       },
@@ -117,13 +117,32 @@ function write(
   );
 }
 
-function refuseForeign(name: string, stored: CustomResourceDefinition, fieldManager: string): void {
-  if (stored.spec.names.categories?.includes(CATEGORY)) return;
+/** Definitions of every author may have this category. */
+const EVERYBODYS_CATEGORY = 'all';
+
+function refuseForeign(crd: CustomResourceDefinition, stored: CustomResourceDefinition, fieldManager: string): void {
+  const name = crd.metadata?.name ?? '';
+  const categories = crd.spec.names.categories?.filter((category) => category !== EVERYBODYS_CATEGORY) ?? [];
+  if (categories.some((category) => stored.spec.names.categories?.includes(category))) return;
   if (stored.metadata?.managedFields?.some(({ manager }) => manager === fieldManager)) return;
+  const lost = lostFields(stored, crd);
+  if (lost.length === 0) return;
+  const [category] = categories;
+  const handOver =
+    category === undefined
+      ? `applying it once with --server-side --force-conflicts --field-manager=${fieldManager}`
+      : `adding "${category}" to its spec.names.categories`;
   throw new BowlineError(
     'BOWLINE_CRD_FOREIGN',
-    `cannot install the CustomResourceDefinition ${name}: the cluster's is not ours (${describeHolder(stored)}); define the kind in a group of your own, remove the other one, or hand it over by adding "${CATEGORY}" to its spec.names.categories`,
+    `cannot install the CustomResourceDefinition ${name}: the cluster's is not ours (${describeHolder(stored)}) and has ${listed(lost)}, which this one lacks; define the kind in a group of your own, remove the other one, or hand it over by ${handOver}`,
   );
+}
+
+const MAX_LISTED = 5;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - MAX_LISTED;
+  return `${paths.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more fields` : ''}`;
 }
 
 function refuseLoss(name: string, lost: readonly string[]): void {

@@ -47,7 +47,7 @@ function comparable(object: KubernetesObject | undefined): unknown {
 }
 
 it('leaves the same objects, field managers, status and events behind as in a cluster', async () => {
-  const operator = defineOperator({ name: 'sites', resources: [Site], controllers: [sites] });
+  const operator = defineOperator({ name: 'sites', domain: 'bowline.dev', resources: [Site], controllers: [sites] });
   await using c = await cluster({ operators: [operator] });
   const key = { namespace: c.namespace, name: 'a' };
   const site = { metadata: key, spec: { title: 'hello world' } };

@@ -2,7 +2,6 @@ import { type KubernetesObject, keyString, type ObjectKey, type ObjectOf, type R
 import type { ObjectReference } from '@bowline/kubernetes/core-v1';
 import type { Event } from '@bowline/kubernetes/events-v1';
 import type { VirtualClock } from '@bowline/machinery';
-import { PAUSED_ANNOTATION } from '../cache/paused.ts';
 import type { EnqueueOptions, ReconcileResult } from '../controller/context.ts';
 import type { Controller } from '../controller/controller.ts';
 import { ControllerRunner } from '../controller/controller-runner.ts';
@@ -70,18 +69,19 @@ export async function testController<Deps>(
   controller: Controller<Deps>,
   options: UnitOptions & DepsOption<Deps>,
 ): Promise<ControllerTest> {
-  const { operator: name = 'unit', permissions = [] } = options;
+  const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   const deps = options.deps as Deps;
   const operator = defineOperator<unknown>({
     name,
+    domain,
     // Its deps are given right here.
     controllers: [controller as Controller<unknown>],
     permissions,
     setup: () => deps,
   });
   const world = new UnitWorld(operator, options);
-  const { cache, clock, random, log, server } = world;
-  const common = { operator: name, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
+  const { cache, clock, random, log, server, identity } = world;
+  const common = { identity, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
   const runner = new ControllerRunner(controller as Controller, { ...common, cache: cache as never });
   const enqueued: EnqueuedKey[] = [];
   const runs = runner.single({
@@ -100,7 +100,7 @@ export async function testController<Deps>(
     if (!object) {
       throw unitTestProblem(`there is no ${primary.kind} ${keyString(key)}: add it with given(${primary.kind}, …)`);
     }
-    return object.metadata?.annotations?.[PAUSED_ANNOTATION] === 'true' ? undefined : runs.begin(run);
+    return object.metadata?.annotations?.[identity.annotations.paused] === 'true' ? undefined : runs.begin(run);
   };
   return {
     async reconcile(key, { attempt = 1, causes = [] } = {}) {

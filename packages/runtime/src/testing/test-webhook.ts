@@ -61,7 +61,7 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
   webhook: Webhook<Deps>,
   options: UnitOptions & DepsOption<Deps>,
 ): Promise<WebhookTest<ObjectOf<R>, WrittenOf<R>>> {
-  const { operator: name = 'unit', permissions = [] } = options;
+  const { operator: name = 'unit', domain = 'unit.test', permissions = [] } = options;
   if (kind.id !== webhook.kind.id) {
     throw unitTestProblem(`the webhook ${webhook.name} is about ${webhook.kind.kind}, not ${kind.kind}`);
   }
@@ -80,12 +80,20 @@ export async function testWebhook<R extends Resource<KubernetesObject>, Deps>(
       }
     },
   };
-  const operator = defineOperator<unknown>({ name, webhooks: [observed], permissions, setup: () => deps });
+  const operator = defineOperator<unknown>({ name, domain, webhooks: [observed], permissions, setup: () => deps });
   const world = new UnitWorld(operator, options);
   const { cache, clock, log } = world;
   const sources = new WebhookSources({ webhooks: [observed], cache });
   const clients = new WebhookClients(world.client, cache);
-  const route = webhookRoute(observed, { operator: name, clients, cache: sources.readsOf(observed), deps, clock, log });
+  const route = webhookRoute(observed, {
+    operator: name,
+    domain,
+    clients,
+    cache: sources.readsOf(observed),
+    deps,
+    clock,
+    log,
+  });
   world.start();
   await sources.synced(world.signal);
   let count = 0;

@@ -5,6 +5,7 @@ import { Cache } from '../cache/cache.ts';
 import type { Client } from '../client/client.ts';
 import { createClient } from '../client/create-client.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { type OperatorIdentity, operatorIdentity } from '../identity/operator-identity.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { Operator } from '../operator/operator.ts';
 import { declaredPermissions } from '../permissions/declared-permissions.ts';
@@ -21,6 +22,8 @@ export interface UnitOptions {
   readonly clock?: VirtualClock | undefined;
   /** The operator's name, as it stands in field managers. Defaults to `unit`. */
   readonly operator?: string | undefined;
+  /** The operator's domain, as it stands in annotations. Defaults to `unit.test`. */
+  readonly domain?: string | undefined;
   /** Further rights, as on `defineOperator`. Defaults to none: what is not declared is refused as it is in a cluster. */
   readonly permissions?: readonly Permission[] | undefined;
   /** Defaults to silence. */
@@ -29,9 +32,6 @@ export interface UnitOptions {
 
 /** DepsOption demands what a controller or webhook needs of its operator's `setup`, if it needs anything. */
 export type DepsOption<Deps> = unknown extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps };
-
-/** The manager's namespace. */
-const NAMESPACE = 'bowline-system';
 
 /** UnitWorld is what the runtime's own code runs on in a unit test: an API server and a cache, both in memory. */
 export class UnitWorld implements AsyncDisposable {
@@ -44,6 +44,7 @@ export class UnitWorld implements AsyncDisposable {
   readonly cache: Cache;
   /** Does what the operator declares, and refuses the rest. */
   readonly client: Client;
+  readonly identity: OperatorIdentity;
   readonly #end = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -53,9 +54,11 @@ export class UnitWorld implements AsyncDisposable {
     this.server = new MemoryApiServer({ clock: this.clock, wire: this.wire });
     const { clock, wire, random, log } = this;
     const whole = createClient({ transport: this.server.transport(), clock, wire, random, log });
-    const identity = { operator: operator.name, namespace: NAMESPACE };
-    this.client = restricted(whole, declaredPermissions(operator), identity);
-    this.cache = new Cache({ client: this.client, clock, wire, random, log, freeze: true });
+    this.identity = operatorIdentity(operator);
+    const { systemNamespace: namespace, annotations } = this.identity;
+    this.client = restricted(whole, declaredPermissions(operator), { operator: operator.name, namespace });
+    const pausedAnnotation = annotations.paused;
+    this.cache = new Cache({ client: this.client, clock, wire, random, log, pausedAnnotation, freeze: true });
     for (const kind of [Event, ...kindsOf(operator)]) this.server.serve(kind);
     for (const { kind, object } of options.objects ?? []) {
       this.server.serve(kind);

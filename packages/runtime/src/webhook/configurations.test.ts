@@ -29,6 +29,7 @@ const label = mutating(ConfigMap, {
 const cities = validating(Namespace, { name: 'cities', operations: ['DELETE'] }).handle(() => admit());
 const base = {
   operator: 'sea',
+  domain: 'bowline.dev',
   webhooks: [guard, label, cities],
   ownNamespace: 'sea-system',
   address: { service: { namespace: 'sea-system', name: 'sea-webhook' } },

@@ -9,10 +9,8 @@ import type {
 } from '@bowline/kubernetes';
 import { diffJsonPatch } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
+import { MANAGED_BY, operatorIdentity } from '../identity/operator-identity.ts';
 import { type Webhook, webhookFullName, webhookPath } from './webhook.ts';
-
-/** The label that marks what belongs to an operator's webhooks. */
-export const OPERATOR_LABEL = 'webhook.bowline.dev/operator';
 
 /** ServiceAddress is a Service in front of the replicas. */
 export interface ServiceAddress {
@@ -28,13 +26,15 @@ export type WebhookAddress = { readonly service: ServiceAddress } | { readonly u
 /** ConfigurationOptions says for whom and where configurations are made. */
 export interface ConfigurationOptions {
   readonly operator: string;
+  /** The operator's domain. */
+  readonly domain: string;
   readonly webhooks: readonly Webhook[];
   readonly address: WebhookAddress;
   /** The operator's own namespace. It is never asked about: an operator that is down must not keep itself from starting. */
   readonly ownNamespace: string;
   /** The operator's own kinds: the only ones that may have failurePolicy Fail. Defaults to any kind that is not Kubernetes' own. */
   readonly ownKinds?: readonly Resource[] | undefined;
-  /** The configurations' name. Defaults to `bowline-<operator>`. */
+  /** The configurations' name. Defaults to `<vendor>-<operator>`. */
   readonly name?: string | undefined;
   /** Only these namespaces are asked about, for instance those of a test. Defaults to all but the own one. */
   readonly onlyNamespaces?: readonly string[] | undefined;
@@ -58,10 +58,11 @@ export interface WebhookConfigurations {
  */
 export function webhookConfigurations(options: ConfigurationOptions): WebhookConfigurations {
   checkWebhooks(options);
-  const { operator, webhooks, name = `bowline-${operator}` } = options;
+  const { operator, webhooks } = options;
+  const identity = operatorIdentity({ name: operator, domain: options.domain });
   const metadata = {
-    name,
-    labels: { 'app.kubernetes.io/managed-by': 'bowline', ...options.labels, [OPERATOR_LABEL]: operator },
+    name: options.name ?? identity.objectName,
+    labels: { [MANAGED_BY]: identity.vendor, ...options.labels, [identity.labels.webhooksOf]: operator },
   };
   const entries = (type: Webhook['type']): MutatingWebhook[] =>
     webhooks
@@ -110,7 +111,7 @@ export function checkWebhooks(options: Pick<ConfigurationOptions, 'operator' | '
 function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook {
   const { kind, subresources, matchConditions } = webhook;
   return {
-    name: webhookFullName(options.operator, webhook),
+    name: webhookFullName({ name: options.operator, domain: options.domain }, webhook),
     admissionReviewVersions: ['v1'],
     clientConfig: clientConfig(options.address, webhookPath(options.operator, webhook)),
     rules: [

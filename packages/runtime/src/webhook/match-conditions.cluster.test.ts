@@ -11,6 +11,7 @@ it('takes and refuses the conditions that the API server takes and refuses', asy
   const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
   const { validating: made } = webhookConfigurations({
     operator: c.uniqueName(),
+    domain: 'bowline.dev',
     webhooks: [webhook],
     address: { url: 'https://127.0.0.1:1' },
     ownNamespace: c.namespace,

@@ -10,11 +10,6 @@ import type { Source } from '../controller/sources.ts';
  */
 export const OWN_WEBHOOKS = 'metadata.name=(own)';
 
-/** configurationNameOf is what an operator's webhook configurations are called. */
-export function configurationNameOf(operator: string, given: string | undefined): string {
-  return given ?? `bowline-${operator}`;
-}
-
 /** withOwnWebhooks is a controller, or a webhook, that sees the configuration of that name where it declares OWN_WEBHOOKS. */
 export function withOwnWebhooks<D extends { readonly sources: readonly Source[] }>(
   declared: D,

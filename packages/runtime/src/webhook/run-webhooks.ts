@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, systemRandom, untilAborted } from '@bowline/machinery';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import type { HealthCheck } from '../operations/health.ts';
@@ -21,7 +22,7 @@ const DAY_MS = 24 * 3_600_000;
 /** runWebhooks is `startWebhooks` once everything is loaded. */
 export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebhooks> {
   checkWebhooks(options);
-  const { operator, webhooks, signal: given, deps } = options;
+  const { operator, domain, webhooks, signal: given, deps } = options;
   if (webhooks.some(({ matchConditions }) => matchConditions.length > 0)) {
     const { checkMatchConditions } = await import('./match-conditions.ts');
     checkMatchConditions(webhooks);
@@ -42,7 +43,7 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
     operator,
     names: serverNames(addressOf(options, 0)),
     routes: webhooks.map((webhook) =>
-      webhookRoute(webhook, { operator, clients, cache: sources.readsOf(webhook), deps, clock, log }),
+      webhookRoute(webhook, { operator, domain, clients, cache: sources.readsOf(webhook), deps, clock, log }),
     ),
     maxBodyBytes: options.maxBodyBytes ?? 8 * 1024 * 1024,
     maxInFlight: options.maxInFlight ?? 64,
@@ -93,9 +94,10 @@ function addressOf({ reachedAt, operator, namespace }: WebhooksOptions, port: nu
 }
 
 function certificateSource(options: WebhooksOptions, address: WebhookAddress): CertificateSource {
-  const { operator, namespace, client, cache, certificates = { kind: 'managed' } } = options;
+  const { operator, domain, namespace, client, cache, certificates = { kind: 'managed' } } = options;
+  const identity = operatorIdentity({ name: operator, domain });
   const common = {
-    operator,
+    identity,
     // The API server judges certificates by its own time, so that of a test that moves it does not do.
     clock: options.wire ?? systemClock,
     random: options.random ?? systemRandom,
@@ -107,6 +109,7 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
     const { webhooks, ownKinds, configurationName: name, onlyNamespaces } = options;
     const wanted = webhookConfigurations({
       operator,
+      domain,
       webhooks,
       address,
       ownNamespace: namespace,
@@ -114,7 +117,7 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
       name,
       onlyNamespaces,
     });
-    return new ConfigurationsTrust({ client, cache, operator, wanted, own, clock: common.clock, log: common.log });
+    return new ConfigurationsTrust({ client, cache, identity, wanted, own, clock: common.clock, log: common.log });
   };
   if (certificates.kind === 'managed') {
     const policy = {

@@ -13,6 +13,7 @@ it('does not start with a match condition that the API server refuses, and says 
   const client = createClient({ transport: new ScriptedTransport() });
   const starting = startWebhooks({
     operator: 'sea',
+    domain: 'bowline.dev',
     webhooks: [gate],
     namespace: 'sea-system',
     client,

@@ -22,6 +22,7 @@ export interface Route {
 /** RouteOptions is what handlers are given. */
 export interface RouteOptions {
   readonly operator: string;
+  readonly domain: string;
   readonly clients: WebhookClients;
   readonly cache: CacheReads<SourceTypes>;
   readonly deps: unknown;
@@ -31,7 +32,7 @@ export interface RouteOptions {
 
 /** webhookRoute serves a declared webhook. */
 export function webhookRoute(webhook: Webhook, options: RouteOptions): Route {
-  const name = webhookFullName(options.operator, webhook);
+  const name = webhookFullName({ name: options.operator, domain: options.domain }, webhook);
   return {
     path: webhookPath(options.operator, webhook),
     name,

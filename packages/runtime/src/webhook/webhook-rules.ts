@@ -1,17 +1,19 @@
 import type { PolicyRule } from '@bowline/kubernetes';
-import { configurationNameOf } from './own-webhooks.ts';
+import { operatorIdentity } from '../identity/operator-identity.ts';
 import type { Webhook } from './webhook.ts';
 import type { CertificateOptions } from './webhooks-options.ts';
 
 /** WebhookRulesOptions says what the runtime does for an operator's webhooks. */
 export interface WebhookRulesOptions {
   readonly operator: string;
+  /** The operator's domain. */
+  readonly domain: string;
   readonly webhooks: readonly Pick<Webhook, 'type'>[];
   /** Defaults to `{ kind: 'managed' }`. */
   readonly certificates?: CertificateOptions | undefined;
   /** Defaults to `chart`. */
   readonly configurations?: 'chart' | 'runtime' | undefined;
-  /** Defaults to `bowline-<operator>`. */
+  /** Defaults to `<vendor>-<operator>`. */
   readonly configurationName?: string | undefined;
 }
 
@@ -25,7 +27,7 @@ export interface WebhookRules {
 /** webhookRules are the RBAC rules for certificates and configurations, by name wherever RBAC can express that. */
 export function webhookRules(options: WebhookRulesOptions): WebhookRules {
   const { operator, certificates = { kind: 'managed' }, configurations = 'chart' } = options;
-  const name = configurationNameOf(operator, options.configurationName);
+  const name = options.configurationName ?? operatorIdentity({ name: operator, domain: options.domain }).objectName;
   const own = configurations === 'runtime';
   const reads = ['get', 'list', 'watch'];
   const secret = (secretName: string, verbs: readonly string[]): PolicyRule => ({

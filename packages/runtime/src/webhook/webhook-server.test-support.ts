@@ -60,7 +60,7 @@ export async function start(webhooks: readonly Webhook[], options: StartOptions 
     operator,
     names: ['127.0.0.1'],
     routes: webhooks.map((each) =>
-      webhookRoute(each, { operator, clients, cache, deps: undefined, clock: systemClock, log }),
+      webhookRoute(each, { operator, domain: 'bowline.dev', clients, cache, deps: undefined, clock: systemClock, log }),
     ),
     maxBodyBytes: 4096,
     maxInFlight: 2,

@@ -1,5 +1,6 @@
 import type { LabelSelector, MatchCondition, Resource } from '@bowline/kubernetes';
 import type { Source } from '../controller/sources.ts';
+import type { OperatorId } from '../identity/operator-identity.ts';
 import type { SideEffects } from './admission-request.ts';
 import type { Operation } from './admission-review.ts';
 
@@ -75,6 +76,6 @@ export function webhookPath(operator: string, webhook: Webhook): string {
 }
 
 /** webhookFullName is what a webhook is called in its configuration, in messages to users and in metrics. */
-export function webhookFullName(operator: string, webhook: Pick<Webhook, 'name'>): string {
-  return `${webhook.name}.${operator}.bowline.dev`;
+export function webhookFullName(operator: OperatorId, webhook: Pick<Webhook, 'name'>): string {
+  return `${webhook.name}.${operator.name}.${operator.domain}`;
 }

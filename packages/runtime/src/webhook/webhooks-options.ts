@@ -38,6 +38,8 @@ export type CertificateOptions = ManagedCertificateOptions | GivenCertificateOpt
 /** WebhooksOptions is what the webhooks of one operator need to be served by one replica. */
 export interface WebhooksOptions {
   readonly operator: string;
+  /** The operator's domain. */
+  readonly domain: string;
   readonly webhooks: readonly Webhook[];
   /** The operator's own namespace, where its Secret `<operator>-webhook-tls` is. */
   readonly namespace: string;
@@ -60,7 +62,7 @@ export interface WebhooksOptions {
    * kept here, which only fits one replica or one address for all. Defaults to `chart`.
    */
   readonly configurations?: 'chart' | 'runtime' | undefined;
-  /** The configurations' name. Defaults to `bowline-<operator>`. */
+  /** The configurations' name. Defaults to `<vendor>-<operator>`. */
   readonly configurationName?: string | undefined;
   /** Only these namespaces are asked about, where the configurations are made here. Defaults to all but the own one. */
   readonly onlyNamespaces?: readonly string[] | undefined;

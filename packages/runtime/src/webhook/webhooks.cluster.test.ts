@@ -38,7 +38,8 @@ async function serve(
 ) {
   const operator = options.operator ?? c.uniqueName('op');
   const namespace = options.namespace ?? (await c.createNamespace('manager'));
-  const common = { operator, webhooks, ...options };
+  const domain = 'bowline.dev';
+  const common = { operator, webhooks, ...options, domain };
   const rules = webhookRules(common);
   const { client } = await c.serviceAccount({
     namespace,
@@ -64,6 +65,7 @@ async function serve(
   c.onDispose(end);
   const { validating, mutating } = webhookConfigurations({
     operator,
+    domain,
     webhooks,
     ownNamespace: namespace,
     onlyNamespaces: [c.namespace, namespace],

@@ -2,13 +2,6 @@ import type { KubernetesObject, Status } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 
 /**
- * DELETION_ANNOTATION keeps on an object that its dependents stay. The API server says so by a finalizer, which the garbage
- * collector takes off once no dependent names the object as its owner any more: long before a cleanup that failed, or was
- * interrupted, comes to its end.
- */
-export const DELETION_ANNOTATION = 'bowline.dev/deletion';
-
-/**
  * DeletionMode is what was asked for the dependents of an object that is being deleted:
  * - `background`: they go after it, by the garbage collector;
  * - `foreground`: they go first; the garbage collector has marked them already, so wait for them;
@@ -23,12 +16,15 @@ export interface Deletion {
   readonly mode: DeletionMode;
 }
 
-/** deletionOf is how an object is being deleted; undefined when it is not. */
-export function deletionOf(object: KubernetesObject): Deletion | undefined {
+/**
+ * deletionOf is how an object is being deleted; undefined when it is not. `annotation` is the one by which an operator keeps on
+ * the object that its dependents stay; without it the finalizers alone tell.
+ */
+export function deletionOf(object: KubernetesObject, annotation?: string): Deletion | undefined {
   const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
   if (deletionTimestamp === undefined) return undefined;
   const mode =
-    finalizers.includes('orphan') || isKeptAsOrphaning(object)
+    finalizers.includes('orphan') || (annotation !== undefined && isKeptAsOrphaning(object, annotation))
       ? 'orphan'
       : finalizers.includes('foregroundDeletion')
         ? 'foreground'
@@ -36,9 +32,13 @@ export function deletionOf(object: KubernetesObject): Deletion | undefined {
   return { at: parseTime(deletionTimestamp), mode };
 }
 
-/** isKeptAsOrphaning says whether the object itself tells, whatever its finalizers are by now, that its dependents stay. */
-export function isKeptAsOrphaning({ metadata }: KubernetesObject): boolean {
-  return metadata?.annotations?.[DELETION_ANNOTATION] === 'orphan';
+/**
+ * isKeptAsOrphaning says whether an annotation keeps on the object, whatever its finalizers are by now, that its dependents stay.
+ * The API server says so by a finalizer, which the garbage collector takes off once no dependent names the object as its owner
+ * any more: long before a cleanup that failed, or was interrupted, comes to its end.
+ */
+export function isKeptAsOrphaning({ metadata }: KubernetesObject, annotation: string): boolean {
+  return metadata?.annotations?.[annotation] === 'orphan';
 }
 
 /** isStatus tells an answer to a deletion that says that the object is gone from one that shows it. */

@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyString, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import { MANAGED_BY } from './field-manager.ts';
+import { MANAGED_BY } from '../identity/operator-identity.ts';
 
 /** describeKey names an object in a message: `ConfigMap default/a`. */
 export function describeKey(resource: Pick<Resource, 'kind'>, key: ObjectKey): string {

@@ -43,7 +43,7 @@ function wouldKeep({ scope, view }: Informer<unknown>, desired: KubernetesObject
   if (!scope.matches(desired)) return false;
   if (view === 'metadata' || keepsWholeObjects(view)) return true;
   try {
-    return codecOf(view, false).encode(desired, false) !== undefined;
+    return codecOf(view, { freeze: false, pausedAnnotation: undefined }).encode(desired, false) !== undefined;
   } catch {
     // Made for objects as they are stored.
     return false;

@@ -85,7 +85,7 @@ export interface Writer {
  * createWriter makes the verbs that write.
  *
  * @example
- * const writer = createWriter({ client, fieldManager: fieldManagerOf('site', 'page'), marks: { owner: { resource: Site, object } } });
+ * const writer = createWriter({ client, fieldManager: fieldManagerOf({ name: 'site', domain: 'example.com' }, 'page'), marks: { owner: { resource: Site, object } } });
  * await writer.apply(ConfigMap, { metadata: { namespace, name: `${name}-page` }, data: { html } });
  */
 export function createWriter(options: WriterOptions): Writer {

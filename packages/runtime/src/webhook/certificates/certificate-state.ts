@@ -1,9 +1,6 @@
 import type { ObjectMeta, Secret } from '@bowline/kubernetes';
-import { OPERATOR_LABEL } from '../configurations.ts';
+import { MANAGED_BY, type OperatorIdentity } from '../../identity/operator-identity.ts';
 import { type Authority, isIssuedBy, type Leaf, readAuthorities, readAuthority, readKey, readLeaf } from './pem.ts';
-
-/** Until when authorities of earlier days stay trusted. A time in the past ends that at once. */
-export const PREVIOUS_UNTIL = 'webhook.bowline.dev/previous-ca-until';
 
 /** CertificateState is everything that replicas share: all of it is in the Secret. */
 export interface CertificateState {
@@ -47,7 +44,11 @@ export interface Spare {
  * readState reads the Secret. A part that is missing or does not fit is replaced by a spare one where there is one, so
  * that damage by hand costs as little as possible; `damage` says that the Secret must be written again.
  */
-export function readState(secret: SecretView | undefined, spare: Spare): StateRead {
+export function readState(
+  { annotations }: Pick<OperatorIdentity, 'annotations'>,
+  secret: SecretView | undefined,
+  spare: Spare,
+): StateRead {
   const damage: string[] = [];
   const text = (key: string): string | undefined => {
     const value = secret?.data[key];
@@ -90,7 +91,9 @@ export function readState(secret: SecretView | undefined, spare: Spare): StateRe
       .filter(({ fingerprint }) => !taken.has(fingerprint))
       .map((each) => ({ ...each, keyPem: undefined })),
     previousUntil:
-      timeOf(secret?.metadata.annotations?.[PREVIOUS_UNTIL]) ?? (secret ? undefined : known?.previousUntil),
+      // A time in the past ends the trust in earlier authorities at once.
+      timeOf(secret?.metadata.annotations?.[annotations.previousAuthorityUntil]) ??
+      (secret ? undefined : known?.previousUntil),
     damage,
   };
 }
@@ -118,17 +121,24 @@ export function bundleOf({ current, next, previous }: CertificateState): string 
 }
 
 /** secretOf writes a state. What others keep in the Secret's metadata stays. */
-export function secretOf(operator: string, state: CertificateState, metadata: ObjectMeta, type?: string): Secret {
+export function secretOf(
+  identity: OperatorIdentity,
+  state: CertificateState,
+  metadata: ObjectMeta,
+  type?: string,
+): Secret {
   const { leaf, current, next, previousUntil } = state;
-  const { [PREVIOUS_UNTIL]: _, ...annotations } = metadata.annotations ?? {};
+  const { [identity.annotations.previousAuthorityUntil]: _, ...annotations } = metadata.annotations ?? {};
   const encode = (value: string | undefined): string => Buffer.from(value ?? '').toString('base64');
   return {
     metadata: {
       ...metadata,
-      labels: { 'app.kubernetes.io/managed-by': 'bowline', ...metadata.labels, [OPERATOR_LABEL]: operator },
+      labels: { [MANAGED_BY]: identity.vendor, ...metadata.labels, [identity.labels.webhooksOf]: identity.name },
       annotations: {
         ...annotations,
-        ...(previousUntil === undefined ? {} : { [PREVIOUS_UNTIL]: new Date(previousUntil).toISOString() }),
+        ...(previousUntil === undefined
+          ? {}
+          : { [identity.annotations.previousAuthorityUntil]: new Date(previousUntil).toISOString() }),
       },
     },
     type: type ?? 'kubernetes.io/tls',

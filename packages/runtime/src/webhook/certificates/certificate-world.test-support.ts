@@ -3,6 +3,7 @@ import { ConfigMap, Secret, ValidatingWebhookConfiguration } from '@bowline/kube
 import { seededRandom, systemClock, VirtualClock } from '@bowline/machinery';
 import { Cache } from '../../cache/cache.ts';
 import { createClient } from '../../client/create-client.ts';
+import { operatorIdentity } from '../../identity/operator-identity.ts';
 import { createLog } from '../../observability/create-log.ts';
 import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
@@ -20,7 +21,14 @@ export const CONFIGURATION = { name: 'bowline-sea' };
 
 const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
 const address = { service: { namespace: 'sea-system', name: 'sea-webhook' } };
-const wanted = webhookConfigurations({ operator: 'sea', webhooks: [webhook], ownNamespace: 'sea-system', address });
+const identity = operatorIdentity({ name: 'sea', domain: 'bowline.dev' });
+const wanted = webhookConfigurations({
+  operator: 'sea',
+  domain: 'bowline.dev',
+  webhooks: [webhook],
+  ownNamespace: 'sea-system',
+  address,
+});
 
 /** Replica is one process of the operator, as far as certificates go. */
 export interface Replica {
@@ -56,7 +64,7 @@ export class CertificateWorld implements AsyncDisposable {
     const trust = new ConfigurationsTrust({
       client,
       cache,
-      operator: 'sea',
+      identity,
       wanted,
       own: options.own ?? false,
       clock: this.clock,
@@ -65,7 +73,7 @@ export class CertificateWorld implements AsyncDisposable {
     const certificates = new ManagedCertificates({
       client,
       cache,
-      operator: 'sea',
+      identity,
       secret: SECRET,
       trust,
       policy: {

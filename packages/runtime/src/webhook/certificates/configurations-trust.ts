@@ -5,13 +5,9 @@ import type { Informer } from '../../cache/informer.ts';
 import { project } from '../../cache/view.ts';
 import type { Client, WriteOptions } from '../../client/client.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
+import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import type { Log } from '../../observability/log.ts';
-import {
-  differsFrom,
-  OPERATOR_LABEL,
-  type WebhookConfiguration,
-  type WebhookConfigurations,
-} from '../configurations.ts';
+import { differsFrom, type WebhookConfiguration, type WebhookConfigurations } from '../configurations.ts';
 import { RepeatLimit } from './repeat-limit.ts';
 import type { Trust } from './trust.ts';
 
@@ -19,7 +15,7 @@ import type { Trust } from './trust.ts';
 export interface ConfigurationsTrustOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update' | 'patch'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
-  readonly operator: string;
+  readonly identity: OperatorIdentity;
   /** What the configurations should be, without a bundle. */
   readonly wanted: WebhookConfigurations;
   /** Whether they are made and kept here. Otherwise only `caBundle` of those that exist is written. */
@@ -33,9 +29,6 @@ interface View extends Pick<WebhookConfiguration, 'webhooks'> {
   /** Whose it says it is. */
   readonly operator: string | undefined;
 }
-const view = project(
-  (found: WebhookConfiguration): View => ({ operator: operatorOf(found), webhooks: found.webhooks }),
-);
 
 interface Part {
   readonly resource: Resource<WebhookConfiguration>;
@@ -52,6 +45,9 @@ export class ConfigurationsTrust implements Trust {
 
   constructor(options: ConfigurationsTrustOptions) {
     this.#options = options;
+    const view = project(
+      (found: WebhookConfiguration): View => ({ operator: this.#operatorOf(found), webhooks: found.webhooks }),
+    );
     const part = (resource: Resource<WebhookConfiguration>, wanted: WebhookConfiguration): Part => {
       const name = wanted.metadata?.name ?? '';
       const informer = options.cache.informer(resource, { view, fieldSelector: `metadata.name=${name}` });
@@ -69,8 +65,12 @@ export class ConfigurationsTrust implements Trust {
   }
 
   ownBundles(): readonly string[] {
-    const own = this.#seen().filter(({ operator }) => operator === this.#options.operator);
+    const own = this.#seen().filter(({ operator }) => operator === this.#options.identity.name);
     return own.flatMap(({ webhooks = [] }) => webhooks.map(bundleIn));
+  }
+
+  #operatorOf({ metadata }: WebhookConfiguration): string | undefined {
+    return metadata?.labels?.[this.#options.identity.labels.webhooksOf];
   }
 
   #seen(): View[] {
@@ -87,7 +87,7 @@ export class ConfigurationsTrust implements Trust {
   }
 
   async spread(bundleNow: () => Promise<string | undefined>, signal: AbortSignal): Promise<void> {
-    const options = { signal, fieldManager: `bowline-${this.#options.operator}-webhooks` };
+    const options = { signal, fieldManager: this.#options.identity.fieldManagers.webhooks };
     for (const part of this.#parts) {
       const found = await this.#options.client.find(part.resource, { name: part.name }, { signal });
       if (!found && !this.#options.own) continue;
@@ -127,11 +127,11 @@ export class ConfigurationsTrust implements Trust {
   }
 
   #refuseForeign({ resource, name }: Part, found: WebhookConfiguration): void {
-    const { operator } = this.#options;
-    if (operatorOf(found) === operator) return;
+    const { name: operator, labels } = this.#options.identity;
+    if (this.#operatorOf(found) === operator) return;
     throw new BowlineError(
       'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
-      `cannot write the ${resource.kind} ${name}: it lacks the label ${OPERATOR_LABEL}=${operator}, so somebody else made it; delete it, label it if it is the operator's, or choose another name`,
+      `cannot write the ${resource.kind} ${name}: it lacks the label ${labels.webhooksOf}=${operator}, so somebody else made it; delete it, label it if it is the operator's, or choose another name`,
     );
   }
 
@@ -150,10 +150,6 @@ export class ConfigurationsTrust implements Trust {
 }
 
 type ClientConfigured = NonNullable<WebhookConfiguration['webhooks']>[number];
-
-function operatorOf({ metadata }: WebhookConfiguration): string | undefined {
-  return metadata?.labels?.[OPERATOR_LABEL];
-}
 
 function bundleIn({ clientConfig }: ClientConfigured): string {
   return Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8');

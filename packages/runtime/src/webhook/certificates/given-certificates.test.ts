@@ -13,6 +13,7 @@ import {
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { Cache } from '../../cache/cache.ts';
 import { createClient } from '../../client/create-client.ts';
+import { operatorIdentity } from '../../identity/operator-identity.ts';
 import { createMetrics } from '../../observability/create-metrics.ts';
 import { silentLog } from '../../observability/log.ts';
 import { MemoryApiServer } from '../../testing/memory-api-server.ts';
@@ -25,6 +26,7 @@ import { folderPlace, secretPlace } from './given-places.ts';
 import { readLeaf } from './pem.ts';
 import { noTrust, type Trust } from './trust.ts';
 
+const identity = operatorIdentity({ name: 'sea', domain: 'bowline.dev' });
 const waiting = { timeout: 10_000, interval: 10 };
 let authority: CertificateWithKey;
 let first: CertificateWithKey;
@@ -50,7 +52,7 @@ function run(place: GivenPlace, trust: Trust = noTrust) {
   const clock = new VirtualClock({ startMs: systemClock.now() });
   const metrics = createMetrics();
   const given = new GivenCertificates({
-    operator: 'sea',
+    identity,
     place,
     names: ['x.y.svc'],
     trust,
@@ -226,8 +228,14 @@ function secretServer() {
 function trustIn({ client, cache }: Pick<ReturnType<typeof secretServer>, 'client' | 'cache'>): Trust {
   const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
   const address = { url: 'https://127.0.0.1:1' };
-  const wanted = webhookConfigurations({ operator: 'sea', webhooks: [webhook], ownNamespace: 'sea-system', address });
-  const common = { client, cache, operator: 'sea', clock: systemClock, log: silentLog };
+  const wanted = webhookConfigurations({
+    operator: 'sea',
+    domain: 'bowline.dev',
+    webhooks: [webhook],
+    ownNamespace: 'sea-system',
+    address,
+  });
+  const common = { client, cache, identity, clock: systemClock, log: silentLog };
   return new ConfigurationsTrust({ ...common, wanted, own: true });
 }
 

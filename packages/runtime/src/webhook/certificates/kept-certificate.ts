@@ -1,5 +1,6 @@
 import { between, type Clock, type Random } from '@bowline/machinery';
 import { isAlreadyExists, isConflict } from '../../errors/api-error.ts';
+import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Counter, Metrics } from '../../observability/metrics.ts';
 import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
@@ -7,7 +8,7 @@ import { Doorbell } from './doorbell.ts';
 
 /** KeptCertificateOptions is what every source of certificates needs. */
 export interface KeptCertificateOptions {
-  readonly operator: string;
+  readonly identity: OperatorIdentity;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -35,7 +36,7 @@ export abstract class KeptCertificate implements CertificateSource {
   #current: TlsMaterial | undefined;
   #problem: Error | undefined;
 
-  constructor({ operator, clock, random, log, metrics }: KeptCertificateOptions) {
+  constructor({ identity, clock, random, log, metrics }: KeptCertificateOptions) {
     this.#log = log;
     this.#random = random;
     this.#bell = new Doorbell(clock);
@@ -58,7 +59,7 @@ export abstract class KeptCertificate implements CertificateSource {
       labels: ['operator'],
     });
     this.#collector = metrics.collect(() => {
-      if (this.#current) expiry.set(this.#current.notAfter / 1000, { operator });
+      if (this.#current) expiry.set(this.#current.notAfter / 1000, { operator: identity.name });
     });
   }
 

@@ -5,7 +5,6 @@ import { project } from '../../cache/view.ts';
 import type { Client } from '../../client/client.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { Log } from '../../observability/log.ts';
-import { OPERATOR_LABEL } from '../configurations.ts';
 import {
   bundleOf,
   type CertificateState,
@@ -99,7 +98,7 @@ export class ManagedCertificates extends KeptCertificate {
     const version = `${uid}/${resourceVersion}`;
     if (secret && this.#intact?.version === version) return this.#intact.state;
     const trusted = this.#options.trust.ownBundles().flatMap(readAuthorities);
-    const state = readState(secret, { known: this.#known, trusted });
+    const state = readState(this.#options.identity, secret, { known: this.#known, trusted });
     // An intact Secret says the same whatever else is known.
     if (state.damage.length === 0) this.#intact = { version, state };
     return state;
@@ -154,7 +153,7 @@ export class ManagedCertificates extends KeptCertificate {
 
   /** Writes the next step, planned anew on what the API server has now. Gives whether there was one. */
   async #write(signal: AbortSignal): Promise<boolean> {
-    const { client, cache, operator, policy, clock, secret: key } = this.#options;
+    const { client, cache, identity, policy, clock, secret: key } = this.#options;
     const found = await client.find(Secret, key, { signal });
     const seen = found && viewSecret(found);
     this.#refuseForeign(seen);
@@ -162,11 +161,11 @@ export class ManagedCertificates extends KeptCertificate {
     const { step, reason } = { reason: '', ...this.#plan(state) };
     if (step === undefined) return false;
     if (state.damage.length > 0) this.#repairs.take(`the Secret ${key.namespace}/${key.name}`, '');
-    let after = await takeStep(step, state, { operator, policy, now: clock.now() });
+    let after = await takeStep(step, state, { identity, policy, now: clock.now() });
     // Deleting the Secret is how people ask for new keys: the old ones come back only until the new ones are trusted.
-    if (!found && step === 'repair') after = await takeStep('introduce', after, { operator, policy, now: clock.now() });
-    const options = { signal, fieldManager: `bowline-${operator}-webhooks` };
-    const wanted = secretOf(operator, after, { ...found?.metadata, ...key }, found?.type);
+    if (!found && step === 'repair') after = await takeStep('introduce', after, { identity, policy, now: clock.now() });
+    const options = { signal, fieldManager: identity.fieldManagers.webhooks };
+    const wanted = secretOf(identity, after, { ...found?.metadata, ...key }, found?.type);
     const written = found ? await client.update(Secret, wanted, options) : await client.create(Secret, wanted, options);
     cache.recordWrite(Secret, written);
     this.#log.info('wrote the webhook certificates', { step, reason });
@@ -175,19 +174,21 @@ export class ManagedCertificates extends KeptCertificate {
 
   /** A Secret without our label was made by somebody else, unless it is empty. */
   #refuseForeign(found: SecretView | undefined): void {
-    const { operator, secret } = this.#options;
-    if (!found || found.metadata.labels?.[OPERATOR_LABEL] === operator) return;
+    const { identity, secret } = this.#options;
+    const label = identity.labels.webhooksOf;
+    if (!found || found.metadata.labels?.[label] === identity.name) return;
     if (Object.values(found.data).every((value) => value === '')) return;
     throw new BowlineError(
       'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${OPERATOR_LABEL}=${operator}, so somebody else made it; delete it, or configure it as a given certificate`,
+      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so somebody else made it; delete it, or configure it as a given certificate`,
     );
   }
 
   /** What the Secret says now; undefined when it is not whole: then there is nothing to spread yet. */
   async #liveBundle(signal: AbortSignal): Promise<string | undefined> {
-    const found = await this.#options.client.find(Secret, this.#options.secret, { signal });
-    const state = found && readState(viewSecret(found), { known: undefined, trusted: [] });
+    const { client, secret, identity } = this.#options;
+    const found = await client.find(Secret, secret, { signal });
+    const state = found && readState(identity, viewSecret(found), { known: undefined, trusted: [] });
     return state && state.damage.length === 0 ? bundleOf(state) : undefined;
   }
 }

@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
+import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import { authorityFrom, type CertificateState } from './certificate-state.ts';
 import { type Authority, type Leaf, readLeaf } from './pem.ts';
 import type { CertificatePolicy, Step } from './plan.ts';
 
 /** StepOptions is what a step needs besides the state. */
 export interface StepOptions {
-  readonly operator: string;
+  readonly identity: OperatorIdentity;
   readonly policy: CertificatePolicy;
   readonly now: number;
 }
@@ -57,17 +58,17 @@ async function handOver(
   };
 }
 
-async function newAuthority({ operator, policy, now }: StepOptions): Promise<Authority> {
-  const commonName = `bowline-${operator}-webhook-ca`;
+async function newAuthority({ identity, policy, now }: StepOptions): Promise<Authority> {
+  const commonName = `${identity.objectName}-webhook-ca`;
   return authorityFrom(await createCertificateAuthority({ commonName, validForMs: policy.authorityValidForMs, now }));
 }
 
-async function newLeaf(authority: Authority, { operator, policy, now }: StepOptions): Promise<Leaf> {
+async function newLeaf(authority: Authority, { identity, policy, now }: StepOptions): Promise<Leaf> {
   const { certificatePem, keyPem } = authority;
   if (keyPem === undefined) throw new TypeError('an authority without its key cannot issue');
   const issued = await issueCertificate({
     authority: { certificatePem, keyPem },
-    commonName: `${operator}-webhook`.slice(0, 64),
+    commonName: `${identity.name}-webhook`.slice(0, 64),
     dnsNames: policy.names.filter((name) => isIP(name) === 0),
     ipAddresses: policy.names.filter((name) => isIP(name) !== 0),
     usages: ['server'],

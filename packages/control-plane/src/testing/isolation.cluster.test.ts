@@ -1,0 +1,120 @@
+import { ClusterRole, ConfigMap, Namespace } from '@bowline/kubernetes';
+import { admit, allow, controller, defineOperator, deny, keyed, validating } from '@bowline/runtime';
+import { defineResource, s } from '@bowline/runtime/resource';
+import { expect, it, vi } from 'vitest';
+import { cluster } from './cluster.ts';
+
+const patience = { timeout: 20_000, interval: 20 };
+
+it('shows an operator the namespaces that it names after a name of the test, and removes them with the test', async () => {
+  const seen = new Set<string>();
+  const tenants = controller(ConfigMap, { name: 'tenants', labelSelector: 'tenant' }).reconcile(
+    async ({ object, live }) => {
+      const name = `tenant-${object.metadata?.name}`;
+      if (!(await live.find(Namespace, { name }))) await live.create(Namespace, { metadata: { name } });
+    },
+  );
+  const namespaces = keyed('namespaces')
+    .watches(Namespace, { map: ({ metadata }) => [metadata?.name ?? ''] })
+    .reconcile(({ key }) => void seen.add(key));
+  const operator = defineOperator({
+    name: 'tenants',
+    domain: 'example.com',
+    controllers: [tenants, namespaces],
+    permissions: [allow(['create'], Namespace)],
+  });
+  await using bystander = await cluster({ prefix: 'bystander' });
+  let made = '';
+  {
+    await using c = await cluster({ operators: [operator] });
+    const name = c.uniqueName('acme');
+    made = `tenant-${name}`;
+    await c.admin.create(ConfigMap, { metadata: { namespace: c.namespace, name, labels: { tenant: 'x' } } });
+    await vi.waitFor(() => expect(seen).toContain(made), patience);
+    expect(seen).not.toContain(bystander.namespace);
+  }
+  await bystander.untilGone(Namespace, { name: made });
+});
+
+it('hides cluster-scoped objects that have a name of another test', async () => {
+  const watching = (seen: Set<string>) =>
+    defineOperator({
+      name: 'roles',
+      domain: 'example.com',
+      controllers: [
+        keyed('roles')
+          .watches(ClusterRole, { view: 'metadata', map: ({ metadata }) => [metadata.name ?? ''] })
+          .reconcile(({ key }) => void seen.add(key)),
+      ],
+    });
+  const [first, second] = [new Set<string>(), new Set<string>()];
+  await using a = await cluster({ operators: [watching(first)] });
+  await using b = await cluster({ operators: [watching(second)] });
+  const [ofA, ofB] = [a.uniqueName('role'), b.uniqueName('role')];
+  for (const [c, name] of [
+    [a, ofA],
+    [b, ofB],
+  ] as const) {
+    await c.admin.create(ClusterRole, { metadata: { name }, rules: [] });
+    c.onDispose(() => c.admin.delete(ClusterRole, { name }));
+  }
+  await vi.waitFor(() => expect([first.has(ofA), second.has(ofB)]).toEqual([true, true]), patience);
+  expect([first.has(ofB), second.has(ofA)]).toEqual([false, false]);
+  expect(first).toContain('cluster-admin');
+});
+
+const Realm = defineResource({
+  group: 'isolation.test.bowline.dev',
+  version: 'v1',
+  kind: 'Realm',
+  scope: 'Cluster',
+  spec: s.object({ trustDomain: s.string() }),
+  status: s.object({}),
+});
+
+/** A singleton of the cluster, with a finalizer and a webhook that is asked about all of them. */
+function realms(seen: Set<string>) {
+  return defineOperator({
+    name: 'realms',
+    domain: 'example.com',
+    resources: [Realm],
+    controllers: [
+      controller(Realm)
+        .reconcile(({ object }) => void seen.add(object.spec.trustDomain))
+        // Never done: what a test leaves behind must not be in the way of the next.
+        .cleanup(() => ({ requeueAfterMs: 3_600_000 })),
+    ],
+    webhooks: [
+      validating(Realm, { name: 'check', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
+        object.spec.trustDomain === 'refused' ? deny('it is refused') : admit(),
+      ),
+    ],
+  });
+}
+
+const realm = (trustDomain: string) => ({ metadata: { name: 'cluster' }, spec: { trustDomain } });
+
+it('gives operators with cluster-scoped kinds a control plane of their own, at the same time and one after the other', async () => {
+  const [first, second] = [new Set<string>(), new Set<string>()];
+  {
+    await using a = await cluster({ operators: [realms(first)] });
+    await using b = await cluster({ operators: [realms(second)] });
+    await a.admin.create(Realm, realm('a.example'));
+    await b.admin.create(Realm, realm('b.example'));
+    await expect(a.admin.create(Realm, { ...realm('refused'), metadata: { name: 'other' } })).rejects.toThrow(
+      'refused',
+    );
+    await vi.waitFor(() => expect([[...first], [...second]]).toEqual([['a.example'], ['b.example']]), patience);
+  }
+  await using c = await cluster({ operators: [realms(new Set())] });
+  expect((await c.admin.list(Realm)).items).toEqual([]);
+  await c.admin.create(Realm, realm('c.example'));
+});
+
+it('shares the control plane of the run with operators that have namespaced kinds only, unless told otherwise', async () => {
+  await using shared = await cluster();
+  await using own = await cluster({ isolation: 'control-plane' });
+  await using other = await cluster({ isolation: 'shared' });
+  expect(other.controlPlane.url).toBe(shared.controlPlane.url);
+  expect(own.controlPlane.url).not.toBe(shared.controlPlane.url);
+});

@@ -1,0 +1,102 @@
+/** OperatorId identifies an operator: its name, and the domain of the organisation that publishes it. An Operator is one. */
+export interface OperatorId {
+  readonly name: string;
+  readonly domain: string;
+}
+
+/**
+ * OperatorIdentity holds every name that an operator leaves in a cluster. All of them follow from the operator's name and domain,
+ * and all of them are in stored objects: to change one is to break installs.
+ */
+export interface OperatorIdentity extends OperatorId {
+  /** The domain as part of a name, see `vendorOf`. Value of the labels `managed-by` and `part-of`. */
+  readonly vendor: string;
+  /** `<vendor>-<operator>`: the name of the Lease, the ServiceAccount, its roles and the webhook configurations. */
+  readonly objectName: string;
+  /** The namespace of a manager that is given none: `<vendor>-system`. */
+  readonly systemNamespace: string;
+  readonly annotations: {
+    /** Set to "true" on a primary object, it makes the runtime leave that object alone. */
+    readonly paused: string;
+    /** On an object whose deletion orphans its dependents. */
+    readonly deletion: string;
+    /** On the Secret of the webhooks: until when the previous authorities are trusted. */
+    readonly previousAuthorityUntil: string;
+  };
+  readonly labels: {
+    /** On what belongs to the operator's webhooks; its value is the operator's name. */
+    readonly webhooksOf: string;
+  };
+  readonly fieldManagers: {
+    /** Writes of `setup`, of webhooks and of services that name no field manager. */
+    readonly operator: string;
+    readonly webhooks: string;
+    readonly leaderElection: string;
+    readonly crds: string;
+  };
+}
+
+/** operatorIdentity returns the names that follow from an operator's name and domain. */
+export function operatorIdentity({ name, domain }: OperatorId): OperatorIdentity {
+  const vendor = vendorOf(domain);
+  const objectName = `${vendor}-${name}`;
+  return {
+    name,
+    domain,
+    vendor,
+    objectName,
+    systemNamespace: `${vendor}-system`,
+    annotations: {
+      paused: `${domain}/paused`,
+      deletion: `${domain}/deletion`,
+      previousAuthorityUntil: `webhook.${domain}/previous-ca-until`,
+    },
+    labels: { webhooksOf: `webhook.${domain}/operator` },
+    fieldManagers: {
+      operator: objectName,
+      webhooks: `${objectName}-webhooks`,
+      leaderElection: `${vendor}-leader-election`,
+      crds: crdFieldManagerOf(domain),
+    },
+  };
+}
+
+/**
+ * vendorOf returns a domain as part of a name: without its last label, and with dashes for dots. `bowline.dev` becomes `bowline`,
+ * `platform.example.com` becomes `platform-example`.
+ */
+export function vendorOf(domain: string): string {
+  return domain.split('.').slice(0, -1).join('-');
+}
+
+/** crdFieldManagerOf returns the field manager that owns CustomResourceDefinitions of a domain or API group. */
+export function crdFieldManagerOf(domain: string): string {
+  return `${vendorOf(domain)}-crds`;
+}
+
+/**
+ * fieldManagerOf returns the field manager of a controller: `<vendor>-<operator>-<controller>`. It is in stored objects, so
+ * changing one of the names is a breaking change. Together they fit into the API's 128 characters.
+ *
+ * @example
+ * fieldManagerOf({ name: 'shops', domain: 'example.com' }, 'shop'); // example-shops-shop
+ */
+export function fieldManagerOf(operator: OperatorId, controller: string): string {
+  return `${vendorOf(operator.domain)}-${operator.name}-${controller}`;
+}
+
+/** domainProblem returns why a domain cannot be used; undefined when it can. */
+export function domainProblem(domain: unknown): string | undefined {
+  const isDomain = typeof domain === 'string' && domain.length <= MAX_DOMAIN_CHARACTERS && DOMAIN.test(domain);
+  return isDomain
+    ? undefined
+    : `the domain must be a DNS name of yours with at least one dot and at most ${MAX_DOMAIN_CHARACTERS} characters, like example.com: labels, annotations and the names of objects are made from it`;
+}
+
+/** So that `webhook.<domain>` is within the 253 characters of a label's prefix, with room for names made from it. */
+const MAX_DOMAIN_CHARACTERS = 200;
+
+const DOMAIN = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)+$/;
+
+/** MANAGED_BY is the label that says which tool looks after an object. */
+export const MANAGED_BY = 'app.kubernetes.io/managed-by';

@@ -1,0 +1,33 @@
+import type { CustomResourceDefinition } from '@bowline/kubernetes';
+import { type AnySchema, s } from '@bowline/machinery/schema';
+import { expect, it } from 'vitest';
+import { defineResource } from './define-resource.ts';
+import { lostFields } from './lost-fields.ts';
+
+const definition = (spec: AnySchema, version = 'v1'): CustomResourceDefinition =>
+  defineResource({ group: 'example.com', version, kind: 'Site', scope: 'Namespaced', spec }).crd;
+const page = s.object({ title: s.string(), tags: s.array(s.object({ name: s.string() })).optional() });
+
+it.each<[string, AnySchema, AnySchema, readonly string[]]>([
+  ['the same fields', page, page, []],
+  ['a new field', s.object({ title: s.string() }), page, []],
+  ['fields that are gone', page, s.object({ text: s.string() }), ['spec.tags', 'spec.title']],
+  [
+    'a field of list items that is gone',
+    page,
+    s.object({ title: s.string(), tags: s.array(s.object({ id: s.string() })) }),
+    ['spec.tags.*.name'],
+  ],
+  [
+    'a field of map values that is gone',
+    s.object({ by: s.map(s.object({ a: s.string(), b: s.string() })) }),
+    s.object({ by: s.map(s.object({ a: s.string() })) }),
+    ['spec.by.*.b'],
+  ],
+])('finds what objects would lose by %s', (_, stored, next, lost) => {
+  expect(lostFields(definition(stored), definition(next))).toEqual(lost);
+});
+
+it('leaves versions out that only one of them has', () => {
+  expect(lostFields(definition(page, 'v1beta1'), definition(s.object({}), 'v1'))).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import type { CustomResourceDefinition, JSONSchemaProps } from '@bowline/kubernetes/apiextensions-v1';
+
+/**
+ * lostFields returns the paths of the fields that a stored definition knows and a new one does not: the API server would drop
+ * their values from every object that is written under the new one. A version that the new one lacks counts for nothing here.
+ */
+export function lostFields(stored: CustomResourceDefinition, next: CustomResourceDefinition): readonly string[] {
+  const lost = stored.spec.versions.flatMap(({ name, schema }) => {
+    const replacement = next.spec.versions.find((version) => version.name === name);
+    return replacement ? lostIn(schema?.openAPIV3Schema, replacement.schema?.openAPIV3Schema, '') : [];
+  });
+  return [...new Set(lost)].sort();
+}
+
+/** What the API server adds to every object. */
+const EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+function lostIn(stored: JSONSchemaProps | undefined, next: JSONSchemaProps | undefined, path: string): string[] {
+  if (!stored || keepsUnknown(next)) return [];
+  if (!next || keepsUnknown(stored)) return [`${path}*`];
+  const lost: string[] = [];
+  for (const [name, schema] of Object.entries(stored.properties ?? {})) {
+    if (path === '' && EVERY_OBJECT.has(name)) continue;
+    const kept = next.properties?.[name] ?? valuesOf(next);
+    lost.push(...(kept ? lostIn(schema, kept, `${path}${name}.`) : [`${path}${name}`]));
+  }
+  const values = valuesOf(stored);
+  if (values) lost.push(...lostIn(values, valuesOf(next), `${path}*.`));
+  const items = itemsOf(stored);
+  if (items) lost.push(...lostIn(items, itemsOf(next), `${path}*.`));
+  return lost;
+}
+
+function keepsUnknown(schema: JSONSchemaProps | undefined): boolean {
+  return schema?.['x-kubernetes-preserve-unknown-fields'] === true;
+}
+
+function valuesOf({ additionalProperties }: JSONSchemaProps): JSONSchemaProps | undefined {
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+function itemsOf({ items }: JSONSchemaProps): JSONSchemaProps | undefined {
+  // A CustomResourceDefinition has one schema for all items; the type knows of lists too.
+  return items && 'length' in items ? items[0] : items;
+}
