@@ -2,6 +2,7 @@ import { ConfigMap, keyOf, Namespace, type ObjectKey, type ObjectOf, Secret } fr
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type MetadataObject, project, trigger } from '../cache/view.ts';
+import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller, keyed } from './builder.ts';
@@ -207,6 +208,11 @@ const Site = defineResource({
   status: s.object({ url: s.string().optional() }),
 });
 
+const annotations = { hash: 'example.dev/hash', time: 'example.dev/time', keys: 'example.dev/keys' };
+const format = { maps: ['data'], managers: ['sites'], annotations, marks: {} } as const;
+const secrets = managedContent({ resource: Secret, ...format });
+const texts = managedContent({ resource: ConfigMap, ...format });
+
 describe('what a controller writes', () => {
   it('is what it declares: other kinds do not compile', () => {
     controller(Site)
@@ -216,7 +222,7 @@ describe('what a controller writes', () => {
       .reconcile(async ({ apply, ensure, remove, status, event }) => {
         const metadata = { namespace: 'a', name: 'b' };
         await apply(ConfigMap, { metadata, data: { a: 'b' } });
-        await ensure(Secret, { metadata }, { labels: { a: 'b' } });
+        await ensure(secrets, metadata, secrets.desired({ marks: {} }), { claim: () => 'ours' });
         await remove(Secret, metadata);
         // What has a default may be left out of what is written.
         const { object } = await apply(Site, { metadata, spec: {} });
@@ -226,7 +232,7 @@ describe('what a controller writes', () => {
         // @ts-expect-error Secrets are ensured, not applied
         await apply(Secret, { metadata });
         // @ts-expect-error ConfigMaps are applied, not ensured
-        await ensure(ConfigMap, { metadata }, { labels: {} });
+        await ensure(texts, metadata, texts.desired({ marks: {} }), { claim: () => 'ours' });
         // @ts-expect-error ConfigMaps are not removed
         await remove(ConfigMap, metadata);
         // @ts-expect-error that is no field of the status

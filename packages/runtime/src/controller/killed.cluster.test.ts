@@ -8,7 +8,6 @@ import { defineResource } from '../resource/define-resource.ts';
 import { installCustomResourceDefinitions } from '../resource/install-crds.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type CleanupTier, cleanUpTiers } from '../writing/cleanup-tiers.ts';
-import { fieldManagerOf } from '../writing/field-manager.ts';
 import { controller } from './builder.ts';
 import { InterceptingTransport, transportOf } from './intercepting-transport.test-support.ts';
 import { runOperator } from './run-operator.test-support.ts';
@@ -30,16 +29,17 @@ const Fleet = defineResource({
 const fleetsIn = (home: string) =>
   controller(Fleet, { namespaces: [home] })
     .applies(ConfigMap, { remove: true })
-    .ensures(Secret, { remove: true })
-    .reconcile(async ({ object, key, apply, ensure }) => {
+    .applies(Secret, { remove: true })
+    .reconcile(async ({ object, key, apply }) => {
       const labels = { [LABEL]: key.name };
       const { namespace } = key;
       await apply(ConfigMap, { metadata: { namespace, name: 'agent-a', labels, finalizers: [AGENT_FINALIZER] } });
       await apply(ConfigMap, { metadata: { namespace, name: 'agent-b', labels } });
       const settings = { metadata: { namespace: object.spec.elsewhere, name: 'settings' }, type: 'Opaque' };
-      await ensure(Secret, settings, { labels });
+      await apply(Secret, settings, { labels });
     })
-    .cleanup(async ({ object, key, live, remove, clock, status, signal, deletion }) => {
+    .cleanup(async (context) => {
+      const { object, key, live, remove, status, deletion } = context;
       const labels = { [LABEL]: key.name };
       // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
       const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
@@ -51,10 +51,7 @@ const fleetsIn = (home: string) =>
         },
       });
       const tiers = [tier('agents', ConfigMap, key.namespace), tier('settings', Secret, object.spec.elsewhere)];
-      const progress = await cleanUpTiers(tiers, {
-        client: live,
-        clock,
-        fieldManager: fieldManagerOf('fleet', 'fleet'),
+      const progress = await cleanUpTiers(context, tiers, {
         timeoutMs: 0,
         deletion,
         remove: ({ resource, object: { metadata = {} } }, given) => {
@@ -64,7 +61,6 @@ const fleetsIn = (home: string) =>
             ? remove(Secret, target, { ...given, labels, uid })
             : remove(ConfigMap, target, { ...given, labels, uid });
         },
-        signal,
       });
       status.set({ waitingFor: progress.tier });
       return progress.isDone ? undefined : { requeueAfterMs: progress.requeueAfterMs };

@@ -26,6 +26,8 @@ function contextOf(deletion?: Deletion) {
     fieldManager: 'm',
     lookup: () => ({ object: undefined, isComplete: true }),
     settled: new SettledWrites(),
+    checkWrite: () => undefined,
+    lookUpContent: () => undefined,
     primary: ConfigMap,
     reports: [],
   };
