@@ -1,12 +1,15 @@
 import type { ConfigMap } from '@bowline/kubernetes';
+import { planContent } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
-import { ANNOTATIONS, MANAGED_BY } from '../api/names.ts';
+import type { Spec } from '../api/config-map-sync.ts';
+import { ANNOTATIONS, MANAGED_BY, REQUESTS } from '../api/names.ts';
 import { contentOf } from '../content/content.ts';
-import { newCopy } from './copy-bodies.ts';
-import { viewOf } from './copy-view.ts';
-import { desiredCopy } from './desired-copy.ts';
-import { ownerLabels, ownerText } from './ownership.ts';
-import { type CopyRules, planCopy } from './plan-copy.ts';
+import { copies, type DesiredCopy } from '../copies/copies.ts';
+import { obstacleIn } from '../copies/copy-result.ts';
+import { desiredCopy } from '../copies/desired-copy.ts';
+import { ownerLabels } from '../copies/ownership.ts';
+import { copyPolicy } from './copy-policy.ts';
+import type { SyncContext } from './watching.ts';
 
 const sync = { namespace: 'team-a', name: 'settings' };
 const place = { namespace: 'team-b', name: 'settings' };
@@ -20,7 +23,23 @@ const desired = desiredOf({ color: 'red' });
 const older = desiredOf({ color: 'blue' });
 
 /** A copy as we left it. */
-const copyOf = (from = desired): ConfigMap => newCopy(place, from, from, { at });
+const copyOf = (from: DesiredCopy = desired): ConfigMap => ({
+  metadata: {
+    ...place,
+    labels: from.labels,
+    annotations: {
+      ...from.metadata?.annotations,
+      ...(from.metadataNames === undefined ? {} : { [ANNOTATIONS.managedMetadata]: from.metadataNames }),
+      [ANNOTATIONS.syncUid]: 'sync-uid',
+      [ANNOTATIONS.source]: 'team-a/settings',
+      [ANNOTATIONS.sourceUid]: 'u',
+      [ANNOTATIONS.appliedHash]: from.hash ?? '',
+      [ANNOTATIONS.managedKeys]: from.keyList ?? '',
+      [ANNOTATIONS.syncedAt]: at,
+    },
+  },
+  data: from.content?.data,
+});
 const edited = (change: Partial<ConfigMap>, from = desired): ConfigMap => ({ ...copyOf(from), ...change });
 const labelled = (labels: Record<string, string>, change: Partial<ConfigMap> = {}): ConfigMap => ({
   ...copyOf(),
@@ -52,23 +71,40 @@ const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
   ...change,
 });
 
-const rules: CopyRules = {
-  owner: ownerText(sync),
-  uid: 'sync-uid',
-  isAlive: (owner) => owner === 'team-c/alive',
-  policy: 'SourceWins',
-  adoptExisting: true,
-  isForced: false,
-};
+/** Rules are what a row changes in the ConfigMapSync. */
+interface Rules {
+  readonly policy?: Spec['conflictPolicy'];
+  readonly adoptExisting?: boolean;
+  readonly isForced?: boolean;
+}
 
-type Row = [what: string, copy: ConfigMap | undefined, rules: Partial<CopyRules>, plan: string];
+/** The part of a run that decides about copies; of other ConfigMapSyncs, team-c/alive exists. */
+function contextOf({ policy = 'SourceWins', adoptExisting = true, isForced = false }: Rules): SyncContext {
+  const annotations = isForced ? { [REQUESTS.forceSync]: 'now' } : {};
+  return {
+    object: { metadata: { ...sync, uid: 'sync-uid', annotations }, spec: { conflictPolicy: policy, adoptExisting } },
+    list: (_: unknown, { by }: { by: { owner: string } }) => (by.owner === 'team-c/alive' ? [{}] : []),
+    deps: {},
+  } as unknown as SyncContext;
+}
 
-describe('planCopy', () => {
+function planned(copy: ConfigMap | undefined, to: DesiredCopy, rules: Rules = {}): string {
+  const view = copy && copies.viewOf(copy);
+  const plan = planContent(copies, view, to, copyPolicy(contextOf(rules)));
+  if (plan.step === 'write') return `write ${plan.cause}`;
+  if (plan.step !== 'stop') return plan.step;
+  const { state, reason } = obstacleIn(plan, view);
+  return `${state} ${reason}`;
+}
+
+type Row = [what: string, copy: ConfigMap | undefined, rules: Rules, plan: string];
+
+describe('copyPolicy', () => {
   it.each<Row>([
     ['creates what is not there', undefined, {}, 'create'],
     ['keeps a copy that is as it should be', copyOf(), {}, 'keep'],
     ['marks a copy of a source that was made anew', ofEarlierSource(), {}, 'mark'],
-    ['follows the source', copyOf(older), {}, 'write source'],
+    ['follows the source', copyOf(older), {}, 'write desired'],
     ['repairs a copy that somebody edited', edited({ data: { color: 'green' } }), {}, 'write drift'],
     ['repairs a copy that somebody emptied', edited({ data: {} }), {}, 'write drift'],
     [
@@ -89,7 +125,7 @@ describe('planCopy', () => {
       { policy: 'SkipIfModified' },
       'Conflict DestinationModified',
     ],
-    ['follows the source when nobody edited the copy', copyOf(older), { policy: 'SkipIfModified' }, 'write source'],
+    ['follows the source when nobody edited the copy', copyOf(older), { policy: 'SkipIfModified' }, 'write desired'],
     [
       'ends a conflict when the copy is what it should be',
       { ...copyOf(older), data: { color: 'red' } },
@@ -112,7 +148,7 @@ describe('planCopy', () => {
       {},
       'Failed DestinationImmutable',
     ],
-    ['updates an object that was there before', adopted(older), {}, 'write source'],
+    ['updates an object that was there before', adopted(older), {}, 'write desired'],
     ['takes over what is there', foreign(), {}, 'adopt'],
     ['takes over what merely has the same manager', labelled({ [MANAGED_BY]: 'configmapsync' }), {}, 'adopt'],
     ['leaves what is there alone when told to', foreign(), { adoptExisting: false }, 'Failed DestinationExists'],
@@ -159,20 +195,12 @@ describe('planCopy', () => {
       {},
       'adopt',
     ],
-  ])('%s', (_, copy, changed, plan) => {
-    const decided = planCopy(copy && viewOf(copy), desired, { ...rules, ...changed });
-    const text =
-      decided.step === 'stop'
-        ? `${decided.why.state} ${decided.why.reason}`
-        : decided.step === 'write'
-          ? `write ${decided.cause}`
-          : decided.step;
-    expect(text).toBe(plan);
+  ])('%s', (_, copy, rules, plan) => {
+    expect(planned(copy, desired, rules)).toBe(plan);
   });
 
   it('writes labels alone when only the spec’s labels change', () => {
-    const plan = (to: ReturnType<typeof desiredOf>, from: ReturnType<typeof desiredOf>) =>
-      planCopy(viewOf(copyOf(from)), to, rules).step;
+    const plan = (to: DesiredCopy, from: DesiredCopy) => planned(copyOf(from), to);
     const [red, tagged, other] = [
       desired,
       desiredOf({ color: 'red' }, { tag: '1' }),
