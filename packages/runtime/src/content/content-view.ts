@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto';
 import type { KubernetesObject, ObjectMeta } from '@bowline/kubernetes';
 import { MANAGED_BY } from '../writing/field-manager.ts';
-import { type Content, contentFrom, contentIn, entriesIn, isEmpty, type Texts } from './content.ts';
+import { type Content, contentFrom, contentIn, entriesIn, isEmpty, keysIn, type Texts } from './content.ts';
 import { formatKeys, parseKeys } from './content-keys.ts';
 import type { ContentFormat, ManagedContent, MarkFormat } from './managed-content.ts';
 import { type ManagedMetadata, metadataHash, parseManagedMetadata } from './managed-metadata.ts';
@@ -108,19 +108,11 @@ function hashesOf<K extends string, M extends string>(
 ): Pick<ContentView, 'hash' | 'managedHash'> {
   const whole = hash(content);
   if (listed === undefined) return { hash: whole, managedHash: isOurs ? whole : hash(contentFrom(maps, [])) };
-  const entries = entriesIn(content);
   // In most objects every key is ours, and nothing else has to be computed.
-  if (listed === formatKeys(entries.keys())) return { hash: whole, managedHash: whole };
+  if (listed === formatKeys(keysIn(content))) return { hash: whole, managedHash: whole };
   const ours = parseKeys(listed);
-  return {
-    hash: whole,
-    managedHash: hash(
-      contentFrom(
-        maps,
-        [...entries].filter(([key]) => ours?.has(key)),
-      ),
-    ),
-  };
+  const managed = [...entriesIn(content)].filter(([key]) => ours?.has(key));
+  return { hash: whole, managedHash: hash(contentFrom(maps, managed)) };
 }
 
 /** One list per combination of maps: a cache holds thousands of views. */

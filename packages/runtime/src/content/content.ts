@@ -15,7 +15,16 @@ export interface ContentEntry<K extends string = string> {
 /** contentIn returns the content of an object. */
 export function contentIn<K extends string>(maps: readonly K[], object: object): Content<K> {
   const members = object as { readonly [map: string]: Texts | undefined };
-  return Object.fromEntries(maps.map((map) => [map, members[map] ?? {}])) as Content<K>;
+  const content: { [map: string]: Texts } = {};
+  for (const map of maps) content[map] = members[map] ?? {};
+  return content as Content<K>;
+}
+
+/** keysIn returns the keys of content. */
+export function keysIn(content: Content): string[] {
+  const keys: string[] = [];
+  for (const texts of Object.values(content)) keys.push(...Object.keys(texts));
+  return keys;
 }
 
 /** entriesIn returns content by key. The API server refuses a key in two maps. */

@@ -4,7 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../errors/api-error.ts'
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from '../writing/describe-object.ts';
 import type { WriteTools } from '../writing/write-client.ts';
-import { type Content, contentIn, losesContent } from './content.ts';
+import { type Content, contentIn, keysIn, losesContent } from './content.ts';
 import { type Applied, changedContent, keptMetadata, newBody, patchBody, replacedContent } from './content-bodies.ts';
 import { formatKeys, parseKeys } from './content-keys.ts';
 import type { ContentView } from './content-view.ts';
@@ -231,13 +231,12 @@ class ContentWrite<
   /** The keys that we wrote. Without a list these are all keys of an object of ours, and none of another one. */
   #keysIn({ metadata }: T, stored: Content<K>, isGuest: boolean): ReadonlySet<string> {
     const listed = parseKeys(metadata?.annotations?.[this.#content.annotations.keys]);
-    return listed ?? new Set(isGuest ? [] : Object.values<object>(stored).flatMap((texts) => Object.keys(texts)));
+    return listed ?? new Set(isGuest ? [] : keysIn(stored));
   }
 
   #applied({ content, applied }: MergedContent<K>, isGuest: boolean): Applied {
-    const keys = Object.values<object>(applied).flatMap((texts) => Object.keys(texts));
     // Without its list a guest would no longer know its keys: rather let the API server refuse one that is too long.
-    const keyList = formatKeys(keys, isGuest ? Number.POSITIVE_INFINITY : undefined);
+    const keyList = formatKeys(keysIn(applied), isGuest ? Number.POSITIVE_INFINITY : undefined);
     return { content, hash: this.#content.hash(applied), keyList };
   }
 
@@ -313,10 +312,8 @@ function foreignKeys<K extends string>(
   wanted: Content<K>,
   ours: ReadonlySet<string>,
 ): readonly string[] {
-  const names = (content: Content<K>): string[] =>
-    Object.values<object>(content).flatMap((texts) => Object.keys(texts));
-  const desired = new Set(names(wanted));
-  return names(stored).filter((key) => desired.has(key) && !ours.has(key));
+  const desired = new Set(keysIn(wanted));
+  return keysIn(stored).filter((key) => desired.has(key) && !ours.has(key));
 }
 
 /** isOutdated tells errors that mean that the object is in another state than the one that was decided on. */

@@ -1,7 +1,7 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
 import { type ProjectView, project } from '../cache/view.ts';
 import { MANAGED_BY } from '../writing/field-manager.ts';
-import { type Content, contentHash, contentIn, entriesIn, type Texts } from './content.ts';
+import { type Content, contentHash, contentIn, keysIn, type Texts } from './content.ts';
 import { newBody } from './content-bodies.ts';
 import { formatKeys } from './content-keys.ts';
 import { type ContentView, viewReader } from './content-view.ts';
@@ -158,7 +158,7 @@ function desiredOf<K extends string, M extends string>(
     ...wanted,
     labels: { ...metadata.labels, [MANAGED_BY]: manager, ...wanted.labels },
     hash: content && format.hash(content),
-    keyList: content && wanted.keys === undefined ? formatKeys(entriesIn(content).keys()) : undefined,
+    keyList: content && wanted.keys === undefined ? formatKeys(keysIn(content)) : undefined,
     managedMetadata,
     metadataNames: formatManagedMetadata(managedMetadata),
     metadataHash: metadataHash(managedMetadata, metadata),

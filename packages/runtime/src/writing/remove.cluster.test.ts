@@ -58,21 +58,6 @@ describe('createOnce', () => {
       code: 'BOWLINE_FOREIGN_OBJECT',
     });
   });
-
-  test('keeps what an owner of the same name left behind, and gives it to the new one', async () => {
-    await using c = await cluster();
-    const { key, writer } = setUp(c);
-    const owner = {
-      resource: ConfigMap,
-      object: await c.admin.create(ConfigMap, { metadata: { ...key, name: 'owner' } }),
-    };
-    const { uid = '' } = owner.object.metadata ?? {};
-    const stale = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: uid.replace(/.$/, 'x'), controller: true };
-    await c.admin.create(Secret, { metadata: { ...key, ownerReferences: [stale] }, data: { password: 'MQ==' } });
-    const { outcome, object } = await writer.createOnce(Secret, key, password('Mg=='), { owner });
-    expect([outcome, object.data]).toEqual(['unchanged', { password: 'MQ==' }]);
-    expect(object.metadata?.ownerReferences).toMatchObject([{ uid }]);
-  });
 });
 
 function unexpected(): Promise<never> {

@@ -186,6 +186,24 @@ describe('apply', () => {
   });
 });
 
+describe('createOnce', () => {
+  it('keeps what an owner of the same name left behind, and gives it to the new one', async () => {
+    const object = { metadata: { ...key, name: 'owner', uid: 'new' } };
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'old', controller: true };
+    const left = { ...answer, metadata: { ...answer.metadata, ownerReferences: [reference] } };
+    const { writer, transport, methods } = setUp([{ body: left }, { body: object }, { body: answer }], {
+      marks: { owner: { resource: ConfigMap, object } },
+      ...cached(left, false),
+    });
+    const make = () => Promise.reject(new Error('not needed'));
+    expect(await writer.createOnce(ConfigMap, key, make)).toMatchObject({ outcome: 'unchanged' });
+    expect(methods()).toBe('GET GET PATCH');
+    const { metadata, ...others } = transport.sent(2) as KubernetesObject;
+    expect(others).toEqual({});
+    expect(metadata).toMatchObject({ uid: 'u', resourceVersion: '7', ownerReferences: [{ uid: 'new' }] });
+  });
+});
+
 describe('remove', () => {
   it('names the object and version that the cache has', async () => {
     const { writer, transport, methods } = setUp([{ body: { kind: 'Status', apiVersion: 'v1' } }], cached(answer));
