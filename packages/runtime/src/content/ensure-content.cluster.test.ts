@@ -212,12 +212,23 @@ test('many objects cost one request each to make and none while they stay, also 
         expect(failures).toEqual([]);
         return [...outcomes];
       },
+      ensureUnlabelled: () =>
+        ensureContent(tools, sample, { namespace: c.namespace, name: 'x' }, desiredSample({}, { manager: 'before' }), {
+          claim: claimOfMe,
+        }),
       async [Symbol.asyncDispose]() {
         stop.abort();
         await running;
       },
     };
   };
+  const lonely = await processOf();
+  await expect(lonely.ensureUnlabelled()).rejects.toMatchObject({
+    code: 'BOWLINE_OUTSIDE_SELECTOR',
+    message: expect.stringContaining(`selects ${MANAGED_BY}=${MANAGER}, which it does not match`) as unknown,
+  });
+  expect(lonely.client.verbs()).toBe('');
+  await lonely[Symbol.asyncDispose]();
   await using before = await processOf();
   expect(await before.ensureAll()).toEqual(['created']);
   expect(before.client.verbs()).toBe(Array(200).fill('create').join(' '));

@@ -4,7 +4,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '../errors/api-error.ts'
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from '../writing/describe-object.ts';
 import type { WriteTools } from '../writing/write-client.ts';
-import { type Content, contentIn, keysIn, losesContent } from './content.ts';
+import { type Content, contentIn, keysIn, losesContent, type Texts } from './content.ts';
 import { type Applied, changedContent, keptMetadata, newBody, patchBody, replacedContent } from './content-bodies.ts';
 import { formatKeys, parseKeys } from './content-keys.ts';
 import type { ContentView } from './content-view.ts';
@@ -17,9 +17,9 @@ import { saveContent } from './save-content.ts';
 export interface ContentTools extends WriteTools {
   /**
    * lookUp returns what a cache with the view of the content knows of an object; undefined when no cache can tell, so that the API
-   * server is asked.
+   * server is asked. `labels` are those that the object is about to get: it throws where the cache would not select such an object.
    */
-  readonly lookUp: (content: AnyContent, key: ObjectKey) => { readonly view: unknown } | undefined;
+  readonly lookUp: (content: AnyContent, key: ObjectKey, labels: Texts) => { readonly view: unknown } | undefined;
 }
 
 /** AnyContent is what finding a cache needs of a ManagedContent. */
@@ -142,7 +142,9 @@ class ContentWrite<
 
   #cached(): Seen<T, ContentView<M> & X> | undefined {
     // The cache was found by the view, so that it holds values of this type.
-    return this.#tools.lookUp(this.#content, this.#key) as Seen<T, ContentView<M> & X> | undefined;
+    return this.#tools.lookUp(this.#content, this.#key, this.#desired.labels) as
+      | Seen<T, ContentView<M> & X>
+      | undefined;
   }
 
   async #read(): Promise<Seen<T, ContentView<M> & X>> {
