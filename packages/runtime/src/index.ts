@@ -74,6 +74,8 @@ export type {
   SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
+export { type StatusCollector, StatusDraft, type StatusLike } from './controller/status-collector.ts';
+export { type ReconcileOutcome, summarize } from './controller/summary.ts';
 export type {
   ContextWrites,
   EventAboutFor,
@@ -258,8 +260,6 @@ export { type OwnerWriteOptions, setOwner } from './writing/owner-writes.ts';
 export type { Marks, OwnershipGuard } from './writing/ownership.ts';
 export { type ReleaseOptions, release } from './writing/release.ts';
 export { SettledWrites, type SettledWritesOptions } from './writing/settled-writes.ts';
-export { type StatusCollector, StatusDraft, type StatusLike } from './writing/status-collector.ts';
-export { type ReconcileOutcome, summarize } from './writing/summary.ts';
 export type { CachedObject, Lookup, WriteClient, WriteTools } from './writing/write-client.ts';
 export { type StatusWriteOptions, writeStatus } from './writing/write-status.ts';
 export {

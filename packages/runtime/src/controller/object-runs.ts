@@ -13,13 +13,13 @@ import {
 import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
 import { guardedMerge } from '../writing/guarded-merge.ts';
-import type { ReconcileOutcome } from '../writing/summary.ts';
 import { writeStatus } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
 import type { Controller } from './controller.ts';
 import { reasonForPeople } from './reconcile-error.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
+import type { ReconcileOutcome } from './summary.ts';
 
 /** ObjectRunsOptions is what the runs of a controller of a kind need. */
 export interface ObjectRunsOptions {

@@ -11,13 +11,13 @@ import type { Deletion } from '../writing/deletion.ts';
 import { type EventMessage, type EventReport, type EventSubject, referenceToSubject } from '../writing/event.ts';
 import type { WriteCheck } from '../writing/guarded-create.ts';
 import type { SettledWrites } from '../writing/settled-writes.ts';
-import { StatusDraft } from '../writing/status-collector.ts';
 import type { Lookup } from '../writing/write-client.ts';
 import { createWriter, type Writer } from '../writing/writer.ts';
 import type { EnqueueOptions } from './context.ts';
 import { type LiveClient, RecordingClient, type WriteRecorder } from './live-client.ts';
 import type { Run } from './run.ts';
 import type { CacheReads, SourceTypes } from './sources.ts';
+import { StatusDraft } from './status-collector.ts';
 import type { ContentVerbs } from './write-types.ts';
 
 /** RunShared is what all runs of a controller have in common. Its functions need no `this`. */

@@ -7,8 +7,8 @@ import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { EventMessage, EventSubject } from '../writing/event.ts';
 import type { Written } from '../writing/guarded-apply.ts';
 import type { Removed } from '../writing/guarded-delete.ts';
-import type { StatusCollector } from '../writing/status-collector.ts';
 import type { ApplyOptions, RemoveOptions } from '../writing/writer.ts';
+import type { StatusCollector } from './status-collector.ts';
 
 /** WriteTypes is what is statically known of a controller's writes: the ids of kinds, and the type of the primary's status. */
 export interface WriteTypes {

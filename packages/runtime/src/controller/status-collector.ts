@@ -1,5 +1,5 @@
 import type { Condition } from '@bowline/kubernetes/meta-v1';
-import { type ConditionStatus, type ConditionUpdate, mergeConditions } from './conditions.ts';
+import { type ConditionStatus, type ConditionUpdate, mergeConditions } from '../writing/conditions.ts';
 import { type ReconcileOutcome, summarize } from './summary.ts';
 
 /** StatusLike is the part of a status that the runtime looks after. */

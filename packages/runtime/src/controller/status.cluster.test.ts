@@ -4,11 +4,11 @@ import type { Condition } from '@bowline/kubernetes/meta-v1';
 import { systemClock } from '@bowline/machinery';
 import { describe, expect, test } from 'vitest';
 import { isKindNotServed } from '../errors/api-error.ts';
-import { findCondition } from './conditions.ts';
-import { ObservedClient } from './observed-client.test-support.ts';
+import { findCondition } from '../writing/conditions.ts';
+import { ObservedClient } from '../writing/observed-client.test-support.ts';
+import { writeStatus } from '../writing/write-status.ts';
 import { StatusDraft } from './status-collector.ts';
 import type { ReconcileOutcome } from './summary.ts';
-import { writeStatus } from './write-status.ts';
 
 interface ThingStatus {
   readonly observedGeneration?: number;

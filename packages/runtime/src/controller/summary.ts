@@ -1,6 +1,6 @@
-import { reasonForPeople, TerminalError } from '../controller/reconcile-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
-import type { ConditionUpdate } from './conditions.ts';
+import type { ConditionUpdate } from '../writing/conditions.ts';
+import { reasonForPeople, TerminalError } from './reconcile-error.ts';
 
 /** ReconcileOutcome is how a reconcile ended, as far as a status is concerned. */
 export type ReconcileOutcome =
