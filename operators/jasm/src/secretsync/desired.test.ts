@@ -166,6 +166,12 @@ describe('a Secret that is not ours', () => {
     expect((await written(merged, { ...first, deletionPolicy: 'Delete' })).outcome).toBe('unchanged');
   });
 
+  it('still says which keys are ours when only its marks change', async () => {
+    const { outcome, object = theirs } = await written(await after(theirs, first), { ...first, version: 'v2' });
+    expect([outcome, mark(object, 'managedKeys'), mark(object, 'version')]).toEqual(['marked', 'a,b', 'v2']);
+    expect((await after(object, wantedWith({ b: 'Yg==' }))).data).toEqual({ theirs: 'eA==', b: 'Yg==' });
+  });
+
   it('loses our keys that are gone at the source, and no others', async () => {
     const object = await after(await after(theirs, first), wantedWith({ b: 'eA==' }));
     expect([object.data, mark(object, 'managedKeys')]).toEqual([{ theirs: 'eA==', b: 'eA==' }, 'b']);

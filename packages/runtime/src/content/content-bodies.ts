@@ -86,7 +86,7 @@ export function patchBody(
         ...nulls(view.managedMetadata.annotations),
         ...(names.metadata === undefined ? {} : { [names.metadata]: null }),
         ...annotationsOf(format, desired, applied),
-        ...(isGuest && applied ? { [names.keys]: applied.keyList ?? null } : {}),
+        ...(isGuest && applied && content ? { [names.keys]: applied.keyList ?? null } : {}),
         ...(content === undefined ? {} : marksOf(format, desired.contentMarks)),
         ...(isTimed ? { [names.time]: at } : {}),
         ...(adopts ? adoptionOf(format, view) : {}),
