@@ -46,7 +46,7 @@ export function newBody(
     ...desired.members,
     ...contentMembers(applied.content),
     ...(desired.immutable ? { immutable: true } : {}),
-  } as KubernetesObject;
+  };
 }
 
 /** contentMembers is content as the members of an object. */
