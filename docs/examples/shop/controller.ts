@@ -1,39 +1,30 @@
-import { ConfigMap, Deployment, keyOf } from '@bowline/kubernetes';
-import { type CleanupTier, cleanUpTiers, controller, fieldManagerOf, release, saveBackup } from '@bowline/runtime';
-import { desiredPart, desiredSettings, marksOf, PART, type Part, SHOP } from './desired.ts';
+import { ConfigMap, Deployment, keyOf, keyString } from '@bowline/kubernetes';
+import { type CleanupTier, cleanUpTiers, controller, slow } from '@bowline/runtime';
+import { desiredPart, desiredSettings, PART, type Part, SHOP, settings, settingsKey } from './desired.ts';
 import { Shop } from './shop.ts';
-
-/** The operator's and the controller's name: what is written through `live` is written under the same name as the rest. */
-const fieldManager = fieldManagerOf({ name: 'shops', domain: 'example.com' }, 'shop');
 
 /** shopController keeps the settings and the two parts of every Shop, and takes them down in order. */
 export const shopController = controller(Shop)
   .owns(Deployment, { remove: true })
   .watches(ConfigMap, {
-    view: 'metadata',
+    view: settings.view,
     labelSelector: SHOP,
-    map: ({ metadata }) => [{ namespace: metadata.namespace, name: metadata.labels?.[SHOP] ?? '' }],
+    map: ({ namespace, labels }) => [{ namespace, name: labels[SHOP] ?? '' }],
   })
   .ensures(ConfigMap)
-  .reconcile(async ({ object, apply, ensure, live, event }) => {
-    const { outcome } = await ensure(ConfigMap, desiredSettings(object), {
-      labels: marksOf(object),
+  .reconcile(async ({ object, key, apply, ensure, event }) => {
+    const chosen = settingsKey(object);
+    const { outcome, stop } = await ensure(settings, chosen, desiredSettings(object), {
+      claim: ({ labels }) => (labels[SHOP] === key.name ? 'ours' : 'foreign'),
       adopt: object.spec.settings.adopt,
-      backup: ({ metadata, data, binaryData }) =>
-        saveBackup({
-          client: live,
-          fieldManager,
-          resource: ConfigMap,
-          key: { namespace: metadata?.namespace, name: `${metadata?.name}-before-shop` },
-          content: { data, binaryData },
-        }),
-      exact: ['data', 'binaryData'],
     });
+    if (stop) throw slow('ForeignObject', `ConfigMap ${keyString(chosen)} is not ours (${stop.reason}); set adopt`);
     if (outcome === 'adopted') event('Normal', 'Adopted', 'took the settings over; what they were is saved');
     await apply(Deployment, desiredPart(object, 'back'));
     await apply(Deployment, desiredPart(object, 'front'));
   })
-  .cleanup(async ({ object, key, deletion, live, remove, clock, status, signal }) => {
+  .cleanup(async (context) => {
+    const { object, key, deletion, live, remove, release, status } = context;
     const tier = (part: Part): CleanupTier => ({
       name: part,
       // Asked of the API server: what a cache does not have yet would stay behind.
@@ -43,26 +34,23 @@ export const shopController = controller(Shop)
         return items.map((each) => ({ resource: Deployment, object: each }));
       },
     });
-    const { isDone, waiting, requeueAfterMs } = await cleanUpTiers([tier('front'), tier('back')], {
-      client: live,
-      clock,
-      fieldManager,
+    const { isDone, waiting, requeueAfterMs } = await cleanUpTiers(context, [tier('front'), tier('back')], {
       deletion,
       // In the foreground, whatever was asked for the Shop: a Deployment is gone when its Pods are.
       remove: ({ object: each }) =>
         remove(Deployment, keyOf(each), { uid: each.metadata?.uid, propagationPolicy: 'Foreground' }),
       timeoutMs: 120_000,
-      signal,
     });
     if (!isDone) {
       const names = waiting.map((each) => `${each.key.name}${each.isOverdue ? ' (overdue)' : ''}`);
       status.condition('Ready', false, 'ShuttingDown', `waits for ${names.join(', ')} to go`);
       return { requeueAfterMs };
     }
-    const settings = await live.find(ConfigMap, keyOf(desiredSettings(object)));
-    // The settings stay with whoever chose their name, without our mark.
-    if (settings?.metadata?.labels?.[SHOP] === key.name) {
-      await release(live, ConfigMap, settings, { fieldManager, labels: [SHOP], signal });
+    const stored = await live.find(ConfigMap, settingsKey(object));
+    const isOurs = ({ labels }: ReturnType<typeof settings.viewOf>): boolean => labels[SHOP] === key.name;
+    // The settings stay with whoever chose their name, without our labels and annotations.
+    if (stored && isOurs(settings.viewOf(stored))) {
+      await release(settings, settings.viewOf(stored), { delete: false, isStillOurs: isOurs });
     }
     return undefined;
   });

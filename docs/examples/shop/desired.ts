@@ -1,4 +1,5 @@
-import { type ConfigMap, type Deployment, keyOf } from '@bowline/kubernetes';
+import { ConfigMap, type Deployment, keyOf, type ObjectKey } from '@bowline/kubernetes';
+import { managedContent } from '@bowline/runtime';
 import type { Shop } from './shop.ts';
 
 /** Part is what a shop consists of. */
@@ -14,10 +15,35 @@ export function marksOf(shop: Shop): Record<string, string> {
   return { [SHOP]: keyOf(shop).name };
 }
 
-/** desiredSettings is the ConfigMap under the name that the user chose. */
-export function desiredSettings(shop: Shop): ConfigMap {
-  const { name, values } = shop.spec.settings;
-  return { metadata: { namespace: keyOf(shop).namespace, name }, data: values };
+/** settings is how the ConfigMap under the name that the user chose is stored, and what the cache keeps of it. */
+export const settings = managedContent({
+  resource: ConfigMap,
+  maps: ['data', 'binaryData'],
+  managers: ['shops'],
+  annotations: {
+    hash: 'example.bowline.dev/settings-hash',
+    time: 'example.bowline.dev/written-at',
+    keys: 'example.bowline.dev/settings-keys',
+    adopted: 'example.bowline.dev/adopted',
+    previousManager: 'example.bowline.dev/previous-manager',
+  },
+  marks: {},
+  labelPrefix: 'example.bowline.dev/',
+  backup: { suffix: '-before-shop', label: 'example.bowline.dev/backup-of' },
+});
+
+/** settingsKey is the name that the user chose. */
+export function settingsKey(shop: Shop): ObjectKey {
+  return { namespace: keyOf(shop).namespace, name: shop.spec.settings.name };
+}
+
+/** desiredSettings is what the settings should hold. */
+export function desiredSettings(shop: Shop): ReturnType<typeof settings.desired> {
+  return settings.desired({
+    content: { data: shop.spec.settings.values, binaryData: {} },
+    labels: marksOf(shop),
+    marks: {},
+  });
 }
 
 /** desiredPart is the Deployment of a part, under a name that we make. */

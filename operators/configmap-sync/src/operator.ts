@@ -1,5 +1,4 @@
-import { ConfigMap } from '@bowline/kubernetes';
-import { allow, defineOperator } from '@bowline/runtime';
+import { defineOperator } from '@bowline/runtime';
 import { ConfigMapSync } from './api/config-map-sync.ts';
 import { OPERATOR } from './api/names.ts';
 import { AccessReviews } from './authorization/access-reviews.ts';
@@ -28,6 +27,5 @@ export const configMapSync = defineOperator({
   controllers: [watching.reconcile(reconcile).cleanup(cleanUp)],
   webhooks: [review],
   samples,
-  // Copies are written where users say, under names that they choose; reading them follows from what is watched.
-  permissions: [allow(['create', 'patch', 'delete'], ConfigMap), ...REVIEW_PERMISSIONS],
+  permissions: REVIEW_PERMISSIONS,
 });

@@ -97,10 +97,10 @@ function setUp(context: SetupContext<Config>, options: JasmOptions): Deps {
   };
 }
 
-/** Secrets are written where pods are, under names that they choose; reading them follows from what is watched. */
+/** Secrets are read and written as the controller declares. */
 function permissionsFor({ allowDeletion, allowRestart, mock }: Config): readonly Permission[] {
   return [
-    allow(['create', 'patch', ...(allowDeletion ? ['delete'] : [])], Secret),
+    ...(allowDeletion ? [allow(['delete'], Secret)] : []),
     ...(allowRestart ? Object.values(RESTARTABLE).map((kind) => allow(['get', 'patch'], kind)) : []),
     ...(mock.enabled ? [allow(['get'], Secret, { names: [MOCK_SECRET], namespaces: [OWN_NAMESPACE] })] : []),
   ];

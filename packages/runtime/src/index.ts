@@ -22,6 +22,42 @@ export {
 export type * from './client/client.ts';
 export { type ClientOptions, createClient } from './client/create-client.ts';
 export { type PodLogOptions, podLog } from './client/pod-log.ts';
+export { type Content, type ContentEntry, losesContent } from './content/content.ts';
+export { contentMembers } from './content/content-bodies.ts';
+export type { ContentView } from './content/content-view.ts';
+export {
+  type ContentStop,
+  type ContentTools,
+  type Ensured,
+  type EnsureOptions,
+  ensureContent,
+  type Seen,
+} from './content/ensure-content.ts';
+export {
+  type ContentAnnotations,
+  type ContentFormat,
+  type ContentMarks,
+  type DesiredContent,
+  type ManagedContent,
+  type MarkFormat,
+  managedContent,
+  type WantedContent,
+} from './content/managed-content.ts';
+export {
+  type Claim,
+  type ContentPlan,
+  type ContentPolicy,
+  planContent,
+  type StopReason,
+} from './content/plan-content.ts';
+export {
+  isDeletedOnRelease,
+  type ReleaseContentOptions,
+  type ReleasedContent,
+  releaseContent,
+} from './content/release-content.ts';
+export { replaceContent } from './content/replace-content.ts';
+export { saveContent } from './content/save-content.ts';
 export { controller, keyed } from './controller/builder.ts';
 export type * from './controller/builder-steps.ts';
 export type * from './controller/context.ts';
@@ -38,6 +74,8 @@ export type {
   SourceOf,
   SourceOptions,
 } from './controller/sources.ts';
+export { type StatusCollector, StatusDraft, type StatusLike } from './controller/status-collector.ts';
+export { type ReconcileOutcome, summarize } from './controller/summary.ts';
 export type { TriggerDeclaration, TriggerKeys } from './controller/trigger-stream.ts';
 export type {
   ContextWrites,
@@ -198,7 +236,7 @@ export { type WebhookRules, type WebhookRulesOptions, webhookRules } from './web
 export { WebhookServers, type WebhookServersOptions } from './webhook/webhook-servers.ts';
 export type * from './webhook/webhooks-options.ts';
 export { appliedView } from './writing/applied-view.ts';
-export { type BackupOptions, saveBackup } from './writing/backup.ts';
+export { type BackupOptions, type BackupTools, saveBackup } from './writing/backup.ts';
 export {
   type CleanupOptions,
   type CleanupProgress,
@@ -213,6 +251,7 @@ export type { EventMessage, EventReport, EventSubject } from './writing/event.ts
 export { EventRecorder, type EventRecorderOptions } from './writing/event-recorder.ts';
 export { addFinalizer, type FinalizerOptions, hasFinalizer, removeFinalizer } from './writing/finalizers.ts';
 export type { Written } from './writing/guarded-apply.ts';
+export type { WriteCheck } from './writing/guarded-create.ts';
 export type { Removed } from './writing/guarded-delete.ts';
 export { informerLookup } from './writing/informer-lookup.ts';
 export {
@@ -229,14 +268,11 @@ export { type OwnerWriteOptions, setOwner } from './writing/owner-writes.ts';
 export type { Marks, OwnershipGuard } from './writing/ownership.ts';
 export { type ReleaseOptions, release } from './writing/release.ts';
 export { SettledWrites, type SettledWritesOptions } from './writing/settled-writes.ts';
-export { type StatusCollector, StatusDraft, type StatusLike } from './writing/status-collector.ts';
-export { type ReconcileOutcome, summarize } from './writing/summary.ts';
-export type { CachedObject, Lookup, WriteClient } from './writing/write-client.ts';
+export type { CachedObject, Lookup, WriteClient, WriteTools } from './writing/write-client.ts';
 export { type StatusWriteOptions, writeStatus } from './writing/write-status.ts';
 export {
   type ApplyOptions,
   createWriter,
-  type EnsureOptions,
   type RemoveOptions,
   type Writer,
   type WriterOptions,

@@ -2,8 +2,8 @@ import { startControlPlane } from '@bowline/control-plane';
 import { Secret } from '@bowline/kubernetes';
 import { ApiError, type Client, connect, createClient, loadKubeconfig } from '@bowline/runtime';
 import type { SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
-import { dataHash } from '../../../operators/jasm/src/content/data-hash.ts';
-import { newSecret } from '../../../operators/jasm/src/secretsync/desired.ts';
+import { desiredSecret } from '../../../operators/jasm/src/secretsync/desired.ts';
+import { secrets } from '../../../operators/jasm/src/secretsync/secrets.ts';
 
 /** SecretServer is an API server on which Secrets are tried, without being kept. */
 export class SecretServer implements AsyncDisposable {
@@ -54,12 +54,12 @@ function secretOf(request: SecretSyncRequest, data: Readonly<Record<string, stri
     request: request.creationPolicy === 'Merge' ? { ...request, type: 'Opaque' } : request,
     deletionPolicy: request.deletionPolicy,
     askedBy: 'Deployment/app',
-    hash: dataHash(data),
     version: '1',
     forced: undefined,
     data,
     managedBy: 'caronte',
     restarts: false,
   };
-  return newSecret('default', wanted, '2026-01-01T00:00:00Z');
+  const key = { namespace: 'default', name: request.secretName };
+  return secrets.newObject(key, desiredSecret(undefined, wanted), '2026-01-01T00:00:00Z');
 }

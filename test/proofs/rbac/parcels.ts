@@ -39,8 +39,8 @@ const parcelController = controller(Parcel)
       })),
   })
   .applies(ConfigMap, { remove: true })
-  .ensures(ServiceAccount, { remove: true })
-  .reconcile(async ({ object, key, deps, get, live, apply, ensure, remove, status, event }) => {
+  .applies(ServiceAccount, { remove: true })
+  .reconcile(async ({ object, key, deps, get, live, apply, remove, status, event }) => {
     const { address, wrapped, courier } = object.spec;
     await live.get(Secret, { namespace: deps.namespace, name: POSTAGE });
     await live.maySubject({ user: 'nobody' }, { verb: 'get', resource: 'pods' });
@@ -50,7 +50,7 @@ const parcelController = controller(Parcel)
 
     const account = { namespace: key.namespace, name: courier || 'courier' };
     if (courier) {
-      await ensure(ServiceAccount, { metadata: account }, { labels: COURIERS });
+      await apply(ServiceAccount, { metadata: account }, { labels: COURIERS });
       await live.requestToken(account);
     } else {
       await remove(ServiceAccount, account, { labels: COURIERS });

@@ -29,10 +29,10 @@ function textController(kind: typeof Badge) {
   return controller(kind)
     .using<{ readonly shout: boolean }>()
     .watches(Namespace, { view: 'metadata', clusterWideOnly: true, map: () => [] })
-    .ensures(ConfigMap, { remove: true })
-    .reconcile(async ({ object, key, ensure, deps }) => {
+    .applies(ConfigMap, { remove: true })
+    .reconcile(async ({ object, key, apply, deps }) => {
       const text = deps.shout ? object.spec.text.toUpperCase() : object.spec.text;
-      await ensure(ConfigMap, { metadata: key, data: { text } }, { labels: labelsOf(key.name) });
+      await apply(ConfigMap, { metadata: key, data: { text } }, { labels: labelsOf(key.name) });
     })
     .cleanup(async ({ key, remove }) => {
       await remove(ConfigMap, key, { labels: labelsOf(key.name) });

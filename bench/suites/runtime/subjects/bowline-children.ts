@@ -2,7 +2,13 @@
 // requests are in flight is the runtime's business. Reports what the reconcile took to create them and to change them, for
 // a first owner and for another one when the process has done it before.
 import { ConfigMap } from '@bowline/kubernetes';
-import { controller, defineOperator, installCustomResourceDefinitions, loadKubeconfig } from '@bowline/runtime';
+import {
+  controller,
+  defineOperator,
+  installCustomResourceDefinitions,
+  loadKubeconfig,
+  managedContent,
+} from '@bowline/runtime';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { Batch, batchLabel, childMaker } from '../batch.ts';
@@ -40,6 +46,14 @@ async function timed(what: string, write: (index: number) => Promise<unknown>): 
   }
 }
 
+const texts = managedContent({
+  resource: ConfigMap,
+  maps: ['data'],
+  managers: ['bench-children'],
+  annotations: { hash: `${batchLabel}-hash`, time: `${batchLabel}-time`, keys: `${batchLabel}-keys` },
+  marks: {},
+});
+
 const controllers = {
   apply: controller(Batch, { name: 'children' })
     .owns(ConfigMap)
@@ -51,15 +65,19 @@ const controllers = {
   ensure: controller(Batch, { name: 'children' })
     .watches(ConfigMap, {
       labelSelector: batchLabel,
-      map: ({ metadata = {} }) => [{ namespace: metadata.namespace ?? '', name: metadata.labels?.[batchLabel] ?? '' }],
+      view: texts.view,
+      map: ({ namespace, labels }) => [{ namespace, name: labels[batchLabel] ?? '' }],
     })
     .ensures(ConfigMap)
     .reconcile(async ({ object, key: { name }, ensure, status }) => {
       const { revision } = object.spec;
-      const labels = { [batchLabel]: name };
-      await timed(`${name} ${revision}`, (index) =>
-        ensure(ConfigMap, child(index, namespace, name, revision), { labels }),
-      );
+      await timed(`${name} ${revision}`, (index) => {
+        const { metadata, data = {} } = child(index, namespace, name, revision);
+        const key = { namespace, name: metadata?.name ?? '' };
+        return ensure(texts, key, texts.desired({ content: { data }, labels: metadata?.labels, marks: {} }), {
+          claim: ({ labels }) => (labels[batchLabel] === name ? 'ours' : 'foreign'),
+        });
+      });
       status.set({ children });
     }),
 };

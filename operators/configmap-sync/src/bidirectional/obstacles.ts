@@ -1,5 +1,5 @@
 import { contentSize, MOST_CONTENT_BYTES } from '../content/content-size.ts';
-import type { Obstacle } from '../copies/plan-copy.ts';
+import type { Obstacle } from '../copies/copy-result.ts';
 import type { ThreeWayResult } from './three-way.ts';
 
 /** tooManyKeys is the obstacle of a source with more keys than a copy can remember. */

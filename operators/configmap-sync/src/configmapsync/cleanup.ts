@@ -1,8 +1,7 @@
-import { slow } from '@bowline/runtime';
+import { isDeletedOnRelease, slow } from '@bowline/runtime';
 import type { Right } from '../authorization/rights.ts';
 import { serviceAccountSubject } from '../authorization/service-account.ts';
-import type { CopyView } from '../copies/copy-view.ts';
-import { isDeletedBy } from '../copies/release-copies.ts';
+import type { CopyView } from '../copies/copies.ts';
 import { sayLeft } from './events.ts';
 import { copiesOf, release } from './release.ts';
 import type { SyncContext } from './watching.ts';
@@ -33,7 +32,7 @@ async function beyondRights(context: SyncContext, copies: readonly CopyView[]): 
   if (name === undefined) return new Set();
   const account = { namespace: key.namespace, name };
   const rightOf = (copy: CopyView): Right => ({
-    verb: isDeletedBy(deletionPolicy, copy) ? 'delete' : 'update',
+    verb: isDeletedOnRelease(copy, { delete: deletionPolicy === 'Delete' }) ? 'delete' : 'update',
     resource: 'configmaps',
     namespace: copy.namespace,
     name: copy.name,

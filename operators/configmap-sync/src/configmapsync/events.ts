@@ -1,9 +1,9 @@
 import type { ObjectKey } from '@bowline/kubernetes';
-import type { CopyResult, Deed } from '../copies/copy-result.ts';
+import type { CopyResult } from '../copies/copy-result.ts';
 import { isNews, type SyncReport } from './status.ts';
 import type { SyncContext } from './watching.ts';
 
-const DEEDS: Readonly<Partial<Record<Deed, { readonly reason: string; readonly did: string }>>> = {
+const OUTCOMES: Readonly<Partial<Record<CopyResult['outcome'], { readonly reason: string; readonly did: string }>>> = {
   created: { reason: 'Created', did: 'created' },
   updated: { reason: 'Updated', did: 'updated' },
   repaired: { reason: 'DriftCorrected', did: 'repaired what somebody else changed in' },
@@ -24,8 +24,8 @@ const OBSTACLES: Readonly<Record<string, string>> = {
 /** sayWhatHappened tells people what was done, one event for all copies alike, and what is in the way, when that is new. */
 export function sayWhatHappened(context: SyncContext, results: readonly CopyResult[], report: SyncReport): void {
   const { event, object } = context;
-  for (const [deed, { reason, did }] of Object.entries(DEEDS)) {
-    const targets = results.filter((result) => result.deed === deed).map(({ target }) => target);
+  for (const [outcome, { reason, did }] of Object.entries(OUTCOMES)) {
+    const targets = results.filter((result) => result.outcome === outcome).map(({ target }) => target);
     if (targets.length > 0) event('Normal', reason, `${did} ${listed(targets)}`);
   }
   const ready = report.conditions.find(({ type }) => type === 'Ready');

@@ -1,7 +1,6 @@
 import { parseDuration } from '@bowline/machinery';
 import { type ReconcileResult, slow } from '@bowline/runtime';
 import { REQUESTS } from '../api/names.ts';
-import { syncBothWays } from '../bidirectional/sync-both-ways.ts';
 import type { CopyResult } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { isAuthorized, refuseUnreviewed } from './authorize.ts';
@@ -10,6 +9,7 @@ import { giveWay } from './give-way.ts';
 import { releaseUnwanted } from './release.ts';
 import { readSource, type Source, sayWhetherAvailable, waitForSource } from './source.ts';
 import { type SyncFacts, statusOf } from './status.ts';
+import { syncBothWays } from './sync-both-ways.ts';
 import { syncOneWay } from './sync-one-way.ts';
 import { refuseInvalid, targetsOf } from './targets.ts';
 import type { SyncContext } from './watching.ts';
@@ -72,7 +72,7 @@ function conclude(context: SyncContext, facts: Omit<SyncFacts, 'attempt'>): Reco
   deps.metrics.record(key, {
     counts: report.counts,
     isSourceMissing: !facts.source,
-    repaired: facts.results.filter(({ deed }) => deed === 'repaired').length,
+    repaired: facts.results.filter(({ outcome }) => outcome === 'repaired').length,
     isDone: report.isDone,
   });
   // A forced sync is done once some copy is as it should be. Were it not done before all are, edits that come later would be lost;

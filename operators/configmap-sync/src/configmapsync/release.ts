@@ -1,11 +1,10 @@
 import { keyOf, keyString, Namespace } from '@bowline/kubernetes';
+import { forEachConcurrently } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 import type { Spec } from '../api/config-map-sync.ts';
-import type { CopyView } from '../copies/copy-view.ts';
-import { ownerText } from '../copies/ownership.ts';
-import { releaseCopies } from '../copies/release-copies.ts';
+import { type CopyView, copies } from '../copies/copies.ts';
+import { ownerOf, ownerText } from '../copies/ownership.ts';
 import type { Target } from '../targets/resolve-targets.ts';
-import { copyLimits, copyTools } from './copy-work.ts';
 import { sayDeleted } from './events.ts';
 import type { SyncFacts } from './status.ts';
 import type { SyncContext } from './watching.ts';
@@ -44,14 +43,26 @@ export function copiesOf({ object, list }: SyncContext): readonly CopyView[] {
   return named.filter(({ marks }) => marks.syncUid === object.metadata?.uid);
 }
 
-/** release lets copies go. Answers why some could not be. */
+/**
+ * release gives copies up: those that we created are deleted, unless the policy is to leave them; those that existed before get their
+ * labels back. A copy that another ConfigMapSync has taken meanwhile is left alone. Returns why some could not be released.
+ */
 export async function release(
   context: SyncContext,
-  copies: readonly CopyView[],
+  unwanted: readonly CopyView[],
   policy: Spec['deletionPolicy'],
 ): Promise<readonly string[]> {
-  if (copies.length === 0) return [];
-  const { deleted, failures } = await releaseCopies(copyTools(context), copies, policy, copyLimits(context));
+  if (unwanted.length === 0) return [];
+  const { deps, signal } = context;
+  const deleted: CopyView[] = [];
+  const releaseOne = async (copy: CopyView): Promise<void> => {
+    const isStillOurs = ({ labels, marks }: CopyView): boolean =>
+      ownerOf(labels) === ownerOf(copy.labels) && marks.syncUid === copy.marks.syncUid;
+    const outcome = await context.release(copies, copy, { delete: policy === 'Delete', isStillOurs });
+    if (outcome === 'deleted') deleted.push(copy);
+  };
+  const failures = await forEachConcurrently(unwanted, deps.config.maxWritesInFlight, releaseOne, { signal });
+  signal.throwIfAborted();
   sayDeleted(context, deleted);
   return failures.map(({ item, error }) => {
     const problem = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';

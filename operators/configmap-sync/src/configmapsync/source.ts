@@ -2,12 +2,14 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { isForbidden, slow } from '@bowline/runtime';
 import { type Content, contentOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
-import { type CopyResult, stopped } from '../copies/copy-result.ts';
+import { type CopyResult, untouched } from '../copies/copy-result.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { SyncContext } from './watching.ts';
 
 /** Source is the ConfigMap that is copied, as it is now. */
 export interface Source {
+  /** All of it. */
+  readonly object: ConfigMap;
   readonly metadata: NonNullable<ConfigMap['metadata']>;
   readonly isImmutable: boolean;
   readonly content: Content;
@@ -20,6 +22,7 @@ export function sourceOf(configMap: ConfigMap): Source {
   const { metadata = {} } = configMap;
   const content = contentOf(configMap);
   return {
+    object: configMap,
     metadata,
     isImmutable: configMap.immutable === true,
     content,
@@ -65,5 +68,5 @@ export function waitForSource(context: SyncContext, targets: readonly Target[]):
   const { namespace, name } = sourceKey(context);
   const message = `the source ${namespace}/${name} does not exist; create it`;
   const obstacle = { state: 'Pending', reason: 'SourceNotFound', message } as const;
-  return targets.map((target) => stopped(target, obstacle, context.get('copies', target)));
+  return targets.map((target) => untouched(target, context.get('copies', target), obstacle));
 }

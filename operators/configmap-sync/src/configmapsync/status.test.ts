@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { CopyResult } from '../copies/copy-result.ts';
-import type { Obstacle } from '../copies/plan-copy.ts';
+import type { CopyResult, Obstacle } from '../copies/copy-result.ts';
 import { type SyncFacts, statusOf } from './status.ts';
 
 const at = '2026-01-01T00:00:00Z';
 const source = { hash: 'h', resourceVersion: '5' };
 const copy = (name: string, change: Partial<CopyResult> = {}): CopyResult => ({
   target: { namespace: 'team-b', name, selected: false },
-  deed: 'nothing',
+  outcome: 'unchanged',
   exists: true,
   hash: 'h',
   syncedAt: at,

@@ -1,8 +1,7 @@
 import { type ConditionUpdate, findCondition } from '@bowline/runtime';
 import type { ConfigMapSync, DestinationStatus, Status } from '../api/config-map-sync.ts';
 import { MOST_DESTINATIONS } from '../api/status.ts';
-import type { CopyResult } from '../copies/copy-result.ts';
-import type { Obstacle } from '../copies/plan-copy.ts';
+import type { CopyResult, Obstacle } from '../copies/copy-result.ts';
 
 /** SyncFacts are what a run has found out. */
 export interface SyncFacts {

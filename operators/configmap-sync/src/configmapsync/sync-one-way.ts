@@ -1,34 +1,65 @@
+import { keyString } from '@bowline/kubernetes';
+import { forEachConcurrently } from '@bowline/machinery';
+import { isNamespaceTerminating } from '@bowline/runtime';
 import { ContentProblem } from '../content/content-problem.ts';
-import { type CopyResult, stopped } from '../copies/copy-result.ts';
-import { type DesiredCopy, desiredCopy } from '../copies/desired-copy.ts';
-import { writeCopies } from '../copies/write-copies.ts';
+import { copies, type DesiredCopy } from '../copies/copies.ts';
+import { type CopyResult, failed, problemOf, resultOf, untouched } from '../copies/copy-result.ts';
+import { desiredCopy } from '../copies/desired-copy.ts';
 import { copiedMetadata } from '../metadata/copied-metadata.ts';
 import type { Target } from '../targets/resolve-targets.ts';
 import { desiredContent } from '../transforms/desired-content.ts';
-import { copyLimits, copyRules, copyTools } from './copy-work.ts';
+import { copyPolicy } from './copy-policy.ts';
 import type { Source } from './source.ts';
 import type { SyncContext } from './watching.ts';
 
-/** syncOneWay makes every copy what the source and the spec say, and answers what became of each. */
+/** syncOneWay makes every copy what the source and the spec say, and returns what became of each. */
 export async function syncOneWay(
   context: SyncContext,
   source: Source,
   targets: readonly Target[],
 ): Promise<readonly CopyResult[]> {
   try {
-    const wish = { desired: desiredOf(context, source), rules: copyRules(context) };
-    return await writeCopies(copyTools(context), targets, wish, copyLimits(context));
+    return await writeCopies(context, targets, desiredOf(context, source));
   } catch (error) {
-    if (error instanceof ContentProblem) return targets.map((target) => refused(context, target, error));
-    throw error;
+    if (!(error instanceof ContentProblem)) throw error;
+    // Copies stay as they are while no content can be made for them.
+    const { reason, field, message } = error;
+    const obstacle = { state: 'Failed', reason, message: `${field}: ${message}` } as const;
+    return targets.map((target) => untouched(target, context.get('copies', target), obstacle));
   }
+}
+
+/** writeCopies makes every copy what it should be, and returns what became of each, in order. One that fails holds up no other. */
+async function writeCopies(
+  context: SyncContext,
+  targets: readonly Target[],
+  desired: DesiredCopy,
+): Promise<readonly CopyResult[]> {
+  const { ensure, get, deps, log, signal } = context;
+  const policy = copyPolicy(context);
+  const results = new Map<Target, CopyResult>();
+  const sync = async (target: Target): Promise<void> => {
+    const obstacle = problemOf(target);
+    if (obstacle) results.set(target, untouched(target, get('copies', target), obstacle));
+    else results.set(target, resultOf(target, await ensure(copies, target, desired, policy)));
+  };
+  const failures = await forEachConcurrently(targets, deps.config.maxWritesInFlight, sync, { signal });
+  // Not the copies' fault: nothing is said of them.
+  signal.throwIfAborted();
+  for (const { item, error } of failures) {
+    // The cache has yet to show that the namespace is being deleted: then it is no longer selected.
+    if (item.selected && isNamespaceTerminating(error)) continue;
+    log.warn('a copy could not be written', { copy: keyString(item), error });
+    results.set(item, failed(item, error, get('copies', item)));
+  }
+  return targets.flatMap((target) => results.get(target) ?? []);
 }
 
 function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
   const { spec } = object;
   const content = desiredContent(source.content, spec);
   const desired = desiredCopy(object, source, content, copiedMetadata(source.metadata, spec.metadata));
-  if (spec.conflictPolicy === 'Merge' && desired.managedKeys === undefined) {
+  if (spec.conflictPolicy === 'Merge' && desired.keyList === undefined) {
     throw new ContentProblem(
       'TooLarge',
       'spec.conflictPolicy',
@@ -36,9 +67,4 @@ function desiredOf({ object }: SyncContext, source: Source): DesiredCopy {
     );
   }
   return desired;
-}
-
-/** Copies stay as they are while no content can be made for them. */
-function refused({ get }: SyncContext, target: Target, { reason, field, message }: ContentProblem): CopyResult {
-  return stopped(target, { state: 'Failed', reason, message: `${field}: ${message}` }, get('copies', target));
 }

@@ -23,7 +23,7 @@ import {
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
 import { type ReviewConfiguration, reviewView } from '../authorization/author-review.ts';
-import { type CopyView, copyView } from '../copies/copy-view.ts';
+import { type CopyView, copies } from '../copies/copies.ts';
 import { ownerOf } from '../copies/ownership.ts';
 import type { Deps } from '../deps.ts';
 import { anyNamespace, syncIndexes, YES } from './sync-indexes.ts';
@@ -44,7 +44,7 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
   .watches(ConfigMap, {
     as: 'copies',
     labelSelector: `${MANAGED_BY}=${MANAGER}`,
-    view: copyView,
+    view: copies.view,
     indexes: { owner: ({ labels }: CopyView) => [ownerOf(labels) ?? ''] },
     map: (copy, cache) => [...ownersOf(copy, cache), ...readersOf(copy, cache), ...writersOf(copy, cache)],
   })
@@ -92,6 +92,7 @@ export const watching = controller(ConfigMapSync, { concurrency: 8, timeoutMs: L
     when: generationChanged,
     map: (_, cache) => cache.list(ConfigMapSync, { by: { cyclic: YES } }).map(keyOf),
   })
+  .ensures(ConfigMap, { remove: true })
   .when(anyOf(generationChanged, annotationsChanged(...Object.values(REQUESTS))));
 
 /** SyncContext is what a run of the controller gets. */

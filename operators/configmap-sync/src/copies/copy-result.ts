@@ -1,18 +1,35 @@
-import { BowlineError, isForbidden, isNamespaceTerminating, isNotFound } from '@bowline/runtime';
+import type { ConfigMap } from '@bowline/kubernetes';
+import {
+  BowlineError,
+  type ContentStop,
+  type Ensured,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+  type StopReason,
+} from '@bowline/runtime';
 import type { Target } from '../targets/resolve-targets.ts';
-import type { CopyView } from './copy-view.ts';
-import type { Obstacle } from './plan-copy.ts';
+import type { CopyView } from './copies.ts';
 
-/** Deed is what was done to a copy, for events and metrics. */
-export type Deed = 'nothing' | 'marked' | 'created' | 'updated' | 'repaired' | 'adopted' | 'recreated';
+/** Obstacle is why a copy is not as it should be, and who has to do something about it. */
+export interface Obstacle {
+  /** Pending waits for something, Conflict for a person's decision, Failed for a person's help. */
+  readonly state: 'Pending' | 'Conflict' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** EnsuredCopy is what `ensure` returns for a copy. */
+export type EnsuredCopy = Ensured<ConfigMap, CopyView, Obstacle>;
 
 /** CopyResult is what became of one copy. */
 export interface CopyResult {
   readonly target: Target;
-  readonly deed: Deed;
+  /** For events and metrics. */
+  readonly outcome: EnsuredCopy['outcome'];
   /** Why it is not as it should be; undefined when it is. */
   readonly obstacle?: (Obstacle & { /** Whether time may help. */ readonly isRetried?: boolean }) | undefined;
-  /** Whether there is an object of that name. */
+  /** Whether an object of that name exists. */
   readonly exists: boolean;
   /** The hash of what we wrote last. */
   readonly hash?: string | undefined;
@@ -34,7 +51,7 @@ const NAMESPACE_TERMINATING: Obstacle = {
 const CYCLE_DETECTED: Obstacle = {
   state: 'Failed',
   reason: 'CycleDetected',
-  // Whose they are is not told: they may be somebody else's.
+  // Other owners are not named: the author of this one may not be allowed to see them.
   message:
     'what is copied there comes back to the source by way of other ConfigMapSyncs; choose another destination or name, or delete one of them',
 };
@@ -50,23 +67,71 @@ export function problemOf({ problem }: Target): Obstacle | undefined {
   return problem && PROBLEMS[problem];
 }
 
-/** stopped is the result of a copy that was left as it is, because something is in the way; `before` is what is known of it. */
-export function stopped(
-  target: Target,
-  obstacle: NonNullable<CopyResult['obstacle']>,
-  before: CopyView | undefined,
-): CopyResult {
-  const { appliedHash: hash, syncedAt } = before?.marks ?? {};
-  return { target, deed: 'nothing', exists: before !== undefined, hash, syncedAt, obstacle };
+const STOPS: Readonly<Record<Exclude<StopReason, 'controlled' | 'keys' | 'refused'>, Obstacle>> = {
+  terminating: {
+    state: 'Pending',
+    reason: 'DestinationTerminating',
+    message: 'it is being deleted; it is made anew when it is gone',
+  },
+  exists: {
+    state: 'Failed',
+    reason: 'DestinationExists',
+    message: 'it exists and adoptExisting is false; delete it, or choose another name',
+  },
+  immutable: {
+    state: 'Failed',
+    reason: 'DestinationImmutable',
+    message: 'it is immutable and was there before; delete it, or choose another name',
+  },
+  drift: {
+    state: 'Conflict',
+    reason: 'DestinationModified',
+    message: 'somebody else changed it; undo that, or set the annotation sync.bowline.dev/force-sync to a new value',
+  },
+};
+
+/** obstacleIn is why a copy was left as it is. */
+export function obstacleIn({ reason, refused }: ContentStop<Obstacle>, copy: CopyView | undefined): Obstacle {
+  if (refused) return refused;
+  if (reason !== 'controlled' && reason !== 'keys' && reason !== 'refused') return STOPS[reason];
+  return {
+    state: 'Failed',
+    reason: 'DestinationOwnedByAnother',
+    message: `it is controlled by ${copy?.controller}; choose another name`,
+  };
+}
+
+/** resultOf is the result of a copy that `ensure` looked after. */
+export function resultOf(target: Target, ensured: EnsuredCopy): CopyResult {
+  const { outcome, stop, conflicts, before, hash, writtenAt: syncedAt } = ensured;
+  const obstacle = stop ? obstacleIn(stop, before) : keyConflict(conflicts);
+  return { target, outcome, obstacle, exists: true, hash, syncedAt };
+}
+
+/** The most keys that a message names. */
+const MAX_NAMED = 10;
+
+function keyConflict(conflicts: readonly string[]): Obstacle | undefined {
+  if (conflicts.length === 0) return undefined;
+  const keys = conflicts.slice(0, MAX_NAMED).join(', ');
+  const message = `somebody else has given it other values of ${conflicts.length > MAX_NAMED ? `${keys}, …` : keys}; remove them there, or set the annotation sync.bowline.dev/force-sync to a new value`;
+  return { state: 'Conflict', reason: 'KeyConflict', message };
+}
+
+/** untouched is the result of a copy that was left as it is; `before` is what is known of it, `obstacle` what is in the way. */
+export function untouched(target: Target, before: CopyView | undefined, obstacle?: CopyResult['obstacle']): CopyResult {
+  const { appliedHash: hash, writtenAt: syncedAt } = before ?? {};
+  const outcome = obstacle ? 'stopped' : 'unchanged';
+  return { target, outcome, exists: before !== undefined, hash, syncedAt, obstacle };
 }
 
 /** failed is the result of a copy whose write was refused or lost; `before` is what was known of it. */
 export function failed(target: Target, error: unknown, before: CopyView | undefined): CopyResult {
-  return stopped(target, { ...obstacleOf(error), isRetried: true }, before);
+  return untouched(target, before, { ...obstacleOf(error), isRetried: true });
 }
 
 function obstacleOf(error: unknown): Obstacle {
-  // A copy that vanishes is made anew: what cannot be found is the namespace.
+  // A copy that is gone is created again: what cannot be found is the namespace.
   if (isNotFound(error)) return NAMESPACE_MISSING;
   if (isNamespaceTerminating(error)) return NAMESPACE_TERMINATING;
   if (isForbidden(error)) return { state: 'Failed', reason: 'Forbidden', message: error.message };

@@ -6,7 +6,7 @@ import {
   parseDuration,
   quoteText,
 } from '@bowline/machinery';
-import { missingForType, reservedType } from '../content/secret-type.ts';
+import { missingForType, reservedType } from '../api/secret-type.ts';
 import type { Entry } from './entry-schema.ts';
 import type { KeySelection } from './secret-sync-request.ts';
 

@@ -1,10 +1,10 @@
 import { contentKeyProblem, JsonSyntaxError, MOST_CONTENT_BYTES, parseJson } from '@bowline/machinery';
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
+import { missingForType, registryKey } from '../api/secret-type.ts';
 import type { ExternalSecret } from '../providers/provider.ts';
 import { ContentProblem, quotedKey } from './content-problem.ts';
 import { decodeValue } from './decode-value.ts';
 import { renderTemplate } from './render-template.ts';
-import { missingForType, registryKey } from './secret-type.ts';
 import { selectValues, type Value } from './select-values.ts';
 
 /**

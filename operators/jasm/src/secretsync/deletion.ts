@@ -1,12 +1,13 @@
-import { Pod, Secret } from '@bowline/kubernetes';
-import { isNotFound, type ReconcileResult } from '@bowline/runtime';
+import { Pod } from '@bowline/kubernetes';
+import type { ReconcileResult } from '@bowline/runtime';
 import { targetOf } from './look.ts';
 import { planUnasked } from './plan-unasked.ts';
+import { secrets } from './secrets.ts';
 import type { SecretContext } from './watching.ts';
 
 /** deleteUnasked lets a Secret that nobody asks for stay, unless all who asked said that it goes with them. */
 export async function deleteUnasked(context: SecretContext): Promise<ReconcileResult> {
-  const { key, deps, clock, get, list, live, log } = context;
+  const { key, deps, clock, get, list, release, log } = context;
   const target = targetOf(context);
   const secret = get('managed', target);
   deps.metrics.see(key, secret !== undefined);
@@ -31,12 +32,8 @@ export async function deleteUnasked(context: SecretContext): Promise<ReconcileRe
       list(Pod, { namespace: target.namespace }).some((pod) => deps.read(pod.annotation).problems.length > 0),
   });
   if (step.step !== 'delete') return step.againInMs === undefined ? undefined : { requeueAfterMs: step.againInMs };
-  const { uid, resourceVersion } = secret;
-  try {
-    await live.delete(Secret, target, { preconditions: { uid, resourceVersion } });
-    log.info('deleted a Secret that nobody asks for');
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  // One that was changed meanwhile is for the next run to judge.
+  const outcome = await release(secrets, secret, { delete: true, isStillOurs: () => false, attempts: 1 });
+  if (outcome === 'deleted') log.info('deleted a Secret that nobody asks for');
   return undefined;
 }

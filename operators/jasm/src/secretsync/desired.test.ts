@@ -1,20 +1,20 @@
 import type { Secret } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
-import { type JsonObject, strategicMerge } from '@bowline/machinery';
+import { type JsonObject, strategicMerge, systemClock } from '@bowline/machinery';
+import { type Ensured, ensureContent } from '@bowline/runtime';
 import { describe, expect, it } from 'vitest';
 import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 import { someRequest } from '../pods/asking.test-support.ts';
-import { contentPatch, isMarked, markPatch, mergePatch, newSecret, othersKeys, type WantedSecret } from './desired.ts';
-import { viewOfSecret } from './secret-view.ts';
+import { desiredMarks, desiredSecret, type WantedSecret } from './desired.ts';
+import { newSecret } from './new-secret.test-support.ts';
+import { claimOn, type DesiredSecret, type SecretView, secrets } from './secrets.ts';
 
 const AT = '2026-01-01T00:00:00Z';
-const LATER = '2026-01-02T00:00:00Z';
 
 const wantedWith = (data: Readonly<Record<string, string>>, change: Partial<WantedSecret> = {}): WantedSecret => ({
   request: someRequest(),
   data,
-  hash: dataHash(data),
   version: 'v1',
   forced: undefined,
   deletionPolicy: 'Retain',
@@ -26,68 +26,92 @@ const wantedWith = (data: Readonly<Record<string, string>>, change: Partial<Want
 
 const first = wantedWith({ a: 'YQ==', b: 'Yg==' });
 const stored = newSecret('shop', first, AT);
-const mark = (secret: Secret, name: keyof typeof SECRET_ANNOTATIONS): string | undefined =>
-  secret.metadata?.annotations?.[SECRET_ANNOTATIONS[name]];
+const mark = (secret: Secret | undefined, name: keyof typeof SECRET_ANNOTATIONS): string | undefined =>
+  secret?.metadata?.annotations?.[SECRET_ANNOTATIONS[name]];
 
-/** patched is a Secret after a patch, as the API server has it. */
-function patched(secret: Secret, patch: object): Secret {
+/** ensured is what `ensure` makes of a Secret, on an API server that applies patches and keeps nothing. */
+function ensured(secret: Secret, desired: DesiredSecret): Promise<Ensured<Secret, SecretView>> {
   const schema = schemaFor('v1', 'Secret');
   if (!schema) throw new TypeError('there is no schema of Secrets');
-  return strategicMerge(secret, patch as JsonObject, schema) as Secret;
+  const refuse = () => Promise.reject(new TypeError('not expected'));
+  const live = {
+    find: refuse,
+    create: refuse,
+    delete: refuse,
+    patch: (_: unknown, __: unknown, { body }: { body: unknown }) =>
+      Promise.resolve(strategicMerge(secret, body as JsonObject, schema) as never),
+  };
+  const tools = { live, clock: systemClock, fieldManager: 'test', lookUp: () => undefined };
+  const seen = { view: secrets.viewOf(secret), live: secret };
+  return ensureContent(tools, secrets, { namespace: 'shop', name: 'db' }, desired, {
+    claim: claimOn,
+    seen,
+    attempts: 1,
+  });
 }
 
-describe('newSecret', () => {
-  it('has our labels and marks, and the time of its content', () => {
-    expect(stored).toMatchObject({
+const written = async (secret: Secret, wanted: WantedSecret) =>
+  ensured(secret, desiredSecret(secrets.viewOf(secret), wanted));
+const after = async (secret: Secret, wanted: WantedSecret): Promise<Secret> =>
+  (await written(secret, wanted)).object ?? secret;
+
+describe('a Secret that is new', () => {
+  it('has our labels and marks, and the time of its content', async () => {
+    expect(stored).toEqual({
+      metadata: {
+        namespace: 'shop',
+        name: 'db',
+        labels: { [MANAGED_BY]: 'caronte', [SECRET_LABELS.provider]: 'mock' },
+        annotations: {
+          'jasm.codnod.io/source-path': '/prod/db',
+          'jasm.codnod.io/version': 'v1',
+          'jasm.codnod.io/data-hash': dataHash(first.data),
+          'jasm.codnod.io/request-hash': 'hash of /prod/db',
+          'jasm.codnod.io/asked-by': 'Pod/a',
+          'jasm.codnod.io/synced-at': AT,
+        },
+      },
       type: 'Opaque',
       data: { a: 'YQ==', b: 'Yg==' },
-      metadata: { name: 'db', labels: { [MANAGED_BY]: 'caronte', [SECRET_LABELS.provider]: 'mock' } },
     });
-    expect(mark(stored, 'syncedAt')).toBe(AT);
-    expect(mark(stored, 'sourcePath')).toBe('/prod/db');
-    expect(mark(stored, 'deletionPolicy')).toBeUndefined();
-    expect(stored.immutable).toBeUndefined();
-    expect(isMarked(viewOfSecret(stored), first)).toBe(true);
+    expect((await written(stored, first)).outcome).toBe('unchanged');
   });
 });
 
-describe('contentPatch', () => {
-  const view = viewOfSecret(stored);
-
-  it('replaces the content as a whole, and leaves labels and annotations of others', () => {
+describe('a Secret of ours', () => {
+  it('gets new content as a whole, and keeps labels and annotations of others', async () => {
     const theirs: Secret = {
       ...stored,
-      metadata: { ...stored.metadata, labels: { team: 'x' }, annotations: { note: 'y' } },
+      metadata: {
+        ...stored.metadata,
+        labels: { ...stored.metadata?.labels, team: 'x' },
+        annotations: { ...stored.metadata?.annotations, note: 'y' },
+      },
     };
-    const after = patched(theirs, contentPatch(view, wantedWith({ b: 'Yg==', c: 'Yw==' }), LATER));
-    expect(after.data).toEqual({ b: 'Yg==', c: 'Yw==' });
-    expect(after.metadata?.labels).toMatchObject({ team: 'x', [MANAGED_BY]: 'caronte' });
-    expect(after.metadata?.annotations).toMatchObject({ note: 'y', [SECRET_ANNOTATIONS.syncedAt]: LATER });
+    const { outcome, object, writtenAt } = await written(theirs, wantedWith({ b: 'Yg==', c: 'Yw==' }));
+    expect([outcome, object?.data]).toEqual(['updated', { b: 'Yg==', c: 'Yw==' }]);
+    expect(object?.metadata?.labels).toMatchObject({ team: 'x', [MANAGED_BY]: 'caronte' });
+    expect(object?.metadata?.annotations).toMatchObject({ note: 'y', [SECRET_ANNOTATIONS.syncedAt]: writtenAt });
   });
 
-  it('removes the content, and fills what was empty', () => {
-    const empty = patched(stored, contentPatch(view, wantedWith({}), LATER));
+  it('loses its content, and is filled when it was empty', async () => {
+    const empty = await after(stored, wantedWith({}));
     expect(empty.data).toBeUndefined();
-    expect(patched(empty, contentPatch(viewOfSecret(empty), first, LATER)).data).toEqual(first.data);
+    expect((await after(empty, first)).data).toEqual(first.data);
   });
 
-  it('asks for restarts when the content takes the place of another, and not for a repair', () => {
-    const restarts = { restarts: true };
-    const changed = wantedWith({ a: 'eA==' }, restarts);
-    expect(mark(patched(stored, contentPatch(view, changed, LATER)), 'restartFor')).toBe(changed.hash);
-    const edited = { ...stored, data: { a: 'eA==' } };
-    const repaired = patched(edited, contentPatch(viewOfSecret(edited), { ...first, ...restarts }, LATER));
-    expect(mark(repaired, 'restartFor')).toBeUndefined();
+  it('asks for restarts when the content takes the place of another, and not for a repair', async () => {
+    const changed = wantedWith({ a: 'eA==' }, { restarts: true });
+    expect(mark(await after(stored, changed), 'restartFor')).toBe(dataHash(changed.data));
+    const repaired = await written({ ...stored, data: { a: 'eA==' } }, { ...first, restarts: true });
+    expect([repaired.outcome, mark(repaired.object, 'restartFor')]).toEqual(['repaired', undefined]);
   });
 
-  it('forgets a restart that nobody wants any more', () => {
-    const once = patched(stored, contentPatch(view, wantedWith({ a: 'eA==' }, { restarts: true }), LATER));
-    const twice = patched(once, contentPatch(viewOfSecret(once), wantedWith({ a: 'eQ==' }), LATER));
-    expect(mark(twice, 'restartFor')).toBeUndefined();
+  it('forgets a restart that nobody wants any more', async () => {
+    const once = await after(stored, wantedWith({ a: 'eA==' }, { restarts: true }));
+    expect(mark(await after(once, wantedWith({ a: 'eQ==' })), 'restartFor')).toBeUndefined();
   });
-});
 
-describe('markPatch', () => {
   it.each<
     [what: string, change: Partial<WantedSecret>, name: keyof typeof SECRET_ANNOTATIONS, value: string | undefined]
   >([
@@ -95,57 +119,66 @@ describe('markPatch', () => {
     ['a source that has no versions any more', { version: undefined }, 'version', undefined],
     ['what was obeyed', { forced: 'now' }, 'forced', 'now'],
     ['that it goes with its askers', { deletionPolicy: 'Delete' }, 'deletionPolicy', 'Delete'],
-  ])('records %s, and not the time', (_, change, name, value) => {
+  ])('records %s, and not the time', async (_, change, name, value) => {
     const wanted = { ...first, ...change };
-    expect(isMarked(viewOfSecret(stored), wanted)).toBe(false);
-    const after = patched(stored, markPatch(viewOfSecret(stored), wanted));
-    expect(mark(after, name)).toBe(value);
-    expect(mark(after, 'syncedAt')).toBe(AT);
-    expect(isMarked(viewOfSecret(after), wanted)).toBe(true);
+    const { outcome, object = stored } = await written(stored, wanted);
+    expect([outcome, mark(object, name), mark(object, 'syncedAt')]).toEqual(['marked', value, AT]);
+    expect((await written(object, wanted)).outcome).toBe('unchanged');
   });
 
-  it('is not needed for the name of the manager, nor for whom it was written', () => {
+  it('is not written for the name of the manager, nor for whom it was written', async () => {
     const wanted: WantedSecret = { ...first, managedBy: 'jasm', askedBy: 'Pod/b' };
-    expect(isMarked(viewOfSecret(stored), wanted)).toBe(true);
+    expect((await written(stored, wanted)).outcome).toBe('unchanged');
+    expect((await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted))).outcome).toBe('unchanged');
   });
 
-  it('keeps what was obeyed when nobody forces any more', () => {
-    const forced = patched(stored, markPatch(viewOfSecret(stored), { ...first, forced: 'now' }));
-    expect(isMarked(viewOfSecret(forced), first)).toBe(true);
+  it('keeps what was obeyed when nobody forces any more', async () => {
+    const forced = await after(stored, { ...first, forced: 'now' });
+    expect((await written(forced, first)).outcome).toBe('unchanged');
   });
 
-  it('makes a Secret immutable', () => {
-    const wanted = { ...first, request: someRequest({ immutable: true }) };
-    expect(isMarked(viewOfSecret(stored), wanted)).toBe(false);
-    expect(patched(stored, markPatch(viewOfSecret(stored), wanted)).immutable).toBe(true);
+  it('becomes immutable', async () => {
+    const { outcome, object } = await written(stored, { ...first, request: someRequest({ immutable: true }) });
+    expect([outcome, object?.immutable]).toEqual(['marked', true]);
+  });
+
+  it('is marked although its content is not known', async () => {
+    const wanted: WantedSecret = { ...first, deletionPolicy: 'Delete' };
+    const { outcome, object } = await ensured(stored, desiredMarks(secrets.viewOf(stored), wanted));
+    expect([outcome, mark(object, 'deletionPolicy'), object?.data]).toEqual(['marked', 'Delete', stored.data]);
+    expect(mark(object, 'dataHash')).toBe(dataHash(first.data));
   });
 });
 
-describe('mergePatch', () => {
+describe('a Secret that is not ours', () => {
   const theirs: Secret = {
     metadata: { namespace: 'shop', name: 'db' },
     type: 'kubernetes.io/tls',
     data: { theirs: 'eA==' },
   };
-  const merged = patched(theirs, mergePatch(viewOfSecret(theirs), first, AT));
 
-  it('adds our keys and says which they are, and makes the Secret neither ours nor of our type', () => {
+  it('gets our keys and says which they are, and becomes neither ours nor of our type', async () => {
+    const merged = await after(theirs, first);
     expect(merged).toMatchObject({ type: 'kubernetes.io/tls', data: { theirs: 'eA==', ...first.data } });
     expect(merged.metadata?.labels).toBeUndefined();
-    expect(mark(merged, 'managedKeys')).toBe('a,b');
-    const view = viewOfSecret(merged);
-    expect(view).toMatchObject({ isOurs: false, hash: first.hash });
-    expect(isMarked(view, { ...first, deletionPolicy: 'Delete' })).toBe(true);
+    expect([mark(merged, 'managedKeys'), mark(merged, 'deletionPolicy')]).toEqual(['a,b', undefined]);
+    expect(secrets.viewOf(merged)).toMatchObject({ isOurs: false, ownHash: dataHash(first.data) });
+    expect((await written(merged, { ...first, deletionPolicy: 'Delete' })).outcome).toBe('unchanged');
   });
 
-  it('removes our keys that are gone at the source, and no others', () => {
-    const wanted = wantedWith({ b: 'eA==' });
-    const after = patched(merged, mergePatch(viewOfSecret(merged), wanted, LATER));
-    expect(after.data).toEqual({ theirs: 'eA==', b: 'eA==' });
-    expect(mark(after, 'managedKeys')).toBe('b');
+  it('still says which keys are ours when only its marks change', async () => {
+    const { outcome, object = theirs } = await written(await after(theirs, first), { ...first, version: 'v2' });
+    expect([outcome, mark(object, 'managedKeys'), mark(object, 'version')]).toEqual(['marked', 'a,b', 'v2']);
+    expect((await after(object, wantedWith({ b: 'Yg==' }))).data).toEqual({ theirs: 'eA==', b: 'Yg==' });
   });
 
-  it('knows keys of somebody else by not having written them', () => {
-    expect(othersKeys(merged, viewOfSecret(merged), wantedWith({ a: '', theirs: '' }))).toEqual(['theirs']);
+  it('loses our keys that are gone at the source, and no others', async () => {
+    const object = await after(await after(theirs, first), wantedWith({ b: 'eA==' }));
+    expect([object.data, mark(object, 'managedKeys')]).toEqual([{ theirs: 'eA==', b: 'eA==' }, 'b']);
+  });
+
+  it('keeps keys of its owner that have the names of ours', async () => {
+    const { stop } = await written(await after(theirs, first), wantedWith({ a: '', theirs: '' }));
+    expect(stop).toEqual({ reason: 'keys', keys: ['theirs'] });
   });
 });

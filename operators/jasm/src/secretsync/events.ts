@@ -4,23 +4,28 @@ import { heldBy } from './obstacles.ts';
 import type { Problem } from './problem.ts';
 import type { Serving } from './serving.ts';
 import type { SecretContext } from './watching.ts';
-import type { Deed } from './write-secret.ts';
+import type { Outcome } from './write-secret.ts';
 
 /** The most pods of a workload that are told the same thing: whoever looks at one of thousands looks at a young one. */
 const MOST_TOLD = 100;
 
-const DEEDS: Readonly<Record<Deed, string>> = {
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
   created: 'was created from',
   updated: 'was updated from',
   repaired: 'was changed by somebody and is again as in',
   marked: 'is in sync with',
-  nothing: 'is in sync with',
+  unchanged: 'is in sync with',
 };
 
 /** saySuccess tells pods that they have what they asked for. */
-export function saySuccess(context: SecretContext, { lead }: Serving, pods: readonly AskingPod[], deed: Deed): void {
+export function saySuccess(
+  context: SecretContext,
+  { lead }: Serving,
+  pods: readonly AskingPod[],
+  outcome: Outcome,
+): void {
   const { secretName, provider, path } = lead.request;
-  tell(context, pods, 'Normal', 'SecretSyncSuccess', `Secret ${secretName} ${DEEDS[deed]} ${provider} ${path}`);
+  tell(context, pods, 'Normal', 'SecretSyncSuccess', `Secret ${secretName} ${OUTCOMES[outcome]} ${provider} ${path}`);
 }
 
 /** sayProblem tells the pods of askers why they do not have what they asked for. Said in every run in which that is so. */

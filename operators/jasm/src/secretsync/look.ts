@@ -1,7 +1,7 @@
 import { type ObjectKey, Pod, parseKey, Secret } from '@bowline/kubernetes';
 import { type Asker, type AskingPod, askersOf } from '../pods/askers.ts';
 import type { Seen } from './obstacles.ts';
-import { viewOfSecret } from './secret-view.ts';
+import { secrets } from './secrets.ts';
 import type { SecretContext } from './watching.ts';
 
 /** Look is a Secret as it is; `live` is all of one that is not ours, where keys may be merged into it. */
@@ -40,5 +40,5 @@ export async function lookAt(context: SecretContext, askers: readonly Asker[]): 
   if (!get('others', target)) return { secret: undefined };
   if (askers.every(({ request }) => request.creationPolicy === 'Create')) return { secret: 'foreign' };
   const found = await live.find(Secret, target);
-  return found ? { secret: viewOfSecret(found), live: found } : { secret: undefined };
+  return found ? { secret: secrets.viewOf(found), live: found } : { secret: undefined };
 }

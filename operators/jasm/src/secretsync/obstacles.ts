@@ -1,7 +1,7 @@
 import type { SecretSyncRequest } from '../annotation/secret-sync-request.ts';
 import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS } from '../api/names.ts';
 import type { Problem } from './problem.ts';
-import type { SecretView } from './secret-view.ts';
+import type { SecretView } from './secrets.ts';
 
 /** Seen is a Secret as far as it is known: `foreign` is one that is not ours and of which nothing else is known. */
 export type Seen = SecretView | 'foreign' | undefined;
@@ -29,10 +29,12 @@ export function obstacleTo(request: SecretSyncRequest, secret: Seen): Problem | 
       `Secret ${name} has the type ${secret.type} and ${request.type} is asked for: a type cannot be changed; delete the Secret, or ask for its type`,
     );
   }
-  if (secret.isImmutable && secret.marks.requestHash !== request.hash) {
-    return failed(`Secret ${name} is immutable and holds something else: delete it, or choose another secretName`);
-  }
-  return undefined;
+  return secret.isImmutable && secret.marks.requestHash !== request.hash ? unchangeable(request) : undefined;
+}
+
+/** unchangeable says that a Secret cannot be written. */
+export function unchangeable({ secretName: name }: SecretSyncRequest): Problem {
+  return failed(`Secret ${name} is immutable and holds something else: delete it, or choose another secretName`);
 }
 
 function obstacleToMerge({ secretName: name, creationPolicy }: SecretSyncRequest, secret: SecretView | 'foreign') {

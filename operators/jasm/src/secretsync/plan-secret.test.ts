@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { MANAGED_BY, SECRET_ANNOTATIONS } from '../api/names.ts';
+import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 import { type AskingPod, askersOf } from '../pods/askers.ts';
 import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
-import { newSecret, type WantedSecret } from './desired.ts';
+import type { WantedSecret } from './desired.ts';
 import { forcedBy } from './forced.ts';
 import type { Failure } from './memory.ts';
+import { newSecret } from './new-secret.test-support.ts';
 import { deletionPolicyOf, planSecret, pursuitOf, type Situation } from './plan-secret.ts';
-import { type SecretView, viewOfSecret } from './secret-view.ts';
+import { type SecretView, secrets } from './secrets.ts';
 import { chooseServing } from './serving.ts';
 
 const SYNCED_AT = '2026-01-01T00:00:00Z';
@@ -15,7 +16,6 @@ const data = { password: 'b2xk' };
 const wanted: WantedSecret = {
   request: someRequest(),
   data,
-  hash: dataHash(data),
   version: 'v1',
   forced: undefined,
   deletionPolicy: 'Retain',
@@ -28,7 +28,7 @@ type Change = Partial<Omit<SecretView, 'marks'>> & { readonly marks?: Partial<Se
 
 /** inPlace is the Secret as we left it, but for some changes. */
 function inPlace({ marks, ...change }: Change = {}, from: Partial<WantedSecret> = {}): SecretView {
-  const view = viewOfSecret(newSecret('shop', { ...wanted, ...from }, SYNCED_AT));
+  const view = secrets.viewOf(newSecret('shop', { ...wanted, ...from }, SYNCED_AT));
   return { ...view, ...change, marks: { ...view.marks, ...marks } };
 }
 
@@ -136,10 +136,10 @@ describe('planSecret', () => {
       { secret: inPlace(), pods: [{ name: 'a', request: { path: '/other' } }] },
       'request since 1000',
     ],
-    ['reads when somebody edited it', { secret: inPlace({ hash: 'edited' }) }, 'drift since 1000'],
+    ['reads when somebody edited it', { secret: inPlace({ ownHash: 'edited' }) }, 'drift since 1000'],
     [
       'reads for a Secret of before that was handed over',
-      { secret: inPlace({ marks: { requestHash: undefined, dataHash: undefined, version: undefined } }) },
+      { secret: inPlace({ appliedHash: undefined, marks: { requestHash: undefined, version: undefined } }) },
       'request since 1000',
     ],
     ['asks for the version when a pod is new', { secret: inPlace(), answered: [] }, 'pod since 500 known v1'],
@@ -204,10 +204,10 @@ describe('planSecret', () => {
       { secret: inPlace(), pods: [{ request: { deletionPolicy: 'Delete' } }, {}], resyncMs: 0 },
       'rest',
     ],
-    ['puts its labels right', { secret: inPlace({ provider: 'vault' }) }, 'mark'],
-    ['leaves a Secret alone that is paused', { secret: inPlace({ isPaused: true, hash: 'edited' }) }, 'leave'],
+    ['puts its labels right', { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'vault' } }) }, 'mark'],
+    ['leaves a Secret alone that is paused', { secret: inPlace({ isPaused: true, ownHash: 'edited' }) }, 'leave'],
     ['waits for one that is being deleted', { secret: inPlace({ isTerminating: true }) }, 'leave'],
-    ['does nothing without permission', { secret: inPlace({ hash: 'edited' }), isPermitted: false }, 'leave'],
+    ['does nothing without permission', { secret: inPlace({ ownHash: 'edited' }), isPermitted: false }, 'leave'],
     ['does nothing for pods that are being deleted', { pods: [{ isTerminating: true }] }, 'leave'],
     ['does not touch what is not ours', { secret: 'foreign' }, 'stop SecretConflict'],
     [
@@ -241,12 +241,16 @@ describe('planSecret', () => {
       { secret: inPlace({ isImmutable: true }), pods: [{ request: { path: '/other' } }] },
       'stop SecretSyncFailed',
     ],
-    ['repairs a few times in a row at once', { secret: inPlace({ hash: 'edited' }), repairs: 4 }, 'drift since 1000'],
-    ['slows down when somebody fights for it', { secret: inPlace({ hash: 'edited' }), repairs: 7 }, 'leave 4000'],
+    [
+      'repairs a few times in a row at once',
+      { secret: inPlace({ ownHash: 'edited' }), repairs: 4 },
+      'drift since 1000',
+    ],
+    ['slows down when somebody fights for it', { secret: inPlace({ ownHash: 'edited' }), repairs: 7 }, 'leave 4000'],
     ['slows down when somebody keeps deleting it', { answered: ['pod-0'], repairs: 5 }, 'leave 1000'],
     [
       'slows down when somebody keeps changing what it says',
-      { secret: inPlace({ provider: 'x' }), markings: 6 },
+      { secret: inPlace({ labels: { [SECRET_LABELS.provider]: 'x' } }), markings: 6 },
       'rest 2000',
     ],
     [
@@ -311,15 +315,15 @@ describe('planSecret', () => {
 
   it('takes both values of the label for ours', () => {
     const manifest = newSecret('shop', { ...wanted, managedBy: 'jasm' }, SYNCED_AT);
-    expect(said({ secret: viewOfSecret(manifest), resyncMs: 0 })).toBe('rest');
+    expect(said({ secret: secrets.viewOf(manifest), resyncMs: 0 })).toBe('rest');
     const foreign = { ...manifest.metadata, labels: { [MANAGED_BY]: 'Helm' } };
-    expect(said({ secret: viewOfSecret({ ...manifest, metadata: foreign }) })).toBe('stop SecretConflict');
+    expect(said({ secret: secrets.viewOf({ ...manifest, metadata: foreign }) })).toBe('stop SecretConflict');
   });
 
   it('knows a Secret whose data is empty from the annotation alone', () => {
-    const empty = newSecret('shop', { ...wanted, data: {}, hash: dataHash({}) }, SYNCED_AT);
+    const empty = newSecret('shop', { ...wanted, data: {} }, SYNCED_AT);
     expect(empty.data).toBeUndefined();
     expect(empty.metadata?.annotations?.[SECRET_ANNOTATIONS.dataHash]).toBe(dataHash({}));
-    expect(said({ secret: viewOfSecret(empty), resyncMs: 0 })).toBe('rest');
+    expect(said({ secret: secrets.viewOf(empty), resyncMs: 0 })).toBe('rest');
   });
 });

@@ -1,10 +1,11 @@
+import { planContent } from '@bowline/runtime';
 import type { Asker, AskingPod } from '../pods/askers.ts';
-import { asItIs, isMarked } from './desired.ts';
+import { desiredMarks } from './desired.ts';
 import { forcedBy } from './forced.ts';
 import { type Failure, type Pursuit, type Repairs, repairableAt } from './memory.ts';
 import { isThere, obstacleTo, type Seen } from './obstacles.ts';
 import type { Problem } from './problem.ts';
-import type { SecretView } from './secret-view.ts';
+import { claimOn, type SecretView, secrets } from './secrets.ts';
 import { type Serving, servedPods } from './serving.ts';
 
 /** Situation is all that decides what is done about a Secret that somebody asks for. Times are monotonic. */
@@ -77,11 +78,19 @@ export function planSecret(situation: Situation): SecretStep {
     const waitMs = patienceMs(situation, reason);
     return waitMs > 0 ? { ...AT_REST, againInMs: waitMs } : { step: 'read', ...reason };
   }
-  if (isThere(secret) && !isMarked(secret, asItIs(secret, { request, deletionPolicy, askedBy: lead.workload.id }))) {
+  if (isThere(secret) && !saysWhatItShould(secret, { request, deletionPolicy })) {
     const againInMs = repairableAt(situation.markings) - now;
     return againInMs > 0 ? { step: 'rest', isServed: true, againInMs } : { step: 'mark', secret };
   }
   return { step: 'rest', isServed: true, againInMs: nextLook(situation)?.inMs };
+}
+
+function saysWhatItShould(
+  secret: SecretView,
+  wanted: Pick<Situation, 'deletionPolicy'> & Pick<Asker, 'request'>,
+): boolean {
+  const desired = desiredMarks(secret, { ...wanted, askedBy: '', managedBy: '' });
+  return planContent(secrets, secret, desired, { claim: claimOn }).step === 'keep';
 }
 
 /** pursuitOf is what a run that does this is about. */
@@ -104,8 +113,8 @@ export function unansweredPods(situation: Situation): readonly AskingPod[] {
  * Where no version can be compared there is nothing to ask for but the value: after a restart, pods that are older than the
  * content are taken to have got it.
  */
-function isOlderThan({ pod }: AskingPod, { marks }: SecretView): boolean {
-  return pod.createdAt <= Date.parse(marks.syncedAt ?? '');
+function isOlderThan({ pod }: AskingPod, { writtenAt }: SecretView): boolean {
+  return pod.createdAt <= Date.parse(writtenAt ?? '');
 }
 
 type Reason = Omit<ReadStep, 'step'>;
@@ -125,7 +134,7 @@ function reasonToRead(situation: Situation): Reason | undefined {
   // What is there stays: an immutable Secret of this request was written once and for all.
   if (secret.isImmutable && secret.isOurs) return undefined;
   if (secret.marks.requestHash !== request.hash) return { cause: 'request', ...whole };
-  if (secret.marks.dataHash !== secret.hash) return { cause: 'drift', ...whole };
+  if (secret.appliedHash !== secret.ownHash) return { cause: 'drift', ...whole };
   const known = badVersion ?? secret.marks.version;
   if (forcedBy(serving, secret.marks.forced) !== secret.marks.forced) {
     const forcing = servedPods(serving).filter(({ pod }) => pod.forceSync !== undefined);

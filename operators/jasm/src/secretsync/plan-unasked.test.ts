@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { dataHash } from '../content/data-hash.ts';
 import { someRequest } from '../pods/asking.test-support.ts';
-import { newSecret } from './desired.ts';
+import { newSecret } from './new-secret.test-support.ts';
 import { planUnasked, type Retention } from './plan-unasked.ts';
-import { type SecretView, viewOfSecret } from './secret-view.ts';
+import { type SecretView, secrets } from './secrets.ts';
 
 const secretWith = (deletionPolicy: 'Retain' | 'Delete', change: Partial<SecretView> = {}): SecretView => ({
-  ...viewOfSecret(
+  ...secrets.viewOf(
     newSecret(
       'shop',
       {
         request: someRequest(),
         data: {},
-        hash: dataHash({}),
         version: undefined,
         forced: undefined,
         deletionPolicy,

@@ -1,4 +1,4 @@
-import type { SecretView } from './secret-view.ts';
+import type { SecretView } from './secrets.ts';
 
 /** How soon it is looked again whether what a pod asks has become clear; no event of that pod may name this Secret. */
 const LOOK_AGAIN_MS = 60_000;

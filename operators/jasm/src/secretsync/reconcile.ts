@@ -55,7 +55,7 @@ async function carryOut(work: SyncWork, step: SecretStep, verdict: Verdict | und
   switch (step.step) {
     case 'rest': {
       if (!step.isServed) return again(step.againInMs);
-      settle(work, 'nothing');
+      settle(work, 'unchanged');
       const restartInMs = await restartServed(work);
       return again(Math.min(step.againInMs ?? Number.POSITIVE_INFINITY, restartInMs ?? Number.POSITIVE_INFINITY));
     }

@@ -3,15 +3,14 @@ import { RESTARTED_FOR } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 import { askersOf } from '../pods/askers.ts';
 import { asking, type SomePod, someRequest } from '../pods/asking.test-support.ts';
-import { newSecret } from './desired.ts';
+import { newSecret } from './new-secret.test-support.ts';
 import { needsRestart, restartMark, wantsRestart } from './restart.ts';
-import { type SecretView, viewOfSecret } from './secret-view.ts';
+import { type SecretView, secrets } from './secrets.ts';
 
 const hash = dataHash({ a: 'YQ==' });
 const wanted = {
   request: someRequest(),
   data: { a: 'YQ==' },
-  hash,
   version: undefined,
   forced: undefined,
   deletionPolicy: 'Retain',
@@ -19,7 +18,7 @@ const wanted = {
   managedBy: 'caronte',
   restarts: true,
 } as const;
-const base = viewOfSecret(newSecret('shop', wanted, '2026-01-01T00:00:00Z'));
+const base = secrets.viewOf(newSecret('shop', wanted, '2026-01-01T00:00:00Z'));
 const secret: SecretView = { ...base, uid: 'uid', marks: { ...base.marks, restartFor: hash } };
 const SYNCED = Date.parse('2026-01-01T00:00:00Z') / 1000;
 
@@ -39,7 +38,7 @@ describe('wantsRestart', () => {
 describe('restartMark', () => {
   it('is there only for a content that took the place of another', () => {
     expect(restartMark(base)).toBeUndefined();
-    expect(restartMark({ ...secret, marks: { ...secret.marks, dataHash: 'newer' } })).toBeUndefined();
+    expect(restartMark({ ...secret, appliedHash: 'newer' })).toBeUndefined();
   });
 
   it('names the Secret, and tells nothing of its content to who does not know its uid', () => {

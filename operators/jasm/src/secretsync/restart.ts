@@ -5,8 +5,7 @@ import type { LiveClient } from '@bowline/runtime';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import type { Asker } from '../pods/askers.ts';
 import type { Workload } from '../pods/workload.ts';
-import type { SecretView } from './secret-view.ts';
-import { FIELD_MANAGER } from './write-secret.ts';
+import type { SecretView } from './secrets.ts';
 
 /** What has a pod template that we know how to change. */
 interface Templated extends KubernetesObject {
@@ -58,10 +57,14 @@ const LONGEST_NAME = 63 - (RESTARTED_FOR.length - RESTARTED_FOR.indexOf('/') - 1
  * restartMark is the mark for the content that a Secret has now; undefined when nobody has to be restarted for it. Who may read
  * workloads but not Secrets must not be able to try values until a hash fits, so the Secret's uid, which they cannot see, is the key.
  */
-export function restartMark({ name, uid, marks }: Pick<SecretView, 'name' | 'uid' | 'marks'>): RestartMark | undefined {
-  const { restartFor, dataHash } = marks;
-  if (restartFor === undefined || restartFor !== dataHash) return undefined;
-  const value = createHmac('sha256', uid).update(dataHash).digest('hex').slice(0, 16);
+export function restartMark({
+  name,
+  uid,
+  marks: { restartFor },
+  appliedHash,
+}: Pick<SecretView, 'name' | 'uid' | 'marks' | 'appliedHash'>): RestartMark | undefined {
+  if (restartFor === undefined || restartFor !== appliedHash) return undefined;
+  const value = createHmac('sha256', uid).update(restartFor).digest('hex').slice(0, 16);
   return { annotation: `${RESTARTED_FOR}${shortName(name, LONGEST_NAME)}`, value };
 }
 
@@ -75,10 +78,10 @@ const CLOCK_SKEW_MS = 60_000;
 export function needsRestart(
   { workload, pods }: Asker,
   { annotation, value }: RestartMark,
-  { marks }: SecretView,
+  { writtenAt }: SecretView,
 ): boolean {
   if (workload.group !== 'apps' || !Object.hasOwn(RESTARTABLE, workload.kind)) return false;
-  const since = Date.parse(marks.syncedAt ?? '') + CLOCK_SKEW_MS;
+  const since = Date.parse(writtenAt ?? '') + CLOCK_SKEW_MS;
   return pods.some(({ pod }) => valueIn(pod.restartedFor[annotation]) !== value && pod.createdAt <= since);
 }
 
@@ -123,6 +126,6 @@ export async function restart(
     metadata: { uid, resourceVersion },
     spec: { template: { metadata: { annotations: { [annotation]: mark } } } },
   };
-  await client.patch(resource, { namespace, name }, { type: 'merge', body }, { fieldManager: FIELD_MANAGER });
+  await client.patch(resource, { namespace, name }, { type: 'merge', body });
   return 'restarted';
 }

@@ -1,5 +1,5 @@
 import type { Asker, AskingPod } from '../pods/askers.ts';
-import type { SecretMarks } from './secret-view.ts';
+import type { SecretView } from './secrets.ts';
 
 /** Serving is whom a Secret serves: askers of the same content, the lead first. The others are in conflict with them. */
 export interface Serving {
@@ -18,7 +18,7 @@ export interface Serving {
  */
 export function chooseServing(
   askers: readonly [Asker, ...Asker[]],
-  marks: Pick<SecretMarks, 'requestHash' | 'askedBy'> | undefined,
+  marks: Pick<SecretView['marks'], 'requestHash' | 'askedBy'> | undefined,
   isPermitted: (asker: Asker) => boolean,
 ): Serving {
   const chosen =

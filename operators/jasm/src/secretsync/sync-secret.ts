@@ -1,24 +1,23 @@
 import { type ReconcileResult, type SlowError, slow, type TerminalError, terminal } from '@bowline/runtime';
 import { ContentProblem } from '../content/content-problem.ts';
-import { dataHash } from '../content/data-hash.ts';
 import { secretData } from '../content/secret-data.ts';
 import type { ExternalSecret } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { Source } from '../sources/source.ts';
-import { asItIs, isMarked, type WantedMarks } from './desired.ts';
+import type { WantedMarks } from './desired.ts';
 import { sayProblem, saySuccess } from './events.ts';
 import { forcedBy } from './forced.ts';
-import { type Look, targetOf } from './look.ts';
+import type { Look } from './look.ts';
 import { repairedAgain } from './memory.ts';
 import { isThere } from './obstacles.ts';
 import { nextLook, type ReadStep, type Situation, unansweredPods } from './plan-secret.ts';
 import type { Problem } from './problem.ts';
 import { isRestarted } from './restart-served.ts';
-import type { SecretView } from './secret-view.ts';
+import type { SecretView } from './secrets.ts';
 import { servedPods } from './serving.ts';
 import { sourcesBeside } from './sources-beside.ts';
 import type { SecretContext } from './watching.ts';
-import { type Deed, markSecret, writeSecret } from './write-secret.ts';
+import { markSecret, type Outcome, writeSecret } from './write-secret.ts';
 
 /** SyncWork is a run about a Secret that somebody asks for. */
 export interface SyncWork {
@@ -80,14 +79,11 @@ async function write(work: SyncWork, external: ExternalSecret): Promise<Reconcil
   const { context, look, situation } = work;
   const data = dataOf(work, external);
   const secret = isThere(look.secret) ? look.secret : undefined;
-  const target = { namespace: targetOf(context).namespace, secret, live: look.live };
-  const result = await writeSecret({ client: context.live, clock: context.clock }, target, {
-    ...commonMarks(situation),
+  const result = await writeSecret(context, look, {
+    ...commonMarks(work),
     data,
-    hash: dataHash(data),
     version: external.version,
     forced: forcedBy(situation.serving, secret?.marks.forced),
-    managedBy: context.deps.config.managedBy,
     restarts: situation.serving.served.some((asker) => isRestarted(context, asker)),
   });
   return conclude(work, result);
@@ -106,23 +102,15 @@ function dataOf(work: SyncWork, external: ExternalSecret) {
 
 /** markOnly lets a Secret that holds what it should say so. */
 export async function markOnly(work: SyncWork, secret: SecretView): Promise<ReconcileResult> {
-  const { context, situation } = work;
-  const wanted = asItIs(secret, commonMarks(situation));
-  if (isMarked(secret, wanted)) return conclude(work, 'nothing');
-  const tools = { client: context.live, clock: context.clock };
-  const { managedBy } = context.deps.config;
-  return conclude(work, await markSecret(tools, secret, { ...wanted, managedBy }));
+  return conclude(work, await markSecret(work.context, secret, commonMarks(work)));
 }
 
-function commonMarks({
-  serving,
-  deletionPolicy,
-}: Situation): Pick<WantedMarks, 'request' | 'deletionPolicy' | 'askedBy'> {
+function commonMarks({ context, situation: { serving, deletionPolicy } }: SyncWork): WantedMarks {
   const { request, workload } = serving.lead;
-  return { request, deletionPolicy, askedBy: workload.id };
+  return { request, deletionPolicy, askedBy: workload.id, managedBy: context.deps.config.managedBy };
 }
 
-function conclude(work: SyncWork, result: Deed | Problem): ReconcileResult {
+function conclude(work: SyncWork, result: Outcome | Problem): ReconcileResult {
   if (typeof result === 'object') throw refusal(work, result);
   const { context, situation } = work;
   settle(work, result);
@@ -160,17 +148,17 @@ function refusal(
 }
 
 /** settle remembers that all who are served have what they asked for, and tells those to whom that is news. */
-export function settle({ context, situation }: SyncWork, deed: Deed): void {
+export function settle({ context, situation }: SyncWork, outcome: Outcome): void {
   const { deps, key } = context;
   const { serving } = situation;
   const memory = deps.memory.of(key);
   const pods = servedPods(serving);
-  const isNews = deed === 'created' || deed === 'updated' || deed === 'repaired';
-  if (deed === 'created' || deed === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
-  if (deed === 'marked') memory.markings = repairedAgain(memory.markings, situation.now);
+  const isNews = outcome === 'created' || outcome === 'updated' || outcome === 'repaired';
+  if (outcome === 'created' || outcome === 'repaired') memory.repairs = repairedAgain(memory.repairs, situation.now);
+  if (outcome === 'marked') memory.markings = repairedAgain(memory.markings, situation.now);
   const unanswered = new Set(unansweredPods(situation));
   const told = pods.filter((asking) => isNews || (unanswered.has(asking) && !asking.isInitial));
-  if (told.length > 0) saySuccess(context, serving, told, deed);
+  if (told.length > 0) saySuccess(context, serving, told, outcome);
   memory.failure = undefined;
   memory.answered.clear();
   for (const { pod } of pods) memory.answered.set(pod.uid, serving.lead.request.hash);

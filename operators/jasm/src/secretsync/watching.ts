@@ -5,7 +5,7 @@ import { NAMESPACE_ANNOTATIONS } from '../api/names.ts';
 import type { Deps } from '../deps.ts';
 import { type PodView, podChanged, podView } from '../pods/pod-view.ts';
 import { foreignChanged, foreignView } from './foreign-view.ts';
-import { NOT_OUR_SECRETS, OUR_SECRETS, secretChanged, secretView } from './secret-view.ts';
+import { NOT_OUR_SECRETS, OUR_SECRETS, secretChanged, secrets } from './secrets.ts';
 import { MOST_RUNS } from './store-places.ts';
 
 /** Pods that have ended ask for nothing. */
@@ -41,7 +41,7 @@ export const watching = keyed('secrets', { concurrency: MOST_RUNS, timeoutMs: LO
   .watches(Secret, {
     as: 'managed',
     labelSelector: OUR_SECRETS,
-    view: secretView,
+    view: secrets.view,
     when: secretChanged,
     map: (secret) => [keyString(secret)],
   })
@@ -58,6 +58,7 @@ export const watching = keyed('secrets', { concurrency: MOST_RUNS, timeoutMs: LO
     when: annotationsChanged(...Object.values(NAMESPACE_ANNOTATIONS)),
     map: ({ metadata: { name: namespace = '' } }, cache) => cache.list(Pod, { namespace }).flatMap(targetsOf),
   })
+  .ensures(Secret)
   .reports(Pod);
 
 /** SecretContext is what a run about a Secret gets. */

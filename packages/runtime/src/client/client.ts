@@ -192,6 +192,8 @@ export interface ReviewOptions extends RequestOptions {
 
 /** Client is a typed client of one API server under one identity. Failures throw ApiError or BOWLINE_TRANSPORT_* errors. */
 export interface Client extends AsyncDisposable {
+  /** Who owns the fields of writes that name no field manager. Undefined: the API server chooses. */
+  readonly fieldManager?: string | undefined;
   get<T extends KubernetesObject>(
     resource: Resource<T>,
     key: ObjectKey,

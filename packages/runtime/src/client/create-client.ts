@@ -108,11 +108,11 @@ export function createClient(options: ClientOptions): Client {
 
 class ApiClient implements Client {
   readonly #caller: Caller;
-  readonly #fieldManager: string | undefined;
+  readonly fieldManager: string | undefined;
 
   constructor(caller: Caller, fieldManager: string | undefined) {
     this.#caller = caller;
-    this.#fieldManager = fieldManager;
+    this.fieldManager = fieldManager;
   }
 
   async get<T extends KubernetesObject>(
@@ -304,19 +304,19 @@ class ApiClient implements Client {
   }
 
   guarded(guard: WriteGuard): Client {
-    return new ApiClient(this.#caller.with({ guard }), this.#fieldManager);
+    return new ApiClient(this.#caller.with({ guard }), this.fieldManager);
   }
 
   checked(check: RequestCheck): Client {
-    return new ApiClient(this.#caller.with({ check }), this.#fieldManager);
+    return new ApiClient(this.#caller.with({ check }), this.fieldManager);
   }
 
   withFieldManager(fieldManager: string): Client {
-    return new ApiClient(this.#caller, this.#fieldManager ?? fieldManager);
+    return new ApiClient(this.#caller, this.fieldManager ?? fieldManager);
   }
 
   onLeaseLane(): Client {
-    return new ApiClient(this.#caller.onLane('lease'), this.#fieldManager);
+    return new ApiClient(this.#caller.onLane('lease'), this.fieldManager);
   }
 
   close(): Promise<void> {
@@ -328,7 +328,7 @@ class ApiClient implements Client {
   }
 
   #writeQuery(options: WriteOptions): Query {
-    return writeQuery({ ...options, fieldManager: options.fieldManager ?? this.#fieldManager });
+    return writeQuery({ ...options, fieldManager: options.fieldManager ?? this.fieldManager });
   }
 
   #json<T>(

@@ -13,6 +13,7 @@ import {
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type MetadataObject, project, trigger } from '../cache/view.ts';
+import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller, keyed } from './builder.ts';
@@ -262,6 +263,11 @@ const Site = defineResource({
   status: s.object({ url: s.string().optional() }),
 });
 
+const annotations = { hash: 'example.dev/hash', time: 'example.dev/time', keys: 'example.dev/keys' };
+const format = { maps: ['data'], managers: ['sites'], annotations, marks: {} } as const;
+const secrets = managedContent({ resource: Secret, ...format });
+const texts = managedContent({ resource: ConfigMap, ...format });
+
 describe('what a controller writes', () => {
   it('is what it declares: other kinds do not compile', () => {
     controller(Site)
@@ -271,7 +277,7 @@ describe('what a controller writes', () => {
       .reconcile(async ({ apply, ensure, remove, status, event }) => {
         const metadata = { namespace: 'a', name: 'b' };
         await apply(ConfigMap, { metadata, data: { a: 'b' } });
-        await ensure(Secret, { metadata }, { labels: { a: 'b' } });
+        await ensure(secrets, metadata, secrets.desired({ marks: {} }), { claim: () => 'ours' });
         await remove(Secret, metadata);
         // What has a default may be left out of what is written.
         const { object } = await apply(Site, { metadata, spec: {} });
@@ -281,7 +287,7 @@ describe('what a controller writes', () => {
         // @ts-expect-error Secrets are ensured, not applied
         await apply(Secret, { metadata });
         // @ts-expect-error ConfigMaps are applied, not ensured
-        await ensure(ConfigMap, { metadata }, { labels: {} });
+        await ensure(texts, metadata, texts.desired({ marks: {} }), { claim: () => 'ours' });
         // @ts-expect-error ConfigMaps are not removed
         await remove(ConfigMap, metadata);
         // @ts-expect-error that is no field of the status
@@ -342,6 +348,9 @@ const Gadget = resource<Widget>()({ ...Widget, kind: 'Gadget', plural: 'gadgets'
 describe('a kind made with resource', () => {
   const metadata = { namespace: 'a', name: 'b' };
   const spec = { size: 1 };
+  const format = { maps: [], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, marks: {} } as const;
+  const widgets = managedContent({ resource: Widget, ...format });
+  const gadgets = managedContent({ resource: Gadget, ...format });
 
   it('is as distinct as a built-in one: undeclared kinds of the same shape do not compile', () => {
     controller(ConfigMap)
@@ -350,7 +359,7 @@ describe('a kind made with resource', () => {
       .reconcile(async ({ get, list, apply, ensure }) => {
         expectTypeOf(get(Widget, metadata)?.spec.size).toEqualTypeOf<number | undefined>();
         await apply(Widget, { metadata, spec });
-        await ensure(Widget, { metadata, spec }, { labels: {} });
+        await ensure(widgets, metadata, widgets.desired({ marks: {} }), { claim: () => 'ours' });
         // @ts-expect-error Gadgets are not declared
         get(Gadget, metadata);
         // @ts-expect-error Gadgets are not declared
@@ -358,7 +367,7 @@ describe('a kind made with resource', () => {
         // @ts-expect-error Gadgets are not applied
         await apply(Gadget, { metadata, spec });
         // @ts-expect-error Gadgets are not ensured
-        await ensure(Gadget, { metadata, spec }, { labels: {} });
+        await ensure(gadgets, metadata, gadgets.desired({ marks: {} }), { claim: () => 'ours' });
         // @ts-expect-error Secrets are not declared
         list(Secret);
         // @ts-expect-error Secrets are not applied

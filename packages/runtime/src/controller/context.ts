@@ -31,7 +31,9 @@ export interface BaseContext<S, Deps, Key, W extends WriteTypes> extends CacheRe
   readonly clock: Clock;
   /** What the operator's `setup` returned. */
   readonly deps: Deps;
-  /** The API server. Writes are refused once leadership is lost; their answers are visible to `get` and `list` at once. */
+  /** Who owns the fields that the controller writes: `bowline-<operator>-<controller>`. */
+  readonly fieldManager: string;
+  /** The API server. Writes have the controller's field manager unless they name one. They are refused once leadership is lost; their answers are visible to `get` and `list` at once. */
   readonly live: LiveClient;
   /** enqueue asks for a run of a key of this controller. */
   enqueue(key: Key, options?: EnqueueOptions): void;

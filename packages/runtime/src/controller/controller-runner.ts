@@ -4,6 +4,7 @@ import type { InformerHealth } from '../cache/health.ts';
 import type { Informer } from '../cache/informer.ts';
 import { trigger, type View } from '../cache/view.ts';
 import type { Client } from '../client/client.ts';
+import { contentLookup } from '../content/content-lookup.ts';
 import { fieldManagerOf, type OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Fields, Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -18,6 +19,7 @@ import { cacheReads, indexName, leftOutOf } from './cache-reads.ts';
 import type { EnqueueOptions } from './context.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
+import { declaredScopeCheck } from './declared-scope.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import type { WriteRecorder } from './live-client.ts';
 import { ObjectRuns } from './object-runs.ts';
@@ -296,6 +298,8 @@ export class ControllerRunner implements Disposable {
       identity,
       lookup: informerLookup(this.#informers.values()),
       settled: this.#settled,
+      checkWrite: declaredScopeCheck(this.controller.sources),
+      lookUpContent: contentLookup(this.#informers.values()),
       primary: this.#primary?.resource,
       reports: this.controller.reports.map(({ resource }) => resource),
     };

@@ -4,6 +4,7 @@ import { formatMicroTime, untilAborted, VirtualClock } from '@bowline/machinery'
 import { s } from '@bowline/machinery/schema';
 import { expect, test, vi } from 'vitest';
 import type { Client } from '../client/client.ts';
+import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
@@ -22,7 +23,15 @@ const Order = defineResource({
 });
 
 const WAYS = ['apply', 'ensure', 'change', 'remove', 'status', 'event', 'live', 'client'] as const;
-const labels = { 'deposed.test.bowline.dev/mine': 'yes' };
+const MINE = 'deposed.test.bowline.dev/mine';
+const labels = { [MINE]: 'yes' };
+const texts = managedContent({
+  resource: ConfigMap,
+  maps: ['data'],
+  managers: ['deposed-test'],
+  annotations: { hash: `${MINE}-hash`, time: `${MINE}-time`, keys: `${MINE}-keys` },
+  marks: {},
+});
 
 /** Gate is when the runs of an operator write, and what they saw. */
 interface Gate {
@@ -46,9 +55,10 @@ function operatorWith({ opens, begun, ended }: Gate, namespace: string) {
           case 'apply':
             return apply(ConfigMap, { metadata: key });
           case 'ensure':
-            return ensure(ConfigMap, { metadata: key, data: { a: '1' } }, { labels });
           case 'change':
-            return ensure(ConfigMap, { metadata: key, data: { a: '1' } }, { labels });
+            return ensure(texts, key, texts.desired({ content: { data: { a: '1' } }, labels, marks: {} }), {
+              claim: () => 'ours',
+            });
           case 'remove':
             return remove(ConfigMap, key, { labels });
           case 'status':

@@ -2,7 +2,6 @@ import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, type KubernetesObject, keyOf, type ObjectKey, type Resource, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
-import { fieldManagerOf } from '../identity/operator-identity.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { allow } from '../permissions/permission.ts';
 import { defineResource } from '../resource/define-resource.ts';
@@ -30,16 +29,17 @@ const Fleet = defineResource({
 const fleetsIn = (home: string) =>
   controller(Fleet, { namespaces: [home] })
     .applies(ConfigMap, { remove: true })
-    .ensures(Secret, { remove: true })
-    .reconcile(async ({ object, key, apply, ensure }) => {
+    .applies(Secret, { remove: true })
+    .reconcile(async ({ object, key, apply }) => {
       const labels = { [LABEL]: key.name };
       const { namespace } = key;
       await apply(ConfigMap, { metadata: { namespace, name: 'agent-a', labels, finalizers: [AGENT_FINALIZER] } });
       await apply(ConfigMap, { metadata: { namespace, name: 'agent-b', labels } });
       const settings = { metadata: { namespace: object.spec.elsewhere, name: 'settings' }, type: 'Opaque' };
-      await ensure(Secret, settings, { labels });
+      await apply(Secret, settings, { labels });
     })
-    .cleanup(async ({ object, key, live, remove, clock, status, signal, deletion }) => {
+    .cleanup(async (context) => {
+      const { object, key, live, remove, status, deletion } = context;
       const labels = { [LABEL]: key.name };
       // Found by label alone, on purpose: what is not ours among them is for `remove` to tell.
       const tier = (name: string, resource: Resource<KubernetesObject>, namespace = ''): CleanupTier => ({
@@ -51,10 +51,7 @@ const fleetsIn = (home: string) =>
         },
       });
       const tiers = [tier('agents', ConfigMap, key.namespace), tier('settings', Secret, object.spec.elsewhere)];
-      const progress = await cleanUpTiers(tiers, {
-        client: live,
-        clock,
-        fieldManager: fieldManagerOf({ name: 'fleet', domain: 'bowline.dev' }, 'fleet'),
+      const progress = await cleanUpTiers(context, tiers, {
         timeoutMs: 0,
         deletion,
         remove: ({ resource, object: { metadata = {} } }, given) => {
@@ -64,7 +61,6 @@ const fleetsIn = (home: string) =>
             ? remove(Secret, target, { ...given, labels, uid })
             : remove(ConfigMap, target, { ...given, labels, uid });
         },
-        signal,
       });
       status.set({ waitingFor: progress.tier });
       return progress.isDone ? undefined : { requeueAfterMs: progress.requeueAfterMs };

@@ -38,6 +38,23 @@ describe('RecordingClient', () => {
     expect(recorded).toEqual([]);
   });
 
+  it('writes under the field manager of the controller, unless the call or the client names another', async () => {
+    const managers = async (own: string | undefined, given: string | undefined): Promise<readonly unknown[]> => {
+      const answers = Array.from({ length: 3 }, () => ({ body: stored('Secret') }));
+      const transport = new ScriptedTransport(...answers);
+      const client = createClient({ transport, fieldManager: own });
+      const recorder = { recordWrite: () => undefined, recordDelete: () => undefined };
+      const live = new RecordingClient(client, recorder, new AbortController().signal, 'bowline-a-b');
+      await live.create(Secret, { metadata: key }, { fieldManager: given });
+      await live.update(Secret, { metadata: { ...key, resourceVersion: '6' } }, { fieldManager: given });
+      await live.patch(Secret, key, { type: 'merge', body: {} }, { fieldManager: given });
+      return transport.requests.map(({ path }) => new URL(path, 'http://a').searchParams.get('fieldManager'));
+    };
+    expect(await managers(undefined, undefined)).toEqual(Array(3).fill('bowline-a-b'));
+    expect(await managers(undefined, 'mine')).toEqual(Array(3).fill('mine'));
+    expect(await managers('kube-controller-manager', undefined)).toEqual(Array(3).fill('kube-controller-manager'));
+  });
+
   it('knows whether anything was written, or tried to be', async () => {
     const { live } = setUp({ body: stored('Secret') }, { body: stored('Secret') }, { error: new Error('cut off') });
     await live.get(Secret, key);

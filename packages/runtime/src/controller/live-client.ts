@@ -23,7 +23,7 @@ import { isStatus, livesOn } from '../writing/deletion.ts';
 /** LiveClient is the API server as a reconcile sees it: a client without a life of its own. */
 export type LiveClient = Omit<
   Client,
-  'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose
+  'fieldManager' | 'guarded' | 'checked' | 'withFieldManager' | 'onLeaseLane' | 'close' | typeof Symbol.asyncDispose
 >;
 
 /** WriteRecorder learns of every write, so that reads see it before the watch does. A Cache is one. */
@@ -40,10 +40,13 @@ export class RecordingClient implements LiveClient {
   readonly #client: Client;
   readonly #recorder: WriteRecorder;
   readonly #signal: AbortSignal;
+  readonly #fieldManager: string | undefined;
   #hasWritten = false;
 
-  constructor(client: Client, recorder: WriteRecorder, signal: AbortSignal) {
+  /** `fieldManager` is that of writes which name none, where the client has none either. Defaults to the API server's choice. */
+  constructor(client: Client, recorder: WriteRecorder, signal: AbortSignal, fieldManager?: string) {
     this.#client = client;
+    this.#fieldManager = client.fieldManager ?? fieldManager;
     this.#recorder = recorder;
     this.#signal = signal;
   }
@@ -102,7 +105,7 @@ export class RecordingClient implements LiveClient {
     object: NoInfer<W>,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.create(resource, object, this.#writing(options)), options);
+    return this.#written(resource, await this.#client.create(resource, object, this.#managed(options)), options);
   }
 
   async update<T extends KubernetesObject, W extends KubernetesObject = T>(
@@ -110,7 +113,7 @@ export class RecordingClient implements LiveClient {
     object: NoInfer<T | W>,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.update(resource, object, this.#writing(options)), options);
+    return this.#written(resource, await this.#client.update(resource, object, this.#managed(options)), options);
   }
 
   async patch<T extends KubernetesObject>(
@@ -119,7 +122,7 @@ export class RecordingClient implements LiveClient {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#writing(options)), options);
+    return this.#written(resource, await this.#client.patch(resource, key, patch, this.#managed(options)), options);
   }
 
   async delete<T extends KubernetesObject>(
@@ -159,6 +162,11 @@ export class RecordingClient implements LiveClient {
 
   raw(path: string, options?: RequestOptions & { accept?: string }): Promise<string> {
     return this.#client.raw(path, this.#tied(options));
+  }
+
+  #managed(options: WriteOptions | undefined): WriteOptions {
+    const { fieldManager = this.#fieldManager, ...others } = this.#writing(options ?? {});
+    return fieldManager === undefined ? others : { ...others, fieldManager };
   }
 
   #writing<O extends RequestOptions & { readonly dryRun?: boolean | undefined }>(options: O | undefined): O {

@@ -4,6 +4,7 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { untilAborted, VirtualClock } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it, vi } from 'vitest';
+import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller } from './builder.ts';
@@ -227,13 +228,32 @@ describe('what a run says of its object', () => {
 
 it('ensures objects whose names a user chose, and touches no other', async () => {
   const label = 'runs.test.bowline.dev/page';
+  const texts = managedContent({
+    resource: ConfigMap,
+    maps: ['data'],
+    managers: ['runs-test'],
+    annotations: { hash: `${label}-hash`, time: `${label}-time`, keys: `${label}-keys` },
+    marks: {},
+  });
   const pages = controller(Page)
+    .watches(ConfigMap, {
+      view: texts.view,
+      labelSelector: label,
+      map: ({ namespace, labels }) => [{ namespace, name: labels[label] ?? '' }],
+    })
     .ensures(ConfigMap, { remove: true })
-    .reconcile(async ({ object, key, ensure, remove }) => {
+    .reconcile(async ({ object, key, ensure, release, list }) => {
       const target = { namespace: key.namespace ?? '', name: `${object.spec.text}-chosen` };
-      const labels = { [label]: key.name };
-      if (object.spec.text === 'none') await remove(ConfigMap, { ...target, name: 'x-chosen' }, { labels });
-      else await ensure(ConfigMap, { metadata: target, data: { of: key.name } }, { labels });
+      const isOurs = ({ labels }: { readonly labels: Readonly<Record<string, string>> }) => labels[label] === key.name;
+      if (object.spec.text === 'none') {
+        for (const view of list(ConfigMap).filter(isOurs)) {
+          await release(texts, view, { delete: true, isStillOurs: isOurs });
+        }
+        return;
+      }
+      const desired = texts.desired({ content: { data: { of: key.name } }, labels: { [label]: key.name }, marks: {} });
+      const { stop } = await ensure(texts, target, desired, { claim: (view) => (isOurs(view) ? 'ours' : 'foreign') });
+      if (stop) throw terminal('Taken', `cannot write ConfigMap ${target.name}: ${stop.reason}`);
     });
   const operator = defineOperator({ name: 'ensuring', domain: 'bowline.dev', resources: [Page], controllers: [pages] });
   await using c = await cluster({ operators: [operator] });
@@ -242,7 +262,7 @@ it('ensures objects whose names a user chose, and touches no other', async () =>
   await c.admin.create(Page, page(c, 'b', 'y'));
   await c.until(ConfigMap, { name: 'x-chosen' }, ({ data }) => data?.of === 'a');
   const refused = await c.until(Page, { name: 'b' }, ({ status }) => status?.conditions !== undefined);
-  expect(refused.status?.conditions?.[0]?.message).toMatch(/cannot ensure ConfigMap .*is not ours/);
+  expect(refused.status?.conditions?.[0]?.message).toBe('cannot write ConfigMap y-chosen: exists');
   const kept = await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'y-chosen' });
   expect(kept.data).toEqual({ mine: 'yes' });
   await c.admin.patch(Page, { namespace: c.namespace, name: 'a' }, { type: 'merge', body: { spec: { text: 'none' } } });

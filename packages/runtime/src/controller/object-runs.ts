@@ -7,7 +7,6 @@ import { type Deletion, type DeletionMode, deletionOf, isKeptAsOrphaning } from 
 import type { EventRecorder } from '../writing/event-recorder.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../writing/finalizers.ts';
 import { guardedMerge } from '../writing/guarded-merge.ts';
-import type { ReconcileOutcome } from '../writing/summary.ts';
 import { patchStatus, type StatusPatch } from '../writing/write-status.ts';
 import type { ReconcileResult } from './context.ts';
 import type { Controller } from './controller.ts';
@@ -17,6 +16,7 @@ import type { Deferral } from './reconciler.ts';
 import type { Run } from './run.ts';
 import { RunContext, type RunShared } from './run-context.ts';
 import { StatusLoops } from './status-loops.ts';
+import type { ReconcileOutcome } from './summary.ts';
 
 /** ObjectRunsOptions is what the runs of a controller of a kind need. */
 export interface ObjectRunsOptions {

@@ -4,6 +4,7 @@ import { Event } from '@bowline/kubernetes/events-v1';
 import { forEachConcurrently } from '@bowline/machinery';
 import { s } from '@bowline/machinery/schema';
 import { expect, test } from 'vitest';
+import { managedContent } from '../content/managed-content.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
 import { controller } from './builder.ts';
@@ -20,16 +21,32 @@ const Note = defineResource({
   status: s.object({ words: s.integer().optional() }),
 });
 
+const NOTE = 'restart.test.bowline.dev/note';
+const texts = managedContent({
+  resource: Secret,
+  maps: ['data'],
+  managers: ['restart-test'],
+  annotations: { hash: `${NOTE}-hash`, time: `${NOTE}-time`, keys: `${NOTE}-keys` },
+  marks: {},
+});
+
 const notes = controller(Note, { concurrency: 16 })
   .owns(ConfigMap)
   .applies(ConfigMap)
+  .watches(Secret, { view: texts.view, labelSelector: NOTE, map: ({ namespace, name }) => [{ namespace, name }] })
   .ensures(Secret)
   .reconcile(async ({ object, key, apply, ensure, status, event }) => {
     const { text } = object.spec;
     if (text === '') throw terminal('NoText', 'spec.text is empty; write something');
     await apply(ConfigMap, { metadata: key, data: { text } });
     const data = { text: Buffer.from(text).toString('base64') };
-    await ensure(Secret, { metadata: key, data }, { labels: { 'restart.test.bowline.dev/note': key.name } });
+    const desired = texts.desired({
+      content: { data },
+      labels: { [NOTE]: key.name },
+      marks: {},
+      members: { type: 'Opaque' },
+    });
+    await ensure(texts, key, desired, { claim: ({ labels }) => (labels[NOTE] === key.name ? 'ours' : 'foreign') });
     status.set({ words: text.split(' ').length });
     status.condition('Long', text.length > 10, 'Counted', 'the letters were counted');
     event('Normal', 'Kept', 'the text is kept');
@@ -72,7 +89,7 @@ test(`${OBJECTS} objects with children, conditions and events cost no write afte
     .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''} ${objectRef?.name}`);
   expect(requests.map((request) => request.replace(/ last\..*/, ' last'))).toEqual([
     'patch configmaps/ last',
-    'patch secrets/ last',
+    'create secrets/ last',
     'patch notes/status last',
     'create events/ last',
   ]);

@@ -28,6 +28,8 @@ function contextOf(deletion?: Deletion) {
     identity: operatorIdentity({ name: 'op', domain: 'bowline.dev' }),
     lookup: () => ({ object: undefined, isComplete: true }),
     settled: new SettledWrites(),
+    checkWrite: () => undefined,
+    lookUpContent: () => undefined,
     primary: ConfigMap,
     reports: [],
   };

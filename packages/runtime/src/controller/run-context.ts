@@ -1,6 +1,8 @@
 import { apiVersionOf, type KubernetesObject, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { type Clock, customShape } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
+import { type ContentTools, ensureContent } from '../content/ensure-content.ts';
+import { releaseContent } from '../content/release-content.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { OperatorIdentity } from '../identity/operator-identity.ts';
 import type { Log } from '../observability/log.ts';
@@ -9,14 +11,16 @@ import type { QueueItem } from '../queue/queue-options.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import type { Deletion } from '../writing/deletion.ts';
 import { type EventMessage, type EventReport, type EventSubject, referenceToSubject } from '../writing/event.ts';
+import type { WriteCheck } from '../writing/guarded-create.ts';
 import type { SettledWrites } from '../writing/settled-writes.ts';
-import { StatusDraft } from '../writing/status-collector.ts';
 import type { Lookup } from '../writing/write-client.ts';
 import { createWriter, type Writer } from '../writing/writer.ts';
 import type { EnqueueOptions } from './context.ts';
 import { type LiveClient, RecordingClient, type WriteRecorder } from './live-client.ts';
 import type { Run } from './run.ts';
 import type { CacheReads, SourceTypes } from './sources.ts';
+import { StatusDraft } from './status-collector.ts';
+import type { ContentVerbs } from './write-types.ts';
 
 /** RunShared is what all runs of a controller have in common. Its functions need no `this`. */
 export interface RunShared {
@@ -33,6 +37,9 @@ export interface RunShared {
   readonly identity: OperatorIdentity;
   readonly lookup: Lookup;
   readonly settled: SettledWrites;
+  /** Refuses children outside the selectors that the controller declares. */
+  readonly checkWrite: WriteCheck;
+  readonly lookUpContent: ContentTools['lookUp'];
   /** Undefined for a keyed controller. */
   readonly primary: Resource | undefined;
   /** The kinds that `eventAbout` sends events about. */
@@ -80,6 +87,10 @@ export class RunContext {
     return this.#run.item;
   }
 
+  get fieldManager(): string {
+    return this.#shared.fieldManager;
+  }
+
   get signal(): AbortSignal {
     return this.#run.signal;
   }
@@ -90,7 +101,12 @@ export class RunContext {
   }
 
   get live(): LiveClient {
-    this.#live ??= new RecordingClient(this.#shared.client, this.#shared.recorder, this.#run.signal);
+    this.#live ??= new RecordingClient(
+      this.#shared.client,
+      this.#shared.recorder,
+      this.#run.signal,
+      this.#shared.fieldManager,
+    );
     return this.#live;
   }
 
@@ -98,9 +114,17 @@ export class RunContext {
     return this.#writing().apply;
   }
 
-  get ensure(): Writer['ensure'] {
-    return this.#writing().ensure;
+  get createOnce(): Writer['createOnce'] {
+    return this.#writing().createOnce;
   }
+
+  /** ensure needs no `this`. */
+  readonly ensure: ContentVerbs['ensure'] = (content, key, desired, options) =>
+    ensureContent(this.#contentTools(), content, key, desired, options);
+
+  /** release needs no `this`. */
+  readonly release: ContentVerbs['release'] = (content, view, options) =>
+    releaseContent(this.#contentTools(), content, view, options);
 
   get remove(): Writer['remove'] {
     return this.#writing().remove;
@@ -161,8 +185,13 @@ export class RunContext {
     return this.#eventReports;
   }
 
+  #contentTools(): ContentTools {
+    const { live, clock, fieldManager, signal } = this;
+    return { live, clock, fieldManager, signal, lookUp: this.#shared.lookUpContent };
+  }
+
   #writing(): Writer {
-    const { primary, fieldManager, lookup, settled } = this.#shared;
+    const { primary, fieldManager, lookup, settled, checkWrite } = this.#shared;
     const object = this.object as KubernetesObject | undefined;
     this.#writer ??= createWriter({
       client: this.live,
@@ -172,6 +201,7 @@ export class RunContext {
       // What a view without metadata keeps of its object can own nothing: then a write has to name labels.
       marks: primary && object?.metadata?.uid ? { owner: { resource: primary, object } } : {},
       shapeOf: (resource) => (isCustomResource(resource) ? customShape(resource.schema) : undefined),
+      check: checkWrite,
       log: this.log,
       signal: this.#run.signal,
     });

@@ -1,10 +1,14 @@
 import type { KubernetesObject, ObjectKey, ObjectOf, Resource } from '@bowline/kubernetes';
+import type { ContentView } from '../content/content-view.ts';
+import type { Ensured, EnsureOptions } from '../content/ensure-content.ts';
+import type { DesiredContent, ManagedContent } from '../content/managed-content.ts';
+import type { ReleaseContentOptions, ReleasedContent } from '../content/release-content.ts';
 import type { WrittenOf } from '../resource/custom-resource.ts';
 import type { EventMessage, EventSubject } from '../writing/event.ts';
 import type { Written } from '../writing/guarded-apply.ts';
 import type { Removed } from '../writing/guarded-delete.ts';
-import type { StatusCollector } from '../writing/status-collector.ts';
-import type { ApplyOptions, EnsureOptions, RemoveOptions } from '../writing/writer.ts';
+import type { ApplyOptions, RemoveOptions } from '../writing/writer.ts';
+import type { StatusCollector } from './status-collector.ts';
 
 /** WriteTypes is what is statically known of a controller's writes: the ids of kinds, and the type of the primary's status. */
 export interface WriteTypes {
@@ -91,8 +95,35 @@ export type StatusFor<Status> = [Status] extends [never]
 /** OrElse is the declared ids, or where there are none a text that says what to declare: an error about `never` would not. */
 type OrElse<Ids extends string, Otherwise extends string> = [Ids] extends [never] ? Otherwise : Ids;
 
+/** ContentVerbs write content under names that users chose. */
+export interface ContentVerbs<Ids extends string = string> {
+  /**
+   * ensure brings the content of an object to what is desired: creates it, or changes what differs. Others' objects are taken over only
+   * on demand, after a backup, and recognised again later. No request when nothing would change, also after a restart.
+   */
+  ensure<
+    T extends KubernetesObject,
+    Id extends Ids,
+    K extends string,
+    M extends string,
+    X extends object = object,
+    O = never,
+  >(
+    content: ManagedContent<T, Id, K, M, X>,
+    key: ObjectKey,
+    desired: DesiredContent<K, M>,
+    options: EnsureOptions<T, ContentView<M> & X, O>,
+  ): Promise<Ensured<T, ContentView<M> & X, O>>;
+  /** release gives an object up: it is deleted, or our labels and annotations go. An adopted one is never deleted. */
+  release<T extends KubernetesObject, Id extends Ids, K extends string, M extends string, X extends object = object>(
+    content: ManagedContent<T, Id, K, M, X>,
+    view: ContentView<M> & X,
+    options: ReleaseContentOptions<ContentView<M> & X>,
+  ): Promise<ReleasedContent>;
+}
+
 /** ContextWrites writes the kinds that the controller declared; others do not compile. No request when nothing would change. */
-export interface ContextWrites<W extends WriteTypes> {
+export interface ContextWrites<W extends WriteTypes> extends ContentVerbs<W['ensures']> {
   /**
    * apply makes a child, whose name we chose, what it should be: server-side apply, forced, owned by the primary object. One
    * that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
@@ -102,11 +133,17 @@ export interface ContextWrites<W extends WriteTypes> {
     desired: WrittenOf<R>,
     options?: ApplyOptions,
   ): Promise<Written<ObjectOf<R>>>;
-  /** ensure is `apply` for names that a user chose: `options` says what makes an object ours and whether others are taken over. */
-  ensure<R extends Resource<KubernetesObject, OrElse<W['ensures'], 'no kind: declare .ensures(Kind)'>>>(
+  /**
+   * createOnce creates a child whose content must never be written again, such as a generated password. `make` is called only when none
+   * exists. One that exists and is not ours is BOWLINE_FOREIGN_OBJECT.
+   */
+  createOnce<
+    R extends Resource<KubernetesObject, OrElse<W['applies'], 'no kind: declare .owns(Kind) or .applies(Kind)'>>,
+  >(
     kind: R,
-    desired: WrittenOf<R>,
-    options: EnsureOptions<ObjectOf<R>>,
+    key: ObjectKey,
+    make: () => WrittenOf<R> | Promise<WrittenOf<R>>,
+    options?: ApplyOptions,
   ): Promise<Written<ObjectOf<R>>>;
   /** remove deletes an object if it is ours. Its kind is declared with `remove: true`. */
   remove<R extends Resource<KubernetesObject, OrElse<W['removes'], 'no kind: declare one with { remove: true }'>>>(

@@ -14,7 +14,7 @@ import { withinNamespaces } from './within-namespaces.ts';
 const copies = controller(ConfigMap, { name: 'copies' })
   .watches(Namespace, { clusterWideOnly: true, map: () => [] })
   .watches(Secret, { namespaces: ['kube-public'], map: () => [] })
-  .ensures(ConfigMap)
+  .applies(ConfigMap)
   .reconcile(() => {});
 
 const operator = defineOperator({

@@ -103,8 +103,8 @@ function primaryPermissions(controller: Controller, { resource, namespaces }: So
   }
   // The finalizer stands in the object's metadata.
   if (controller.finalization) permissions.push(permission(['patch'], resource, { namespaces }));
-  // Clusters may demand it of whoever makes an object the blocking owner of another.
-  if (controller.writes.length > 0) {
+  // Clusters may demand it of whoever makes an object the blocking owner of another, as `apply` does.
+  if (controller.writes.some(({ verb }) => verb === 'apply')) {
     permissions.push(permission(['update'], resource, { namespaces, subresource: 'finalizers' }));
   }
   return permissions;

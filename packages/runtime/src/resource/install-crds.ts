@@ -67,7 +67,7 @@ async function install(
   const name = crd.metadata?.name ?? '';
   try {
     const { outcome } = await write(client, crd, name, fieldManager, signal);
-    if (outcome === 'created' || outcome === 'configured' || outcome === 'unchanged') return { name, outcome };
+    if (outcome !== 'terminating') return { name, outcome };
   } catch (error) {
     throw explained(name, error);
   }
@@ -98,8 +98,8 @@ function write(
       signal,
     },
     {
-      // Not `apply`: that would be content with the same object in another state, and its versions may be others by then.
-      verb: 'ensure',
+      // In another state its versions may be others.
+      isStateBound: true,
       resource: CustomResourceDefinition,
       key: { name },
       desired: crd,
@@ -111,8 +111,6 @@ function write(
         refuseLoss(name, lostVersions(stored, crd));
         return true;
       },
-      adopt: undefined,
-      exact: [],
     },
   );
 }

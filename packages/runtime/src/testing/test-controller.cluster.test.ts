@@ -3,6 +3,7 @@ import { ConfigMap, type KubernetesObject, Secret } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { s } from '@bowline/machinery/schema';
 import { expect, it } from 'vitest';
+import { managedContent } from '../content/managed-content.ts';
 import { controller } from '../controller/builder.ts';
 import { defineOperator } from '../operator/operator.ts';
 import { defineResource } from '../resource/define-resource.ts';
@@ -17,13 +18,26 @@ const Site = defineResource({
   status: s.object({ words: s.integer().optional() }),
 });
 
+const chosen = managedContent({
+  resource: Secret,
+  maps: ['data'],
+  managers: ['unit'],
+  annotations: { hash: 'unit.test/hash', time: 'unit.test/written-at', keys: 'unit.test/keys' },
+  marks: {},
+});
+
 const sites = controller(Site)
   .owns(ConfigMap)
   .ensures(Secret)
   .reconcile(async ({ object, key, apply, ensure, status, event }) => {
     const { title, pages } = object.spec;
     await apply(ConfigMap, { metadata: { ...key, labels: { site: key.name } }, data: { title, pages: String(pages) } });
-    await ensure(Secret, { metadata: { ...key, name: 'chosen' }, type: 'Opaque' }, { labels: { site: key.name } });
+    const desired = chosen.desired({
+      content: { data: { title: btoa(title) } },
+      marks: {},
+      members: { type: 'Opaque' },
+    });
+    await ensure(chosen, { ...key, name: 'chosen' }, desired, { claim: () => 'ours' });
     status.set({ words: title.split(' ').length });
     event('Normal', 'Published', 'it is published');
   })

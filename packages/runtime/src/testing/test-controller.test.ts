@@ -1,6 +1,7 @@
 import { ConfigMap, type ObjectOf, Pod, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
 import { describe, expect, it } from 'vitest';
+import { managedContent } from '../content/managed-content.ts';
 import { controller, keyed } from '../controller/builder.ts';
 import { terminal } from '../controller/reconcile-error.ts';
 import { allow } from '../permissions/permission.ts';
@@ -20,6 +21,14 @@ type Site = ObjectOf<typeof Site>;
 const key = { namespace: 'shop', name: 'a' };
 const site = given(Site, { metadata: key, spec: { title: 'hello world' } });
 
+const chosen = managedContent({
+  resource: Secret,
+  maps: ['data'],
+  managers: ['unit'],
+  annotations: { hash: 'unit.test/hash', time: 'unit.test/written-at', keys: 'unit.test/keys' },
+  marks: {},
+});
+
 const sites = controller(Site)
   .using<{ readonly greeting: string }>()
   .owns(ConfigMap, { remove: true })
@@ -28,7 +37,12 @@ const sites = controller(Site)
     const { title, pages } = object.spec;
     if (title === '') throw terminal('NoTitle', 'give it a title');
     await apply(ConfigMap, { metadata: key, data: { title: `${deps.greeting} ${title} ${pages}` } });
-    await ensure(Secret, { metadata: { ...key, name: 'chosen' }, type: 'Opaque' }, { labels: { site: key.name } });
+    const desired = chosen.desired({
+      content: { data: { title: btoa(title) } },
+      marks: {},
+      members: { type: 'Opaque' },
+    });
+    await ensure(chosen, { ...key, name: 'chosen' }, desired, { claim: () => 'ours' });
     status.set({ words: title.split(' ').length });
     event('Normal', 'Published', `attempt ${attempt} with ${causes.length} causes`);
     enqueue({ namespace: 'shop', name: 'b' }, { afterMs: 5 });
@@ -176,11 +190,8 @@ describe('a keyed controller in a unit test', () => {
     .reconcile(async ({ key: team, list, ensure, eventAbout }) => {
       const maps = list(ConfigMap, { by: { team } });
       const metadata = { namespace: 'shop', name: `total-${team}` };
-      await ensure(
-        Secret,
-        { metadata, type: 'Opaque', data: { total: btoa(String(maps.length)) } },
-        { labels: { team } },
-      );
+      const desired = chosen.desired({ content: { data: { total: btoa(String(maps.length)) } }, marks: {} });
+      await ensure(chosen, metadata, desired, { claim: () => 'ours' });
       for (const each of maps)
         eventAbout({ ...each, apiVersion: 'v1', kind: 'ConfigMap' }, 'Normal', 'Counted', 'it was counted');
     });

@@ -12,8 +12,8 @@ const stored = (name: string, data: Record<string, string> | undefined): Scripte
 function save(answers: readonly ScriptedAnswer[], data: Record<string, string>, name = 'a-before') {
   const transport = new ScriptedTransport(...answers);
   const key = { namespace: 'default', name };
-  const client = createClient({ transport });
-  return { transport, saved: saveBackup({ client, fieldManager: 'm', resource: ConfigMap, key, content: { data } }) };
+  const tools = { live: createClient({ transport }), fieldManager: 'm' };
+  return { transport, saved: saveBackup(tools, { resource: ConfigMap, key, content: { data } }) };
 }
 
 describe('saveBackup', () => {

@@ -3,12 +3,10 @@ import { type KubernetesObject, keyOf, type ObjectKey, type Resource } from '@bo
 import { isAlreadyExists } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { describeKey } from './describe-object.ts';
-import type { WriteClient } from './write-client.ts';
+import type { WriteTools } from './write-client.ts';
 
 /** BackupOptions says where the content of an object is kept. */
 export interface BackupOptions<B extends KubernetesObject> {
-  readonly client: Pick<WriteClient, 'create' | 'find'>;
-  readonly fieldManager: string;
   /** The kind of the backup. */
   readonly resource: Resource<B>;
   /** Where, and the name unless that is too long or taken by a backup of other content. */
@@ -17,16 +15,23 @@ export interface BackupOptions<B extends KubernetesObject> {
   readonly content: B;
   /** What tells two backups apart: the part of `content` that is saved. Defaults to all but metadata, kind and apiVersion. */
   readonly contentOf?: ((backup: B) => unknown) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
+/** BackupTools are what saving needs of a run. The context of a reconcile is one. */
+export type BackupTools = Pick<WriteTools, 'fieldManager' | 'signal'> & {
+  readonly live: Pick<WriteTools['live'], 'create' | 'find'>;
+};
+
 /**
- * saveBackup stores content in an object of its own and answers its key. A backup is never overwritten: the same content is
+ * saveBackup stores content in an object of its own and returns its key. A backup is never overwritten: the same content is
  * found again, other content goes to `<name>-<8 hex of its hash>`. So does content whose name has more than 253 characters, cut
  * before the hash: cut alone, it might be the name of what is saved.
  */
-export async function saveBackup<B extends KubernetesObject>(options: BackupOptions<B>): Promise<ObjectKey> {
-  const { client, resource, content, fieldManager, signal } = options;
+export async function saveBackup<B extends KubernetesObject>(
+  { live: client, fieldManager, signal }: BackupTools,
+  options: BackupOptions<B>,
+): Promise<ObjectKey> {
+  const { resource, content } = options;
   const contentOf = options.contentOf ?? withoutMetadata;
   const hash = hashOf(contentOf(content));
   const hashed = `-${hash.slice(0, 8)}`;

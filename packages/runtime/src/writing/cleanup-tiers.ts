@@ -6,11 +6,11 @@ import {
   type ObjectKey,
   type Resource,
 } from '@bowline/kubernetes';
-import { type Clock, forEachConcurrently } from '@bowline/machinery';
+import { forEachConcurrently } from '@bowline/machinery';
 import { type Deletion, deletionOf } from './deletion.ts';
 import { removeFinalizer } from './finalizers.ts';
 import type { Removed } from './guarded-delete.ts';
-import type { WriteClient } from './write-client.ts';
+import type { WriteTools } from './write-client.ts';
 import type { RemoveOptions } from './writer.ts';
 
 /** Leftover is an object that a cleanup still has to see gone. */
@@ -36,9 +36,6 @@ export interface CleanupTier {
 
 /** CleanupOptions configures a cleanup in tiers. */
 export interface CleanupOptions {
-  readonly client: WriteClient;
-  readonly clock: Clock;
-  readonly fieldManager: string;
   /** How the object is being deleted that the others belong to: a cleanup's `ctx.deletion`. */
   readonly deletion: Deletion;
   /**
@@ -56,7 +53,6 @@ export interface CleanupOptions {
   readonly timeoutMs?: number | undefined;
   /** When to look again although no event came. Defaults to 2 s. */
   readonly pollMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Waiting is an object that a cleanup waits for. */
@@ -95,16 +91,21 @@ const AT_A_TIME = 16;
  * The way in which the object is being deleted holds for its tiers: `orphan` deletes and waits for nothing; after
  * `foreground` a tier is gone when what depends on its objects is.
  */
-export async function cleanUpTiers(tiers: readonly CleanupTier[], options: CleanupOptions): Promise<CleanupProgress> {
-  const { clock, pollMs = 2_000, deletion, release } = options;
+export async function cleanUpTiers(
+  tools: WriteTools,
+  tiers: readonly CleanupTier[],
+  options: CleanupOptions,
+): Promise<CleanupProgress> {
+  const { clock } = tools;
+  const { pollMs = 2_000, deletion, release } = options;
   if (deletion.mode === 'orphan') {
-    if (release) for (const tier of tiers) await forEachLeftover(tier, options, release);
+    if (release) for (const tier of tiers) await forEachLeftover(tier, tools, release);
     return { isDone: true, waiting: [] };
   }
   for (const tier of tiers) {
     const waiting: Waiting[] = [];
-    await forEachLeftover(tier, options, async (leftover) => {
-      const state = await takeDown(leftover, tier, options);
+    await forEachLeftover(tier, tools, async (leftover) => {
+      const state = await takeDown(tools, leftover, tier, options);
       if (state) waiting.push(state);
     });
     if (waiting.length === 0) continue;
@@ -122,7 +123,7 @@ export async function cleanUpTiers(tiers: readonly CleanupTier[], options: Clean
 /** forEachLeftover does something with every object of a tier; throws the first failure when all have had their turn. */
 async function forEachLeftover(
   tier: CleanupTier,
-  { signal }: CleanupOptions,
+  { signal }: Pick<WriteTools, 'signal'>,
   work: (leftover: Leftover) => Promise<unknown>,
 ): Promise<void> {
   const [failure] = await forEachConcurrently(await tier.find(), AT_A_TIME, work, { signal });
@@ -130,8 +131,13 @@ async function forEachLeftover(
 }
 
 /** takeDown does for one object what can be done now; undefined when it is gone, or was not ours. */
-async function takeDown(leftover: Leftover, tier: CleanupTier, options: CleanupOptions): Promise<Waiting | undefined> {
-  const { client, clock, deletion, fieldManager, signal } = options;
+async function takeDown(
+  { live, clock, fieldManager, signal }: WriteTools,
+  leftover: Leftover,
+  tier: CleanupTier,
+  options: CleanupOptions,
+): Promise<Waiting | undefined> {
+  const { deletion } = options;
   const propagationPolicy = deletion.mode === 'foreground' ? 'Foreground' : 'Background';
   const limitMs = tier.timeoutMs ?? options.timeoutMs ?? 30_000;
   // Also for one that is being deleted: only `remove` knows whether it is ours.
@@ -141,12 +147,17 @@ async function takeDown(leftover: Leftover, tier: CleanupTier, options: CleanupO
   const state = waitingFor(leftover, object, limitMs, clock);
   const { forcedFinalizer } = tier;
   if (!state.isOverdue || !forcedFinalizer || !state.finalizers.includes(forcedFinalizer)) return state;
-  const freed = await removeFinalizer(client, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
+  const freed = await removeFinalizer(live, leftover.resource, object, forcedFinalizer, { fieldManager, signal });
   if (!freed?.metadata?.finalizers?.length) return undefined;
   return { ...waitingFor(leftover, freed, limitMs, clock), wasForced: true };
 }
 
-function waitingFor(leftover: Leftover, object: KubernetesObject, limitMs: number, clock: Clock): Waiting {
+function waitingFor(
+  leftover: Leftover,
+  object: KubernetesObject,
+  limitMs: number,
+  clock: WriteTools['clock'],
+): Waiting {
   const { resource } = leftover;
   const deadline = (deletionOf(object)?.at ?? clock.now()) + limitMs;
   return {

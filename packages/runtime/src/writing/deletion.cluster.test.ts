@@ -101,10 +101,7 @@ describe('cleanUpTiers', () => {
       },
       ...more,
     });
-    return cleanUpTiers([tier('first'), tier('second')], {
-      client,
-      clock,
-      fieldManager: MANAGER,
+    return cleanUpTiers({ live: client, clock, fieldManager: MANAGER }, [tier('first'), tier('second')], {
       deletion: background,
       remove: ({ resource, object }, given) =>
         writer.remove(resource, keyOf(object), { ...given, labels, uid: object.metadata?.uid }),
@@ -204,13 +201,8 @@ describe('cleanUpTiers', () => {
     await child(c, 'c', 'second');
     const broken: CleanupTier = { name: 'first', find: () => Promise.reject(new Error('no list today')) };
     const remove = () => Promise.reject(new Error('must not be asked'));
-    const run = cleanUpTiers([broken], {
-      client: c.admin,
-      clock: systemClock,
-      fieldManager: MANAGER,
-      deletion: background,
-      remove,
-    });
+    const tools = { live: c.admin, clock: systemClock, fieldManager: MANAGER };
+    const run = cleanUpTiers(tools, [broken], { deletion: background, remove });
     await expect(run).rejects.toThrow('no list today');
   });
 
@@ -271,7 +263,7 @@ describe('cleanUpTiers', () => {
     expect(await step(c, systemClock, client, {}, { deletion })).toEqual({ isDone: true, waiting: [] });
     expect(client.verbs()).toBe('');
     const giveUp = ({ resource, object }: Leftover) =>
-      release(client, resource, object, { fieldManager: MANAGER, labels: Object.keys(labels) });
+      release({ live: client, fieldManager: MANAGER }, resource, object, { labels: Object.keys(labels) });
     client.before('patch', () => Promise.reject(new Error('not today')));
     await expect(step(c, systemClock, client, {}, { deletion, release: giveUp })).rejects.toThrow('not today');
     expect(await step(c, systemClock, client, {}, { deletion, release: giveUp })).toMatchObject({ isDone: true });

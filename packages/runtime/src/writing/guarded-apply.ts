@@ -10,11 +10,9 @@ import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../errors/ap
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import { describeKey } from './describe-object.ts';
-import { type ExactMap, type Leftovers, leftoversOf } from './exact-paths.ts';
 import { type Owner, relationTo } from './owner-reference.ts';
 import { setOwner } from './owner-writes.ts';
 import { foreignObject, type Marks } from './ownership.ts';
-import { canCreatePlainly, isPlainKind, mapsWithin, plainFields } from './plain-creation.ts';
 import type { SettledWrites } from './settled-writes.ts';
 import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts';
 
@@ -22,29 +20,25 @@ import { type Lookup, MOST_ATTEMPTS, type WriteClient } from './write-client.ts'
 export interface Written<T> {
   /**
    * - `created`, `configured`: a request changed the object;
-   * - `adopted`: it was not ours and is now;
    * - `unchanged`: it is as it should be; no write was sent, or one that stored nothing: the first of a process, where the
    *   server or a webhook completes what is asked for, so that the object alone does not tell what was;
    * - `terminating`: it is being deleted; nothing was written, write again when it is gone.
    */
-  readonly outcome: 'created' | 'configured' | 'adopted' | 'unchanged' | 'terminating';
+  readonly outcome: 'created' | 'configured' | 'unchanged' | 'terminating';
   /** The object as stored; as far as the cache keeps it when no request was needed. Shared: never change it. */
   readonly object: T;
 }
 
 /** ApplyPlan is one write, decided but for what is stored. */
 export interface ApplyPlan<T extends KubernetesObject> {
-  readonly verb: 'apply' | 'ensure';
   readonly resource: Resource<T>;
   readonly key: ObjectKey;
   /** With our marks on it. */
   readonly desired: T;
   readonly marks: Marks;
   readonly isOurs: (object: KubernetesObject) => boolean;
-  /** Asked about an object that is not ours, as the server has it; true to take it over. */
-  readonly adopt: ((existing: T) => Promise<boolean>) | undefined;
-  /** Maps in which nothing but what is desired may stand. */
-  readonly exact: readonly ExactMap[];
+  /** Whether a write holds only for the state that `isOurs` judged. Defaults to being content, after a collision, with the same object. */
+  readonly isStateBound?: boolean | undefined;
 }
 
 /** ApplyTools are what the writes of one writer share. */
@@ -82,17 +76,15 @@ export async function guardedApply<T extends KubernetesObject>(
 class GuardedApply<T extends KubernetesObject> {
   readonly #tools: ApplyTools;
   readonly #plan: ApplyPlan<T>;
-  #adopted = false;
   #collided = false;
   /** How often an object was refused because it exists, and was not there. */
   #refusals = 0;
   /** Set, too, when the server refuses an apply to an absent object with a version: one that is unlike those we know. */
-  #createPlainly: boolean;
+  #createPlainly = false;
 
   constructor(tools: ApplyTools, plan: ApplyPlan<T>) {
     this.#tools = tools;
     this.#plan = plan;
-    this.#createPlainly = plan.verb === 'ensure' && canCreatePlainly(plan.resource, plan.desired);
   }
 
   async run(): Promise<Written<T>> {
@@ -135,36 +127,27 @@ class GuardedApply<T extends KubernetesObject> {
     if (metadata.deletionTimestamp !== undefined) return { outcome: 'terminating', object };
     if (!plan.isOurs(object)) {
       if (!state.isLive) return undefined;
-      if (!(await plan.adopt?.(object))) throw foreignObject(plan.verb, plan.resource, plan.key, object, plan.marks);
-      this.#adopted = true;
+      throw foreignObject('apply', plan.resource, plan.key, object, plan.marks);
     }
     if (!state.isLive && (!state.isComplete || metadata.managedFields === undefined)) {
-      return tools.settled.isAt(metadata, this.#wish) ? { outcome: 'unchanged', object } : undefined;
+      return tools.settled.isAt(metadata, this.#plan.desired) ? { outcome: 'unchanged', object } : undefined;
     }
     const { owner } = plan.marks;
     if (owner && relationTo(owner, object) === 'stale') return this.#repair(object, owner);
 
     const { difference, isSettled } = this.#compare(object);
-    const leftovers = this.#leftoversIn(object);
-    if (isSettled && !leftovers) {
+    if (isSettled) {
       if (state.isLive) this.#settle(object);
-      return { outcome: this.#adopted ? 'adopted' : 'unchanged', object };
+      return { outcome: 'unchanged', object };
     }
     tools.log.debug('writing an object that differs', {
       kind: plan.resource.kind,
       object: plan.key,
-      difference: difference ?? { path: leftovers?.path, why: 'foreign' },
+      difference,
     });
-    const written = await this.#write(object, leftovers);
+    const written = await this.#send(this.#identityFor(object));
     const isStored = written.metadata?.resourceVersion !== metadata.resourceVersion;
-    return { outcome: this.#adopted ? 'adopted' : isStored ? 'configured' : 'unchanged', object: written };
-  }
-
-  async #write(object: T, leftovers: Leftovers | undefined): Promise<T> {
-    const current = leftovers ? await this.#clear(object, leftovers.body) : object;
-    if (!leftovers || !this.#compare(current).isSettled) return await this.#send(this.#identityFor(current));
-    this.#settle(current);
-    return current;
+    return { outcome: isStored ? 'configured' : 'unchanged', object: written };
   }
 
   async #repair(object: T, owner: Owner): Promise<Written<T> | undefined> {
@@ -185,55 +168,29 @@ class GuardedApply<T extends KubernetesObject> {
     return answer;
   }
 
-  #clear(object: T, body: Leftovers['body']): Promise<T> {
-    const { client, fieldManager, signal } = this.#tools;
-    const { resource, key } = this.#plan;
-    const patch = { ...body, metadata: { ...(body.metadata as object | undefined), ...identityOf(object) } };
-    return client.patch(resource, key, { type: 'merge', body: patch }, { fieldManager, signal });
-  }
-
   /**
    * The state that was judged, so that nothing is written to an object which has been given away since. Objects whose status
    * changes all the time would never be met in that state: after a collision, with what the server has just said, it is
-   * enough for `apply` that it is the same object.
+   * enough that it is the same object.
    */
   #identityFor(object: T): ReturnType<typeof identityOf> {
     const identity = identityOf(object);
-    return this.#plan.verb === 'apply' && this.#collided ? { ...identity, resourceVersion: undefined } : identity;
+    return this.#collided && !this.#plan.isStateBound ? { ...identity, resourceVersion: undefined } : identity;
   }
 
   /** compare says what an apply would change, and whether it would change anything that the server did not make of it before. */
   #compare(object: T): { difference?: FieldDifference | undefined; owned?: FieldsV1 | undefined; isSettled: boolean } {
     const { resource, desired } = this.#plan;
     const { fieldManager, shapeOf, settled } = this.#tools;
-    const owned = appliedFields(object, fieldManager, apiVersionOf(resource)) ?? this.#plainFieldsIn(object);
+    const owned = appliedFields(object, fieldManager, apiVersionOf(resource));
     if (owned === undefined) return { difference: { path: '', why: 'owner' }, isSettled: false };
     const difference = findDifference(desired, object, owned, shapeOf(resource));
-    return { difference, owned, isSettled: !difference || settled.isOutcome(object, this.#wish, owned) };
-  }
-
-  #leftoversIn(object: T): Leftovers | undefined {
-    const { desired, exact } = this.#plan;
-    const plain = this.#plainFieldsIn(object);
-    return leftoversOf(object, desired, plain ? [...exact, ...mapsWithin(plain)] : exact);
-  }
-
-  /** What is ours because we created it plainly. */
-  #plainFieldsIn(object: T): FieldsV1 | undefined {
-    const { verb, resource } = this.#plan;
-    if (verb !== 'ensure' || !isPlainKind(resource)) return undefined;
-    return plainFields(object, this.#tools.fieldManager, apiVersionOf(resource));
+    return { difference, owned, isSettled: !difference || settled.isOutcome(object, this.#plan.desired, owned) };
   }
 
   #settle(answer: T): void {
     const { difference, owned } = this.#compare(answer);
-    this.#tools.settled.settle(answer, this.#wish, difference && owned);
-  }
-
-  /** What has to be the same for a write to have settled it. */
-  get #wish(): object {
-    const { desired, exact } = this.#plan;
-    return exact.length > 0 ? [desired, exact] : desired;
+    this.#tools.settled.settle(answer, this.#plan.desired, difference && owned);
   }
 
   #cached(): State<T> | undefined {
@@ -257,14 +214,10 @@ function saysThatItChanged(error: unknown, known: KubernetesObject | undefined):
   return isNotFound(error) || (isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid'));
 }
 
-function contended({
-  verb,
-  resource,
-  key,
-}: Pick<ApplyPlan<KubernetesObject>, 'verb' | 'resource' | 'key'>): BowlineError {
+function contended({ resource, key }: Pick<ApplyPlan<KubernetesObject>, 'resource' | 'key'>): BowlineError {
   return new BowlineError(
     'BOWLINE_WRITE_CONTENDED',
-    `cannot ${verb} ${describeKey(resource, key)}: it comes and goes; find out who else writes it`,
+    `cannot apply ${describeKey(resource, key)}: it comes and goes; find out who else writes it`,
     { retryable: true },
   );
 }

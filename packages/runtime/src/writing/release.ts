@@ -1,32 +1,30 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { guardedMerge } from './guarded-merge.ts';
 import type { Owner } from './owner-reference.ts';
-import type { WriteClient } from './write-client.ts';
+import type { WriteTools } from './write-client.ts';
 
 /** ReleaseOptions names what is taken off an object. */
 export interface ReleaseOptions {
-  readonly fieldManager: string;
   /** Names of labels. Defaults to none. */
   readonly labels?: readonly string[] | undefined;
   /** Names of annotations. Defaults to none. */
   readonly annotations?: readonly string[] | undefined;
   /** An owner whose reference goes. Defaults to none. */
   readonly owner?: Owner | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * release gives an object up: our marks go, its content stays. No request when it carries none of them. Answers the object
+ * release gives an object up: our labels, annotations and owner reference go, its content stays. No request when it has none. Returns the object
  * as it is now; undefined when it is gone.
  */
 export async function release<T extends KubernetesObject>(
-  client: WriteClient,
+  { live, fieldManager, signal }: Pick<WriteTools, 'live' | 'fieldManager' | 'signal'>,
   resource: Resource<T>,
   object: T,
   options: ReleaseOptions,
 ): Promise<T | undefined> {
-  const { fieldManager, signal, owner } = options;
-  return guardedMerge(client, resource, object, { fieldManager, signal }, ({ metadata = {} }) => {
+  const { owner } = options;
+  return guardedMerge(live, resource, object, { fieldManager, signal }, ({ metadata = {} }) => {
     const labels = nulls(metadata.labels, options.labels);
     const annotations = nulls(metadata.annotations, options.annotations);
     const others = metadata.ownerReferences?.filter(({ uid }) => uid !== owner?.object.metadata?.uid);

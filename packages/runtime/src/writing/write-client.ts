@@ -1,8 +1,19 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
+import type { Clock } from '@bowline/machinery';
 import type { Client } from '../client/client.ts';
 
 /** WriteClient is what writing needs of a client. A reconcile's `live` is one that also records what it wrote. */
 export type WriteClient = Pick<Client, 'find' | 'create' | 'patch' | 'delete'>;
+
+/** WriteTools are what helpers that write need of a run. The context of a reconcile is one. */
+export interface WriteTools {
+  readonly live: WriteClient;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Who owns the fields that are written; see `fieldManagerOf`. */
+  readonly fieldManager: string;
+  /** Ends every request. Defaults to none. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** CachedObject is what a cache knows of an object. */
 export interface CachedObject {

@@ -72,30 +72,21 @@ describe('what is refused before anything is sent', () => {
     ['write-only fields', Secret, { metadata: key, stringData: {} }, 'write data instead of stringData'],
   ])('is %s', async (_, resource, object, message) => {
     const { writer } = setUp([]);
-    for (const write of [writer.apply(resource, object), writer.ensure(resource, object, { labels })]) {
-      await expect(write).rejects.toMatchObject({
-        code: 'BOWLINE_WRITE_INVALID',
-        message: expect.stringContaining(message) as unknown,
-      });
-    }
+    await expect(writer.apply(resource, object)).rejects.toMatchObject({
+      code: 'BOWLINE_WRITE_INVALID',
+      message: expect.stringContaining(message) as unknown,
+    });
   });
 
   it('is what nothing marks as ours', async () => {
     const { writer } = setUp([], { marks: undefined });
     for (const write of [
       writer.apply(ConfigMap, desired),
-      writer.ensure(ConfigMap, desired, {}),
+      writer.createOnce(ConfigMap, key, () => desired),
       writer.remove(ConfigMap, key),
     ]) {
       await expect(write).rejects.toMatchObject({ code: 'BOWLINE_WRITE_INVALID' });
     }
-  });
-
-  it('is adopting what would then go with its owner', async () => {
-    const { writer } = setUp([]);
-    await expect(writer.ensure(ConfigMap, desired, { owner, adopt: true })).rejects.toMatchObject({
-      code: 'BOWLINE_WRITE_INVALID',
-    });
   });
 
   it('is an owner of another namespace, unless there are labels to fall back on', async () => {
@@ -157,10 +148,6 @@ describe('apply', () => {
     expect(transport.sent(1)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
     expect(transport.sent(3)).toMatchObject({ metadata: { uid: 'u' } });
     expect(transport.sent(3)).not.toHaveProperty('metadata.resourceVersion');
-
-    const ensured = setUp([{ body: answer }, conflict, { body: answer }, { body: answer }]);
-    await ensured.writer.ensure(ConfigMap, changed, { labels });
-    expect(ensured.transport.sent(3)).toMatchObject({ metadata: { uid: 'u', resourceVersion: '7' } });
   });
 
   it('gives up after some conflicts and leaves the rest to the queue', async () => {
@@ -196,6 +183,24 @@ describe('apply', () => {
     const later = setUp([{ body: answer }], { settled, ...cached(moved, false) });
     await later.writer.apply(ConfigMap, desired);
     expect(later.methods()).toBe('GET');
+  });
+});
+
+describe('createOnce', () => {
+  it('keeps what an owner of the same name left behind, and gives it to the new one', async () => {
+    const object = { metadata: { ...key, name: 'owner', uid: 'new' } };
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'old', controller: true };
+    const left = { ...answer, metadata: { ...answer.metadata, ownerReferences: [reference] } };
+    const { writer, transport, methods } = setUp([{ body: left }, { body: object }, { body: answer }], {
+      marks: { owner: { resource: ConfigMap, object } },
+      ...cached(left, false),
+    });
+    const make = () => Promise.reject(new Error('not needed'));
+    expect(await writer.createOnce(ConfigMap, key, make)).toMatchObject({ outcome: 'unchanged' });
+    expect(methods()).toBe('GET GET PATCH');
+    const { metadata, ...others } = transport.sent(2) as KubernetesObject;
+    expect(others).toEqual({});
+    expect(metadata).toMatchObject({ uid: 'u', resourceVersion: '7', ownerReferences: [{ uid: 'new' }] });
   });
 });
 

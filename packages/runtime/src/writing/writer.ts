@@ -5,6 +5,7 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import { checkDesired } from './check-desired.ts';
 import { type ApplyTools, guardedApply, type Written } from './guarded-apply.ts';
+import { guardedCreate, type WriteCheck } from './guarded-create.ts';
 import { guardedDelete, type Removed } from './guarded-delete.ts';
 import { canOwn, relationTo } from './owner-reference.ts';
 import { isMarked, type Marks, marked, type OwnershipGuard } from './ownership.ts';
@@ -30,6 +31,8 @@ export interface WriterOptions {
    * every time. Defaults to those of the built-in kinds alone.
    */
   readonly shapeOf?: ((resource: Resource) => FieldShape | undefined) | undefined;
+  /** check refuses, by throwing, an object as it is about to be written. Defaults to accepting all. */
+  readonly check?: WriteCheck | undefined;
   /** Defaults to silence. */
   readonly log?: Log | undefined;
   /** Ends every request. */
@@ -38,21 +41,6 @@ export interface WriterOptions {
 
 /** ApplyOptions says whose an object is. Both default to the writer's. */
 export type ApplyOptions = Marks;
-
-/** EnsureOptions says whose an object is and what may happen to one that is not ours. */
-export interface EnsureOptions<T> extends Marks {
-  /** Whether a stored object is ours. Defaults to whether it carries the owner or the labels. */
-  readonly isOurs?: OwnershipGuard | undefined;
-  /**
-   * Take over an object that is not ours. Only what is desired changes in it; its other fields stay. Cannot be combined with
-   * an owner: the garbage collector would delete what somebody else made. Defaults to false.
-   */
-  readonly adopt?: boolean | ((existing: T) => boolean | Promise<boolean>) | undefined;
-  /** Saves an object just before it is taken over; when it throws, nothing is touched. See `saveBackup`. */
-  readonly backup?: ((existing: T) => Promise<unknown>) | undefined;
-  /** Maps, as dotted paths, in which nothing but what is desired may stand, whoever wrote it: `['data']`. Defaults to none. */
-  readonly exact?: readonly string[] | undefined;
-}
 
 /** RemoveOptions says which object is meant and how it goes. */
 export interface RemoveOptions extends Marks, Pick<DeleteOptions, 'gracePeriodSeconds'> {
@@ -73,10 +61,15 @@ export interface Writer {
    */
   apply<T extends KubernetesObject>(resource: Resource<T>, desired: T, options?: ApplyOptions): Promise<Written<T>>;
   /**
-   * ensure is `apply` for names that a user chose: nothing is owned unless `options` says so, a guard of one's own may decide
-   * what is ours, and what is not ours is taken over only on demand, after a backup.
+   * createOnce creates an object whose content must never be written again, such as a generated password. `make` is called only when
+   * no object exists. An existing one stays as it is; it must carry our owner reference or labels, else BOWLINE_FOREIGN_OBJECT.
    */
-  ensure<T extends KubernetesObject>(resource: Resource<T>, desired: T, options: EnsureOptions<T>): Promise<Written<T>>;
+  createOnce<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    make: () => T | Promise<T>,
+    options?: ApplyOptions,
+  ): Promise<Written<T>>;
   /** remove deletes an object if it is ours. One that is gone is fine; one that has taken its place is not touched. */
   remove<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, options?: RemoveOptions): Promise<Removed>;
 }
@@ -89,7 +82,7 @@ export interface Writer {
  * await writer.apply(ConfigMap, { metadata: { namespace, name: `${name}-page` }, data: { html } });
  */
 export function createWriter(options: WriterOptions): Writer {
-  const { client, fieldManager, lookup, signal } = options;
+  const { client, fieldManager, lookup, check, signal } = options;
   const tools: ApplyTools = {
     client,
     fieldManager,
@@ -105,44 +98,20 @@ export function createWriter(options: WriterOptions): Writer {
       const key = checkDesired('apply', resource, desired);
       const marks = marksFor(defaults, given, key);
       assertMarks('apply', resource, key, marks);
+      const wanted = marked(resource, desired, marks);
+      check?.('apply', resource, wanted);
       return guardedApply(tools, {
-        verb: 'apply',
         resource,
         key,
-        desired: marked(resource, desired, marks),
+        desired: wanted,
         marks,
         isOurs: (object) => isMarked(object, marks),
-        adopt: undefined,
-        exact: [],
       });
     },
-    async ensure(resource, desired, given) {
-      const key = checkDesired('ensure', resource, desired);
-      const { owner, labels, isOurs, adopt = false, backup, exact = [] } = given;
-      const marks = { owner, labels };
-      if (!isOurs) assertMarks('ensure', resource, key, marks);
-      if (adopt !== false && owner) {
-        throw invalid(
-          'ensure',
-          resource,
-          key,
-          'adopt and owner exclude each other: the object would go with its owner',
-        );
-      }
-      return guardedApply(tools, {
-        verb: 'ensure',
-        resource,
-        key,
-        desired: marked(resource, desired, marks),
-        marks,
-        isOurs: isOurs ? ({ metadata = {} }) => isOurs(metadata) : (object) => isMarked(object, marks),
-        async adopt(existing) {
-          if (!(typeof adopt === 'function' ? await adopt(existing) : adopt)) return false;
-          await backup?.(existing);
-          return true;
-        },
-        exact: exact.map((path) => ({ path: path.split('.') })),
-      });
+    async createOnce(resource, key, make, given = {}) {
+      const marks = marksFor(defaults, given, key);
+      assertMarks('create', resource, key, marks);
+      return guardedCreate({ client, fieldManager, lookup, signal }, { resource, key, make, marks, check });
     },
     async remove(resource, key, given = {}) {
       const marks = marksFor(defaults, given, key);

@@ -1,0 +1,45 @@
+import { keyOf } from '@bowline/kubernetes';
+import type { Claim, ContentPolicy } from '@bowline/runtime';
+import { ConfigMapSync } from '../api/config-map-sync.ts';
+import { REQUESTS } from '../api/names.ts';
+import type { CopyView } from '../copies/copies.ts';
+import type { Obstacle } from '../copies/copy-result.ts';
+import { ownerOf, ownerText } from '../copies/ownership.ts';
+import type { SyncContext } from './watching.ts';
+
+/** copyPolicy decides about the copies of a ConfigMapSync. */
+export function copyPolicy(context: SyncContext): ContentPolicy<CopyView, Obstacle> {
+  const { conflictPolicy, adoptExisting } = context.object.spec;
+  return {
+    claim: (copy) => claimOn(context, copy),
+    keys: conflictPolicy === 'Merge' ? 'written' : 'all',
+    drift: conflictPolicy === 'SkipIfModified' ? 'stop' : 'overwrite',
+    adopt: adoptExisting,
+    recreate: true,
+    force: forcedBy(context) !== undefined,
+  };
+}
+
+/** claimOn says whose a ConfigMap is, as its labels and the uid of its ConfigMapSync tell. */
+function claimOn(context: SyncContext, { labels, marks }: CopyView): Claim<Obstacle> {
+  const { object } = context;
+  const owner = ownerOf(labels);
+  if (owner === undefined) return 'foreign';
+  if (owner === ownerText(keyOf(object))) return marks.syncUid === object.metadata?.uid ? 'ours' : 'left';
+  if (!isAlive(context, owner)) return 'left';
+  const message = `it belongs to the ConfigMapSync ${owner}; choose another name, or delete that one`;
+  return { refused: { state: 'Failed', reason: 'DestinationOwnedByAnother', message } };
+}
+
+function isAlive({ list, deps }: SyncContext, owner: string): boolean {
+  const [namespace = ''] = owner.split('/');
+  // What is in namespaces that we may not see may well exist.
+  if (deps.namespaces && !deps.namespaces.includes(namespace)) return true;
+  return list(ConfigMapSync, { by: { owner } }).length > 0;
+}
+
+/** forcedBy is the value of the annotation by which somebody asks for a sync over conflicts; undefined once it is done. */
+export function forcedBy({ object }: Pick<SyncContext, 'object'>): string | undefined {
+  const asked = object.metadata?.annotations?.[REQUESTS.forceSync];
+  return asked === object.status?.lastHandledForceSync ? undefined : asked;
+}

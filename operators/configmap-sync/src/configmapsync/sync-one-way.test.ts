@@ -1,0 +1,37 @@
+import { ConfigMap } from '@bowline/kubernetes';
+import { ApiError, type Log, silentLog } from '@bowline/runtime';
+import { expect, it } from 'vitest';
+import { syncOneWay } from './sync-one-way.ts';
+import type { SyncContext } from './watching.ts';
+
+/** What the API server says of a create in a namespace that is being deleted. */
+const terminating = new ApiError({
+  request: { verb: 'create', resource: ConfigMap, namespace: 'going', path: '/api/v1/namespaces/going/configmaps' },
+  status: 403,
+  body: {
+    reason: 'Forbidden',
+    message: 'unable to create new content in namespace going because it is being terminated',
+    details: { causes: [{ reason: 'NamespaceTerminating', message: 'namespace going is being terminated' }] },
+  },
+});
+
+it('reports nothing about a selected namespace whose deletion the cache has yet to show, but about a named one', async () => {
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
+  const source = { metadata: { namespace: 'team', name: 'source', uid: 's' }, content: { data: {}, binaryData: {} } };
+  const context = {
+    object: { metadata: { namespace: 'team', name: 'sync', uid: 'u' }, spec: { adoptExisting: false } },
+    deps: { config: { maxWritesInFlight: 1 } },
+    signal: new AbortController().signal,
+    log,
+    get: () => undefined,
+    list: () => [],
+    ensure: () => Promise.reject(terminating),
+  };
+  const write = (selected: boolean) =>
+    syncOneWay(context as unknown as SyncContext, source as never, [{ namespace: 'going', name: 'copy', selected }]);
+
+  expect(await write(true)).toEqual([]);
+  expect(warnings).toEqual([]);
+  expect(await write(false)).toMatchObject([{ obstacle: { state: 'Pending', reason: 'NamespaceTerminating' } }]);
+});

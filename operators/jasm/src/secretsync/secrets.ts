@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Secret } from '@bowline/kubernetes';
+import { type Claim, changed, managedContent } from '@bowline/runtime';
+import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS, PAUSED, SECRET_ANNOTATIONS } from '../api/names.ts';
+import { dataHash } from '../content/data-hash.ts';
+
+const { dataHash: hash, syncedAt: time, managedKeys: keys, ...marks } = SECRET_ANNOTATIONS;
+
+/** The type of a Secret that names none. */
+const DEFAULT_TYPE = 'Opaque';
+
+/** secrets is how the content of a Secret is stored, and what the cache keeps of one: hashes, no values. */
+export const secrets = managedContent({
+  resource: Secret,
+  maps: ['data'],
+  hash: ({ data }) => dataHash(data),
+  managers: OUR_MANAGERS,
+  annotations: { hash, time, keys },
+  marks,
+  more: ({ metadata, data = {}, type = DEFAULT_TYPE }, { isOurs, hash, managedHash }) => ({
+    type,
+    /** Somebody wants it to be left alone. */
+    isPaused: metadata?.annotations?.[PAUSED] === 'true',
+    isMergeAllowed: metadata?.annotations?.[CONSENT_ANNOTATIONS.mergeAllowed] === 'true',
+    /** The keys of a Secret that is not ours: some may be in the way of ours. */
+    foreignKeys: isOurs ? undefined : Object.keys(data).sort().join(','),
+    /** The hash of what is ours in it: all of a Secret of ours, of others the keys that we wrote. */
+    ownHash: isOurs ? hash : managedHash,
+  }),
+});
+
+/** SecretView is what is known of a Secret. One that is not ours is written only to merge keys into it, with its owner's consent. */
+export type SecretView = ReturnType<typeof secrets.viewOf>;
+
+/** DesiredSecret is what a Secret should be. */
+export type DesiredSecret = ReturnType<typeof secrets.desired>;
+
+/** claimOn says whose a Secret is: one that is not ours keeps its owner, who lets us merge keys into it. */
+export function claimOn({ isOurs }: SecretView): Claim {
+  return isOurs ? 'ours' : 'guest';
+}
+
+/** OUR_SECRETS selects the Secrets that are ours; NOT_OUR_SECRETS all others. */
+export const OUR_SECRETS = `${MANAGED_BY} in (${OUR_MANAGERS.join(',')})`;
+export const NOT_OUR_SECRETS = `${MANAGED_BY} notin (${OUR_MANAGERS.join(',')})`;
+
+/** secretChanged passes what changes a SecretView in more than its version. */
+export const secretChanged = changed(
+  ({ resourceVersion: _before, ...before }: SecretView, { resourceVersion: _after, ...after }: SecretView) =>
+    !isDeepStrictEqual(before, after),
+);

@@ -1,0 +1,217 @@
+import type { KubernetesObject, ObjectKey, ObjectMeta } from '@bowline/kubernetes';
+import { MANAGED_BY } from '../identity/operator-identity.ts';
+import { type Content, isEmpty, type Texts } from './content.ts';
+import type { ContentView } from './content-view.ts';
+import type { ContentFormat, ContentMarks, DesiredContent, MarkFormat } from './managed-content.ts';
+
+/** Changes are values of labels or annotations; null removes one. */
+type Changes = Readonly<Record<string, string | null>>;
+
+type Format = Pick<
+  ContentFormat<never, string, string, string>,
+  'maps' | 'annotations' | 'marks' | 'managers' | 'labelPrefix'
+>;
+type Desired = DesiredContent<string, string>;
+
+/** Applied is what one object gets of the desired content. */
+export interface Applied {
+  /** All that the object should hold. */
+  readonly content: Content;
+  /** The hash of what is ours in it. */
+  readonly hash: string;
+  /** The list of our keys; undefined when it is too long for an annotation, or not wanted. */
+  readonly keyList: string | undefined;
+}
+
+/** newBody is an object that does not exist yet; `kept` are labels and annotations of the object whose place it takes. */
+export function newBody(
+  format: Format,
+  { namespace, name }: ObjectKey,
+  desired: Desired,
+  applied: Applied,
+  { at, kept }: { readonly at: string; readonly kept?: Pick<ObjectMeta, 'labels' | 'annotations'> | undefined },
+): KubernetesObject {
+  const annotations = {
+    ...kept?.annotations,
+    ...annotationsOf(format, desired, applied),
+    [format.annotations.time]: at,
+  };
+  return {
+    metadata: {
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+      labels: { ...kept?.labels, ...desired.labels },
+      annotations: withoutNulls(annotations),
+    },
+    ...desired.members,
+    ...contentMembers(applied.content),
+    ...(desired.immutable ? { immutable: true } : {}),
+  };
+}
+
+/** contentMembers is content as the members of an object. */
+export function contentMembers<K extends string>(content: Content<K>): { readonly [Map in K]?: Texts } {
+  // The API server drops empty maps; without them the response equals the request.
+  return Object.fromEntries(Object.entries<Texts>(content).filter(([, texts]) => !isEmpty(texts))) as {
+    readonly [Map in K]?: Texts;
+  };
+}
+
+/** PatchOptions says what a patch changes. */
+export interface PatchOptions {
+  /** The time, RFC 3339. */
+  readonly at: string;
+  /** The members that change the content; undefined when only labels and annotations change. */
+  readonly content: object | undefined;
+  readonly adopts?: boolean | undefined;
+  /** Labels and the object's own settings are left alone. */
+  readonly isGuest?: boolean | undefined;
+}
+
+/** patchBody is the strategic merge patch that brings an object to what is desired, if it is still in the state of `view`. */
+export function patchBody(
+  format: Format,
+  view: ContentView,
+  desired: Desired,
+  applied: Pick<Applied, 'hash' | 'keyList'> | undefined,
+  { at, content, adopts = false, isGuest = false }: PatchOptions,
+): object {
+  const { annotations: names } = format;
+  const isTimed = content !== undefined || (applied !== undefined && view.writtenAt === undefined);
+  return {
+    metadata: {
+      ...identityOf(view),
+      ...(isGuest ? {} : { labels: { ...nulls(view.managedMetadata.labels), ...desired.labels } }),
+      annotations: {
+        ...nulls(view.managedMetadata.annotations),
+        ...(names.metadata === undefined ? {} : { [names.metadata]: null }),
+        ...annotationsOf(format, desired, applied),
+        ...(isGuest && applied && content ? { [names.keys]: applied.keyList ?? null } : {}),
+        ...(content === undefined ? {} : marksOf(format, desired.contentMarks)),
+        ...(isTimed ? { [names.time]: at } : {}),
+        ...(adopts ? adoptionOf(format, view) : {}),
+      },
+    },
+    ...content,
+    ...(desired.immutable && !isGuest ? { immutable: true } : {}),
+  };
+}
+
+/** replacedContent replaces all content, knowing only which maps hold anything. */
+export function replacedContent(content: Content, filledMaps: readonly string[]): object {
+  return Object.fromEntries(
+    Object.entries(content).map(([map, texts]) => [map, replaced(texts, filledMaps.includes(map))]),
+  );
+}
+
+/**
+ * A strategic merge patch merges maps unless it asks for a replacement. No key can be called `$patch`. Where there is no map to
+ * replace, the API server would silently drop such a patch.
+ */
+function replaced(texts: Texts, isFilled: boolean): object | null {
+  if (isEmpty(texts)) return null;
+  return isFilled ? { $patch: 'replace', ...texts } : texts;
+}
+
+/** changedContent changes only the keys that differ. */
+export function changedContent(before: Content, after: Content): object {
+  const changes = Object.keys(after).map((map) => {
+    const [old, next] = [before[map] ?? {}, after[map] ?? {}];
+    const gone = Object.keys(old).filter((key) => !Object.hasOwn(next, key));
+    const changed = Object.entries(next).filter(([key, value]) => !Object.hasOwn(old, key) || old[key] !== value);
+    return [map, { ...nulls(gone), ...Object.fromEntries(changed) }] as const;
+  });
+  return Object.fromEntries(changes.filter(([, texts]) => Object.keys(texts).length > 0));
+}
+
+/** releaseBody is the merge patch that takes our labels and annotations off an object, if it is still in the state of `view`. */
+export function releaseBody(format: Format, view: ContentView): object {
+  const { labelPrefix } = format;
+  const ours = Object.keys(view.labels).filter((name) => labelPrefix !== undefined && name.startsWith(labelPrefix));
+  return {
+    metadata: {
+      ...identityOf(view),
+      labels: { ...nulls(ours), [MANAGED_BY]: view.previousManager ?? null },
+      annotations: nulls(ownAnnotations(format)),
+    },
+  };
+}
+
+/** keptMetadata returns the labels and annotations that others put on an object: neither ours nor asked for. */
+export function keptMetadata(
+  format: Format,
+  { labels = {}, annotations = {} }: ObjectMeta,
+  { managedMetadata }: ContentView,
+): Pick<ObjectMeta, 'labels' | 'annotations'> {
+  return {
+    labels: without(labels, managedMetadata.labels),
+    annotations: without(annotations, [...managedMetadata.annotations, ...ownAnnotations(format)]),
+  };
+}
+
+/** identityOf makes a patch fail when the object was changed, or replaced by another one, since it was seen. */
+function identityOf({ uid, resourceVersion }: ContentView): object {
+  return { uid, resourceVersion };
+}
+
+function annotationsOf(
+  format: Format,
+  desired: Desired,
+  applied: Pick<Applied, 'hash' | 'keyList'> | undefined,
+): Changes {
+  const { annotations: names } = format;
+  return {
+    ...desired.metadata?.annotations,
+    ...(names.metadata === undefined || desired.metadataNames === undefined
+      ? {}
+      : { [names.metadata]: desired.metadataNames }),
+    ...marksOf(format, desired.quietMarks),
+    ...marksOf(format, desired.marks),
+    ...(applied ? { [names.hash]: applied.hash } : {}),
+    ...(desired.keys === 'leave' || !applied
+      ? {}
+      : { [names.keys]: desired.keys === 'remove' ? null : (applied.keyList ?? null) }),
+  };
+}
+
+function marksOf({ marks }: Format, values: ContentMarks<string> = {}): Changes {
+  const known: { readonly [mark: string]: string | MarkFormat } = marks;
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([mark, value]) =>
+      value === undefined ? [] : [[annotationOf(known[mark]), value]],
+    ),
+  );
+}
+
+function annotationOf(mark: string | MarkFormat | undefined): string {
+  return typeof mark === 'object' ? mark.annotation : (mark ?? '');
+}
+
+function ownAnnotations({ annotations, marks }: Format): readonly string[] {
+  const known = Object.values(annotations).filter((name): name is string => name !== undefined);
+  return [...known, ...Object.values<string | MarkFormat>(marks).map(annotationOf)];
+}
+
+function adoptionOf({ annotations, managers }: Format, { labels, previousManager }: ContentView): Changes {
+  const manager = labels[MANAGED_BY];
+  const previous = manager === undefined || managers.includes(manager) ? previousManager : manager;
+  return {
+    ...(annotations.adopted === undefined ? {} : { [annotations.adopted]: 'true' }),
+    ...(annotations.previousManager === undefined || previous === undefined
+      ? {}
+      : { [annotations.previousManager]: previous }),
+  };
+}
+
+function without(texts: Texts, names: readonly string[]): Texts {
+  const gone = new Set(names);
+  return Object.fromEntries(Object.entries(texts).filter(([name]) => !gone.has(name)));
+}
+
+function nulls(names: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+function withoutNulls(values: Changes): Texts {
+  return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null));
+}

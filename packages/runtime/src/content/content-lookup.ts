@@ -1,0 +1,26 @@
+import type { Informer } from '../cache/informer.ts';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { describeKey } from '../writing/describe-object.ts';
+import type { ContentTools } from './ensure-content.ts';
+
+/**
+ * contentLookup reads what `ensure` needs to know from the informer that has the view of the content. An object that it does not have
+ * may still exist, without our label: then its creation is refused, and it is read.
+ */
+export function contentLookup(informers: Iterable<Informer<unknown>>): ContentTools['lookUp'] {
+  const all = [...informers];
+  return ({ view, resource }, key, labels) => {
+    const informer = all.find((each) => each.view === view && each.resource.id === resource.id);
+    if (!informer?.hasSynced || !informer.scope.covers(key)) return undefined;
+    const known = informer.get(key);
+    const { labelSelector, fieldSelector, matches } = informer.scope;
+    if (known === undefined && !matches({ metadata: { ...key, labels } })) {
+      // It would be created, refused and read in every run.
+      throw new BowlineError(
+        'BOWLINE_OUTSIDE_SELECTOR',
+        `cannot ensure ${describeKey(resource, key)}: .watches(${resource.kind}) with the view of its content selects ${labelSelector ?? fieldSelector}, which it does not match, so that its changes would not be seen; give it what the selector asks for, or widen the selector`,
+      );
+    }
+    return { view: known };
+  };
+}

@@ -1,0 +1,140 @@
+import { hash as hashOf } from 'node:crypto';
+import type { KubernetesObject, ObjectMeta } from '@bowline/kubernetes';
+import { MANAGED_BY } from '../identity/operator-identity.ts';
+import { type Content, contentFrom, contentIn, entriesIn, isEmpty, keysIn, type Texts } from './content.ts';
+import { formatKeys, parseKeys } from './content-keys.ts';
+import type { ContentFormat, ManagedContent, MarkFormat } from './managed-content.ts';
+import { type ManagedMetadata, metadataHash, parseManagedMetadata } from './managed-metadata.ts';
+
+/** ContentView is what a cache keeps of an object with managed content: enough to plan a write, and none of its values. */
+export interface ContentView<M extends string = string> {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly isTerminating: boolean;
+  readonly isImmutable: boolean;
+  /** Whether the label `app.kubernetes.io/managed-by` has a value of ours. */
+  readonly isOurs: boolean;
+  readonly labels: Texts;
+  /** What controls the object by an owner reference, as `Kind name`. */
+  readonly controller: string | undefined;
+  /** The maps that hold anything. */
+  readonly filledMaps: readonly string[];
+  /** The hash of all content. */
+  readonly hash: string;
+  /** The hash of the keys that we wrote. Without a list these are all keys of an object of ours, and none of another one. */
+  readonly managedHash: string;
+  /** The hash of the content that we wrote last. */
+  readonly appliedHash: string | undefined;
+  /** When that was, RFC 3339; undefined also for a text that is not a time. */
+  readonly writtenAt: string | undefined;
+  /** Whether it existed before we wrote it. */
+  readonly isAdopted: boolean;
+  readonly previousManager: string | undefined;
+  /** The marks that the format keeps; of a large one, its hash. */
+  readonly marks: { readonly [Mark in M]: string | undefined };
+  readonly managedMetadata: ManagedMetadata;
+  /** The hash of the values of `managedMetadata`. */
+  readonly metadataHash: string;
+}
+
+type Format<T extends KubernetesObject, K extends string, M extends string, X extends object> = ContentFormat<
+  T,
+  string,
+  K,
+  M,
+  X
+> &
+  Pick<ManagedContent<T, string, K, M, X>, 'hash'>;
+
+/** viewReader returns the function that makes a view of an object. */
+export function viewReader<T extends KubernetesObject, K extends string, M extends string, X extends object>(
+  format: Format<T, K, M, X>,
+): (object: T) => ContentView<M> & X {
+  const { maps, managers, annotations: names, more } = format;
+  const marks = Object.entries<string | MarkFormat>(format.marks).map(([mark, each]) =>
+    typeof each === 'string' ? { mark, annotation: each, keep: 'value' } : { mark, ...each },
+  );
+  const readMarks = (annotations: Texts): ContentView<M>['marks'] => {
+    const values: { [mark: string]: string | undefined } = {};
+    for (const { mark, annotation, keep } of marks) {
+      const value = annotations[annotation];
+      values[mark] = keep === 'value' ? value : keep === 'hash' ? markHash(value) : undefined;
+    }
+    // The names are those of the format.
+    return values as ContentView<M>['marks'];
+  };
+  return (object) => {
+    const { metadata = {} } = object;
+    const { namespace = '', name = '', uid = '', resourceVersion = '', labels = {}, annotations = {} } = metadata;
+    const content = contentIn(maps, object);
+    const isOurs = managers.includes(labels[MANAGED_BY] ?? '');
+    const managedMetadata = parseManagedMetadata(names.metadata && annotations[names.metadata]);
+    const view: ContentView<M> = {
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+      isTerminating: metadata.deletionTimestamp !== undefined,
+      isImmutable: (object as { readonly immutable?: boolean }).immutable === true,
+      isOurs,
+      labels,
+      controller: controllerOf(metadata),
+      filledMaps: filledMapsOf(content),
+      ...hashesOf(format, content, { listed: annotations[names.keys], isOurs }),
+      appliedHash: annotations[names.hash],
+      writtenAt: timeOf(annotations[names.time]),
+      isAdopted: names.adopted !== undefined && annotations[names.adopted] === 'true',
+      previousManager: names.previousManager && annotations[names.previousManager],
+      marks: readMarks(annotations),
+      managedMetadata,
+      metadataHash: metadataHash(managedMetadata, metadata),
+    };
+    // Without `more` there is nothing that X could add.
+    return more ? { ...view, ...more(object, view) } : (view as ContentView<M> & X);
+  };
+}
+
+/** markHash is what a view keeps of a large mark. */
+export function markHash(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : hashOf('sha256', value, 'base64');
+}
+
+function hashesOf<K extends string, M extends string>(
+  { maps, hash }: Pick<ManagedContent<never, string, K, M>, 'maps' | 'hash'>,
+  content: Content<K>,
+  { listed, isOurs }: { readonly listed: string | undefined; readonly isOurs: boolean },
+): Pick<ContentView, 'hash' | 'managedHash'> {
+  const whole = hash(content);
+  if (listed === undefined) return { hash: whole, managedHash: isOurs ? whole : hash(contentFrom(maps, [])) };
+  // In most objects every key is ours, and nothing else has to be computed.
+  if (listed === formatKeys(keysIn(content))) return { hash: whole, managedHash: whole };
+  const ours = parseKeys(listed);
+  const managed = [...entriesIn(content)].filter(([key]) => ours?.has(key));
+  return { hash: whole, managedHash: hash(contentFrom(maps, managed)) };
+}
+
+/** One list per combination of maps: a cache holds thousands of views. */
+const filled = new Map<string, readonly string[]>();
+
+function filledMapsOf(content: Content): readonly string[] {
+  let id = '';
+  for (const map of Object.keys(content)) if (!isEmpty(content[map] ?? {})) id += `${map} `;
+  let list = filled.get(id);
+  if (!list) {
+    list = Object.freeze(id.trim() === '' ? [] : id.trim().split(' '));
+    filled.set(id, list);
+  }
+  return list;
+}
+
+/** Any client may have written any text, and a status field of type time accepts times only. */
+function timeOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? text : undefined;
+}
+
+function controllerOf({ ownerReferences }: ObjectMeta): string | undefined {
+  const owner = ownerReferences?.find(({ controller }) => controller === true);
+  return owner && `${owner.kind} ${owner.name}`;
+}

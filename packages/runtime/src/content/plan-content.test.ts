@@ -1,0 +1,224 @@
+import type { ConfigMap } from '@bowline/kubernetes';
+import { describe, expect, it } from 'vitest';
+import { MANAGED_BY } from '../identity/operator-identity.ts';
+import { newBody } from './content-bodies.ts';
+import type { DesiredContent } from './managed-content.ts';
+import { type ContentPolicy, planContent } from './plan-content.ts';
+import {
+  ALLOWED,
+  claimOfMe,
+  desiredSample,
+  MANAGER,
+  OWNER,
+  PREFIX,
+  type SampleView,
+  sample,
+  storedAs,
+} from './sample-content.test-support.ts';
+
+const place = { namespace: 'b', name: 'settings' };
+const at = '2026-01-01T00:00:00Z';
+const desired = desiredSample({ data: { color: 'red' } });
+const older = desiredSample({ data: { color: 'blue' } });
+type Desired = DesiredContent<'data' | 'binaryData', 'uid' | 'version' | 'large' | 'dropped'>;
+
+/** An object as we wrote it. */
+const written = (from: Desired = desired, change: Partial<ConfigMap> = {}): ConfigMap => ({
+  ...newBody(
+    sample,
+    place,
+    from,
+    { content: from.content ?? {}, hash: from.hash ?? '', keyList: from.keyList },
+    { at },
+  ),
+  ...change,
+});
+const withMetadata = (
+  change: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> },
+  object = written(),
+): ConfigMap => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    labels: { ...object.metadata?.labels, ...change.labels },
+    annotations: { ...object.metadata?.annotations, ...change.annotations },
+  },
+});
+const adopted = (from = desired, change: Partial<ConfigMap> = {}): ConfigMap => ({
+  ...withMetadata({ annotations: { [`${PREFIX}adopted`]: 'true' } }, written(from)),
+  ...change,
+});
+const foreign = (change: Partial<ConfigMap> = {}): ConfigMap => ({
+  metadata: place,
+  data: { color: 'old' },
+  ...change,
+});
+const allowed = (annotations: Record<string, string>, data: Record<string, string>): ConfigMap => ({
+  metadata: { ...place, annotations: { [ALLOWED]: 'true', ...annotations } },
+  data,
+});
+const guested = (data: Record<string, string>): ConfigMap =>
+  allowed({ [`${PREFIX}hash`]: desired.hash ?? '', [`${PREFIX}keys`]: 'color', [`${PREFIX}uid`]: 'my-uid' }, data);
+
+const rules: ContentPolicy<SampleView, string> = { claim: claimOfMe, adopt: true, recreate: true };
+
+function planned(object: ConfigMap | undefined, change: Partial<typeof rules> = {}, wanted: Desired = desired): string {
+  const plan = planContent(sample, object && sample.viewOf(storedAs(object)), wanted, { ...rules, ...change });
+  if (plan.step === 'write') return `write ${plan.cause}`;
+  if (plan.step !== 'stop') return plan.step;
+  return plan.reason === 'refused' ? `refused: ${plan.refused}` : `stop ${plan.reason}`;
+}
+
+type Row = [what: string, object: ConfigMap | undefined, policy: Partial<typeof rules>, plan: string];
+
+describe('planContent', () => {
+  it.each<Row>([
+    ['creates what is missing', undefined, {}, 'create'],
+    ['keeps what is as it should be', written(), {}, 'keep'],
+    ['writes what is behind', written(older), {}, 'write desired'],
+    ['repairs what another client changed', written(desired, { data: { color: 'green' } }), {}, 'write drift'],
+    ['repairs what another client emptied', written(desired, { data: {} }), {}, 'write drift'],
+    [
+      'waits for an object that is being deleted',
+      { ...written(), metadata: { ...written().metadata, deletionTimestamp: at } },
+      {},
+      'stop terminating',
+    ],
+    [
+      'leaves changed content alone where the policy says so',
+      written(desired, { data: { color: 'green' } }),
+      { drift: 'stop' },
+      'stop drift',
+    ],
+    [
+      'leaves it alone also when something else is desired',
+      written(older, { data: { color: 'green' } }),
+      { drift: 'stop' },
+      'stop drift',
+    ],
+    ['writes what is behind and nobody changed', written(older), { drift: 'stop' }, 'write desired'],
+    [
+      'ends a conflict when the content is what is desired',
+      written(older, { data: { color: 'red' } }),
+      { drift: 'stop' },
+      'mark',
+    ],
+    [
+      'overwrites changed content when forced',
+      written(desired, { data: { color: 'green' } }),
+      { drift: 'stop', force: true },
+      'write drift',
+    ],
+    ['keeps keys of others', written(desired, { data: { color: 'red', theirs: '1' } }), { keys: 'written' }, 'keep'],
+    [
+      'repairs its own keys beside those of others',
+      written(desired, { data: { color: 'x', theirs: '1' } }),
+      { keys: 'written' },
+      'write drift',
+    ],
+    ['recreates an immutable object that we created', written(older, { immutable: true }), {}, 'recreate'],
+    [
+      'leaves an immutable object alone where the policy says so',
+      written(older, { immutable: true }),
+      { recreate: false },
+      'stop immutable',
+    ],
+    ['keeps an immutable object that is as it should be', written(desired, { immutable: true }), {}, 'keep'],
+    ['never recreates an adopted object', adopted(older, { immutable: true }), {}, 'stop immutable'],
+    ['writes an adopted object', adopted(older), {}, 'write desired'],
+    ['adopts an object of another client', foreign(), {}, 'adopt'],
+    [
+      'adopts an object that has only the label of our manager',
+      foreign({ metadata: { ...place, labels: { [MANAGED_BY]: MANAGER } } }),
+      {},
+      'adopt',
+    ],
+    ['adopts nothing where the policy says so', foreign(), { adopt: false }, 'stop exists'],
+    ['cannot adopt an immutable object', foreign({ immutable: true }), {}, 'stop immutable'],
+    [
+      'adopts an immutable object that holds what is desired',
+      foreign({ immutable: true, data: { color: 'red' } }),
+      {},
+      'adopt',
+    ],
+    [
+      'leaves an object of another controller alone',
+      foreign({
+        metadata: {
+          ...place,
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: true }],
+        },
+      }),
+      {},
+      'stop controlled',
+    ],
+    [
+      'leaves alone what the operator refuses',
+      withMetadata({ labels: { [OWNER]: 'them' } }),
+      {},
+      'refused: it belongs to them',
+    ],
+    [
+      'takes what an owner of the same name left behind',
+      withMetadata({ annotations: { [`${PREFIX}uid`]: 'earlier' } }),
+      {},
+      'mark',
+    ],
+    [
+      'saves what such an owner left behind and another client changed',
+      withMetadata({ annotations: { [`${PREFIX}uid`]: 'earlier' } }, written(desired, { data: { color: 'x' } })),
+      {},
+      'adopt',
+    ],
+    ['takes what an owner that is gone left behind', withMetadata({ labels: { [OWNER]: 'gone' } }), {}, 'mark'],
+    ['does not care which of our managers is named', withMetadata({ labels: { [MANAGED_BY]: 'before' } }), {}, 'keep'],
+    ['writes a guest’s keys for the first time', allowed({}, { theirs: '1' }), {}, 'write drift'],
+    ['keeps a guest’s keys, whatever stands beside them', guested({ color: 'red', theirs: '1' }), {}, 'keep'],
+    ['repairs a guest’s keys', guested({ color: 'x', theirs: '1' }), {}, 'write drift'],
+    [
+      'leaves an immutable object alone as a guest',
+      { ...guested({ color: 'x' }), immutable: true },
+      {},
+      'stop immutable',
+    ],
+  ])('%s', (_, object, policy, plan) => {
+    expect(planned(object, policy)).toBe(plan);
+  });
+
+  it('writes labels and annotations alone when only those change', () => {
+    const tagged = (tag?: string) =>
+      desiredSample({ data: { color: 'red' } }, { metadata: { labels: tag ? { tag } : {}, annotations: {} } });
+    const plans = [
+      [undefined, '1'],
+      ['1', undefined],
+      ['1', '2'],
+      ['1', '1'],
+    ].map(([from, to]) => planned(written(tagged(from)), {}, tagged(to)));
+    expect(plans).toEqual(['mark', 'mark', 'mark', 'keep']);
+  });
+
+  it('compares marks, large ones by their hash, and neither quiet ones nor those that are not given', () => {
+    const marked = (wanted: Parameters<typeof desiredSample>[1]) => desiredSample({ data: { color: 'red' } }, wanted);
+    const all = { uid: 'my-uid', version: '1', large: 'l'.repeat(100_000) };
+    const object = written(marked({ marks: all, quietMarks: { dropped: 'a' } }));
+    const plans = [
+      marked({ marks: all, quietMarks: { dropped: 'b' } }),
+      marked({ marks: { uid: 'my-uid' } }),
+      marked({ marks: { ...all, version: '2' } }),
+      marked({ marks: { ...all, version: null } }),
+      marked({ marks: { ...all, large: 'other' } }),
+    ].map((wanted) => planned(object, {}, wanted));
+    expect(plans).toEqual(['keep', 'keep', 'mark', 'mark', 'mark']);
+    expect(JSON.stringify(sample.viewOf(object)).length).toBeLessThan(2_000);
+  });
+
+  it('asks for immutability once', () => {
+    const immutable = desiredSample({ data: { color: 'red' } }, { immutable: true });
+    expect([planned(written(), {}, immutable), planned(written(immutable), {}, immutable)]).toEqual(['mark', 'keep']);
+  });
+
+  it('leaves content alone that is not given', () => {
+    const marksOnly = sample.desired({ labels: { [OWNER]: 'me' }, marks: { uid: 'my-uid', version: '2' } });
+    expect(planned(written(desired, { data: { color: 'green' } }), {}, marksOnly)).toBe('mark');
+  });
+});

@@ -1,0 +1,124 @@
+import { MANAGED_BY } from '../identity/operator-identity.ts';
+import type { ContentView } from './content-view.ts';
+import { markHash } from './content-view.ts';
+import type { DesiredContent, MarkFormat } from './managed-content.ts';
+
+/**
+ * Claim is what an operator says of a stored object:
+ * - `ours`: it belongs to the object that is reconciled;
+ * - `left`: an owner that no longer exists left it behind: ours to take, unless its content was changed since;
+ * - `guest`: it belongs to another client, who lets us keep keys in it: it gets no labels of ours;
+ * - `foreign`: it belongs to another client;
+ * - `{ refused }`: it must not be touched, for a reason of the operator's own.
+ */
+export type Claim<O = never> = 'ours' | 'left' | 'guest' | 'foreign' | { readonly refused: O };
+
+/** ContentPolicy decides about an object besides its state. */
+export interface ContentPolicy<V, O = never> {
+  /** claim says whose a stored object is. Pure: it is asked again whenever the object was changed meanwhile. */
+  readonly claim: (view: V) => Claim<O>;
+  /** Which keys are ours: `all` that the object holds, or only those that we `write`, beside keys of others. Defaults to `all`. */
+  readonly keys?: 'all' | 'written' | undefined;
+  /** What happens to content that another client changed: `overwrite` it, or `stop`. Defaults to `overwrite`. */
+  readonly drift?: 'overwrite' | 'stop' | undefined;
+  /** Take over an object of another client, after its content is saved where any of it would be lost. Defaults to false. */
+  readonly adopt?: boolean | undefined;
+  /** Recreate an immutable object that we created. Defaults to false. */
+  readonly recreate?: boolean | undefined;
+  /** Write over changed content and over keys of others, whatever `drift` says. Defaults to false. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * StopReason is why an object is left as it is:
+ * - `terminating`: it is being deleted;
+ * - `exists`: it belongs to another client and `adopt` is false;
+ * - `controlled`: another controller owns it;
+ * - `immutable`: it cannot be changed, and is not ours to recreate;
+ * - `drift`: another client changed its content and the policy is to leave it;
+ * - `keys`: a guest's keys would replace those of the owner;
+ * - `refused`: the operator's `claim` refused it.
+ */
+export type StopReason = 'terminating' | 'exists' | 'controlled' | 'immutable' | 'drift' | 'keys' | 'refused';
+
+/** ContentPlan is what is done about one object. */
+export type ContentPlan<O = never> =
+  /** It is as it should be. */
+  | { readonly step: 'keep' }
+  | { readonly step: 'create' }
+  /** Its content is right; labels or annotations are not. */
+  | { readonly step: 'mark' }
+  /** `drift`: another client changed what we wrote. */
+  | { readonly step: 'write'; readonly cause: 'desired' | 'drift' }
+  /** It cannot be changed, but we created it. */
+  | { readonly step: 'recreate' }
+  | { readonly step: 'adopt' }
+  | { readonly step: 'stop'; readonly reason: Exclude<StopReason, 'refused'> }
+  | { readonly step: 'stop'; readonly reason: 'refused'; readonly refused: O };
+
+/** Desired is the part of DesiredContent that a plan depends on. */
+type Desired = Pick<DesiredContent<string, string>, 'hash' | 'labels' | 'metadataHash' | 'marks' | 'immutable'>;
+
+type MarkFormats = { readonly [mark: string]: string | MarkFormat };
+
+/** planContent decides what is done about an object, given what is known of it. The first rule that fits counts. */
+export function planContent<V extends ContentView, O = never>(
+  { marks }: { readonly marks: MarkFormats },
+  view: V | undefined,
+  desired: Desired,
+  policy: ContentPolicy<V, O>,
+): ContentPlan<O> {
+  if (!view) return { step: 'create' };
+  if (view.isTerminating) return stop('terminating');
+  const claim = policy.claim(view);
+  if (typeof claim === 'object') return { step: 'stop', reason: 'refused', refused: claim.refused };
+  if (claim === 'foreign' || (claim === 'left' && view.hash !== view.appliedHash)) {
+    return planForeign(view, desired, policy.adopt ?? false);
+  }
+  const isGuest = claim === 'guest';
+  const hash = isGuest || policy.keys === 'written' ? view.managedHash : view.hash;
+  if (desired.hash === undefined || hash === desired.hash)
+    return isMarked(view, desired, { isGuest, marks }) ? { step: 'keep' } : { step: 'mark' };
+  const isDrift = hash !== view.appliedHash;
+  if (isDrift && policy.drift === 'stop' && !policy.force) return stop('drift');
+  if (view.isImmutable) {
+    return policy.recreate && !isGuest && !view.isAdopted ? { step: 'recreate' } : stop('immutable');
+  }
+  return { step: 'write', cause: isDrift ? 'drift' : 'desired' };
+}
+
+function planForeign(view: ContentView, desired: Desired, adopt: boolean): ContentPlan {
+  if (view.controller !== undefined) return stop('controlled');
+  if (!adopt) return stop('exists');
+  if (view.isImmutable && view.hash !== desired.hash) return stop('immutable');
+  return { step: 'adopt' };
+}
+
+/**
+ * Which of our managers the label names does not count, or two processes with different settings would write it in turns. A guest
+ * leaves the labels of the object alone.
+ */
+function isMarked(
+  view: ContentView,
+  desired: Desired,
+  { isGuest, marks }: { readonly isGuest: boolean; readonly marks: MarkFormats },
+): boolean {
+  if (desired.hash !== undefined && view.appliedHash !== desired.hash) return false;
+  for (const [mark, value] of Object.entries(desired.marks)) {
+    if (value !== undefined && view.marks[mark] !== keptOf(marks[mark], value ?? undefined)) return false;
+  }
+  if (isGuest) return true;
+  if (view.metadataHash !== desired.metadataHash || (desired.immutable && !view.isImmutable)) return false;
+  for (const [name, value] of Object.entries(desired.labels)) {
+    if (name !== MANAGED_BY && view.labels[name] !== value) return false;
+  }
+  return true;
+}
+
+function keptOf(format: string | MarkFormat | undefined, value: string | undefined): string | undefined {
+  return typeof format === 'object' && format.keep === 'hash' ? markHash(value) : value;
+}
+
+function stop(reason: Exclude<StopReason, 'refused'>): ContentPlan {
+  return { step: 'stop', reason };
+}

@@ -1,0 +1,43 @@
+import { type KubernetesObject, keyOf, type ObjectKey } from '@bowline/kubernetes';
+import { shortName } from '@bowline/machinery';
+import { BowlineError } from '../errors/bowline-error.ts';
+import { saveBackup } from '../writing/backup.ts';
+import { describeKey } from '../writing/describe-object.ts';
+import type { WriteTools } from '../writing/write-client.ts';
+import { contentIn } from './content.ts';
+import type { ManagedContent } from './managed-content.ts';
+
+/** The longest value that a label may have, and the longest name of an object. */
+const MAX_LABEL_CHARACTERS = 63;
+const MAX_NAME_CHARACTERS = 253;
+
+/** What a backup's name may need besides its suffix, where the name is taken: a dash and 8 characters of a hash. */
+const HASH_CHARACTERS = 9;
+
+/** saveContent saves the content of an object in another one beside it, `<name><suffix>`, which only people delete. Returns its key. */
+export async function saveContent<T extends KubernetesObject, Id extends string, K extends string, M extends string>(
+  tools: WriteTools,
+  { resource, maps, backup }: Pick<ManagedContent<T, Id, K, M>, 'resource' | 'maps' | 'backup'>,
+  object: T,
+): Promise<ObjectKey> {
+  const { namespace, name } = keyOf(object);
+  if (!backup) {
+    throw new BowlineError(
+      'BOWLINE_WRITE_INVALID',
+      `cannot save the content of ${describeKey(resource, { namespace, name })}: its format names no backup`,
+    );
+  }
+  const { type, ...members } = object as object as { readonly type?: unknown; readonly [map: string]: unknown };
+  const saved = maps.flatMap((map) => (members[map] === undefined ? [] : [[map, members[map]]]));
+  const maxCharacters = MAX_NAME_CHARACTERS - backup.suffix.length - HASH_CHARACTERS;
+  return saveBackup<KubernetesObject>(tools, {
+    resource,
+    key: { namespace, name: `${name.slice(0, maxCharacters).replace(/[-.]+$/, '')}${backup.suffix}` },
+    content: {
+      metadata: { labels: { [backup.label]: shortName(name, MAX_LABEL_CHARACTERS) } },
+      ...(type === undefined ? {} : { type }),
+      ...Object.fromEntries(saved),
+    },
+    contentOf: (stored) => contentIn(maps, stored),
+  });
+}

@@ -1,0 +1,114 @@
+import type { Condition } from '@bowline/kubernetes/meta-v1';
+import { parseTime } from '@bowline/machinery';
+import { describe, expect, it } from 'vitest';
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ConditionUpdate } from '../writing/conditions.ts';
+import { slow, terminal } from './reconcile-error.ts';
+import { StatusDraft, type StatusLike } from './status-collector.ts';
+import { type ReconcileOutcome, summarize } from './summary.ts';
+
+const THEN = '2026-01-01T00:00:00Z';
+const NOW = '2026-01-01T01:00:00Z';
+const at = { now: parseTime(NOW), generation: 2 };
+
+const stored: Condition = {
+  type: 'Available',
+  status: 'True',
+  reason: 'Running',
+  message: 'it runs',
+  lastTransitionTime: THEN,
+  observedGeneration: 2,
+};
+const update = (change: Partial<ConditionUpdate> = {}): ConditionUpdate => ({
+  type: 'Available',
+  status: true,
+  reason: 'Running',
+  message: 'it runs',
+  ...change,
+});
+
+/** kstatus is what tools conclude from the conditions of a kind that they do not know. */
+function kstatus(updates: readonly ConditionUpdate[]): string {
+  const is = (type: string): ConditionUpdate['status'] => updates.find((each) => each.type === type)?.status;
+  if (is('Reconciling') === true) return 'InProgress';
+  if (is('Stalled') === true) return 'Failed';
+  return is('Ready') === true || is('Ready') === 'True' ? 'Current' : 'InProgress';
+}
+
+describe('summarize', () => {
+  const ready = (status: ConditionUpdate['status']): ConditionUpdate[] => [
+    update({ type: 'Ready', status, reason: 'Said' }),
+  ];
+  const failed = (error: unknown): ReconcileOutcome => ({ type: 'failed', error });
+  const plain = new BowlineError('BOWLINE_API_INTERNAL', 'the server failed');
+
+  it.each<
+    [what: string, said: ConditionUpdate[], outcome: ReconcileOutcome, ready: unknown, reason: string, verdict: string]
+  >([
+    ['a reconcile that says nothing and is done', [], { type: 'done' }, true, 'Reconciled', 'Current'],
+    ['one that says nothing and waits', [], { type: 'waiting' }, false, 'Progressing', 'InProgress'],
+    ['one that says it is not ready', ready(false), { type: 'done' }, false, 'Said', 'InProgress'],
+    ['one that is ready and looks again later', ready('True'), { type: 'done' }, 'True', 'Said', 'Current'],
+    ['a failure that is tried again', [], failed(plain), false, 'ReconcileFailed', 'InProgress'],
+    [
+      'a failure that only a person can mend',
+      [],
+      failed(terminal('BadName', 'spec.name is bad')),
+      false,
+      'BadName',
+      'Failed',
+    ],
+    [
+      'a failure that is tried again slowly',
+      [],
+      failed(slow('NotThere', 'not there yet')),
+      false,
+      'NotThere',
+      'InProgress',
+    ],
+    ['a failure after it said that it is ready', ready(true), failed(plain), false, 'ReconcileFailed', 'InProgress'],
+    ['a failure after it said why it is not ready', ready(false), failed(plain), false, 'Said', 'InProgress'],
+  ])('judges %s', (_, said, outcome, status, reason, verdict) => {
+    const updates = summarize(said, outcome);
+    expect(updates[0]).toMatchObject({ type: 'Ready', status, reason });
+    expect(kstatus(updates)).toBe(verdict);
+  });
+
+  it('shows no words of errors that are not ours: nobody knows what is in them', () => {
+    const [condition] = summarize([], failed(new Error('token hunter2 refused')));
+    expect(condition?.message).not.toContain('hunter2');
+  });
+
+  it('lets a reconcile say itself that work goes on', () => {
+    const rollout = update({ type: 'Reconciling', status: true, reason: 'RollingOut' });
+    expect(kstatus(summarize([rollout], { type: 'done' }))).toBe('InProgress');
+  });
+});
+
+describe('StatusDraft', () => {
+  it('lets the last word on a condition count, and moves its time once', () => {
+    const draft = new StatusDraft<StatusLike>();
+    draft.condition('Available', false, 'Starting', 'it starts');
+    draft.condition('Available', true, 'Running', 'it runs');
+    expect(draft.over({ conditions: [stored] }, at)).toEqual({ conditions: [stored], observedGeneration: 2 });
+  });
+
+  it('sets and takes away fields, and keeps those of others', () => {
+    const draft = new StatusDraft<StatusLike & { a?: number; b?: number; c?: number }>();
+    expect(draft.isEmpty).toBe(true);
+    draft.set({ a: 1 });
+    draft.set({ b: undefined });
+    expect(draft.isEmpty).toBe(false);
+    expect(draft.over({ b: 2, c: 3 }, { now: at.now, generation: undefined })).toEqual({ a: 1, b: undefined, c: 3 });
+  });
+
+  it('clears what a reconcile that works again no longer says', () => {
+    const failing = new StatusDraft<StatusLike>().over(undefined, {
+      ...at,
+      outcome: { type: 'failed', error: terminal('Bad', 'bad') },
+    });
+    expect(failing.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Ready=False', 'Stalled=True']);
+    const fine = new StatusDraft<StatusLike>().over(failing, { ...at, outcome: { type: 'done' } });
+    expect(fine.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Ready=True']);
+  });
+});

@@ -1,0 +1,60 @@
+import { BowlineError } from '../errors/bowline-error.ts';
+import type { ConditionUpdate } from '../writing/conditions.ts';
+import { reasonForPeople, TerminalError } from './reconcile-error.ts';
+
+/** ReconcileOutcome is how a reconcile ended, as far as a status is concerned. */
+export type ReconcileOutcome =
+  | { readonly type: 'done' }
+  /** It waits for something that it will be told of, or looks again later. */
+  | { readonly type: 'waiting' }
+  | { readonly type: 'failed'; readonly error: unknown };
+
+/** Words of our own where a reconcile says nothing of them. */
+const REASONS = { done: 'Reconciled', waiting: 'Progressing', failed: 'ReconcileFailed' } as const;
+
+/**
+ * summarize gives the three conditions that tools understand without knowing the kind (kstatus): `Ready` always;
+ * `Reconciling` while work goes on; `Stalled` when only a person can help. The last two are absent when they are not true.
+ *
+ * What the reconcile itself said of `Ready` stands, except that a failure makes a `Ready=True` of the same run False.
+ */
+export function summarize(said: readonly ConditionUpdate[], outcome: ReconcileOutcome): readonly ConditionUpdate[] {
+  const ready = readyFrom(
+    said.findLast(({ type }) => type === 'Ready'),
+    outcome,
+  );
+  const isReady = ready.status === 'True' || ready.status === true;
+  const isStalled = outcome.type === 'failed' && outcome.error instanceof TerminalError;
+  const isWorking = !isStalled && (outcome.type !== 'done' || !isReady);
+  const { reason, message } = outcome.type === 'failed' ? failureOf(outcome.error) : ready;
+  const of = (type: string, isTrue: boolean): ConditionUpdate => ({
+    type,
+    status: isTrue ? true : undefined,
+    reason,
+    message,
+  });
+  // A reconcile may know better than its ending, for instance that a rollout goes on while the old one still serves.
+  const saidOf = (type: string): ConditionUpdate | undefined => said.findLast((update) => update.type === type);
+  return [
+    ready,
+    saidOf('Reconciling') ?? of('Reconciling', isWorking),
+    (isStalled ? undefined : saidOf('Stalled')) ?? of('Stalled', isStalled),
+  ];
+}
+
+function readyFrom(said: ConditionUpdate | undefined, outcome: ReconcileOutcome): ConditionUpdate {
+  if (outcome.type === 'failed') {
+    if (said?.status !== undefined && said.status !== true && said.status !== 'True') return said;
+    return { type: 'Ready', status: false, ...failureOf(outcome.error) };
+  }
+  if (said?.status !== undefined) return said;
+  const isDone = outcome.type === 'done';
+  const message = isDone ? 'everything is as it should be' : 'waiting for what it depends on';
+  return { type: 'Ready', status: isDone, reason: REASONS[outcome.type], message };
+}
+
+/** Errors of ours are written for people and hold no secrets; others' are not shown. */
+function failureOf(error: unknown): { reason: string; message: string } {
+  const message = error instanceof BowlineError ? error.message : 'an unexpected error; see the log of the operator';
+  return { reason: reasonForPeople(error) ?? REASONS.failed, message };
+}
