@@ -73,7 +73,7 @@ const rows: readonly Row[] = [
     input: 'a server that is addressed by a name it does not have',
     change: (config) => ({ ...config, serverName: 'elsewhere.example.com' }),
     code: 'BOWLINE_TRANSPORT_TLS_HOST_NAME',
-    names: ['does not carry this host name', 'tls-server-name'],
+    names: ['is not valid for this host name', 'tls-server-name'],
   },
 ];
 

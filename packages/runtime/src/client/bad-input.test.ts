@@ -136,7 +136,7 @@ const rows: readonly Row[] = [
     input: 'a certificate for another host',
     server: () => certified({ dnsNames: ['elsewhere'] }),
     code: 'BOWLINE_TRANSPORT_TLS_HOST_NAME',
-    names: ['does not carry this host name', 'tls-server-name'],
+    names: ['is not valid for this host name', 'tls-server-name'],
   },
   {
     input: 'a certificate that is not valid yet',
