@@ -84,7 +84,7 @@ const rows: readonly Row[] = [
     input: 'a context that names an absent user',
     change: (text) => text.replace('user: joe }', 'user: jim }'),
     code: 'BOWLINE_KUBECONFIG_INVALID',
-    names: ['context "here" names the user "jim"', 'add it or correct the name'],
+    names: ['context "here" refers to the user "jim"', 'add it or correct the name'],
   },
   {
     input: 'an expired token',

@@ -21,7 +21,7 @@ export class WorkLimit {
     if (!this.#slots.tryTake()) {
       await this.#slots.take(scope);
       // The place may have become free in the same moment, by the same cause, as this request ended.
-      if (scope.cancelled) this.#slots.give();
+      if (scope.cancelled) this.#slots.release();
       scope.throwIfCancelled();
     }
     const abort = new AbortController();
@@ -30,7 +30,7 @@ export class WorkLimit {
     const running = work(abort.signal).finally(() => {
       ended = true;
       if (overdue) this.#overdue--;
-      else this.#slots.give();
+      else this.#slots.release();
     });
     return await new Promise<T>((resolve, reject) => {
       const forget = scope.onCancel((reason) => {
@@ -38,7 +38,7 @@ export class WorkLimit {
         if (!ended && this.#overdue < this.#limit) {
           overdue = true;
           this.#overdue++;
-          this.#slots.give();
+          this.#slots.release();
         }
         reject(reason);
       });
