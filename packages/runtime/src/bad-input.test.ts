@@ -173,7 +173,7 @@ const rows: readonly Row[] = [
       });
     },
     code: 'BOWLINE_WEBHOOK_CONTESTED',
-    says: ['somebody else keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them keep it'],
+    says: ['another client keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them manage it'],
   },
   {
     input: 'a certificate Secret that somebody else made',
@@ -189,7 +189,7 @@ const rows: readonly Row[] = [
     input: 'a given certificate that cannot be read',
     attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY),
     code: 'BOWLINE_WEBHOOK_CERTIFICATE',
-    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'put a PEM certificate and its key there'],
+    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'provide a PEM certificate and its key'],
   },
   {
     input: 'a request that nothing declares',

@@ -23,7 +23,7 @@ interface Watcher {
   readonly push: (line: object | undefined) => void;
 }
 
-/** Request is a request as a test judges it. */
+/** SeenRequest is a request as recorded for assertions. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -31,12 +31,12 @@ export interface SeenRequest {
 }
 
 /**
- * SmallApiServer is just enough of an API server for the runtime's own tests: objects of any kind, optimistic locking,
+ * SmallApiServer implements the part of an API server that the runtime's own tests need: objects of any kind, optimistic locking,
  * WatchList with label selectors. It has no schema, no admission and no history.
  */
 export class SmallApiServer {
   readonly requests: SeenRequest[] = [];
-  /** Answers a request with a failure instead: give its status. */
+  /** Returns a status to fail a request with. */
   refuse: (request: SeenRequest) => number | undefined = () => undefined;
   readonly #served = new Map<string, Resource>();
   readonly #objects = new Map<string, Stored>();
@@ -50,12 +50,12 @@ export class SmallApiServer {
     for (const kind of [ConfigMap, Lease, Namespace, Secret]) this.serve(kind);
   }
 
-  /** serve makes the server know a kind; any other is not found. */
+  /** serve registers a kind; any other kind is not found. */
   serve(kind: Resource): void {
     this.#served.set(kind.plural, kind);
   }
 
-  /** transport is how one user reaches the server. */
+  /** transport returns the transport of one user. */
   transport(user = 'admin'): Transport {
     const close = (): Promise<void> => Promise.resolve();
     return {
@@ -66,18 +66,18 @@ export class SmallApiServer {
     };
   }
 
-  /** put stores an object as somebody else would, whatever is there. */
+  /** put stores an object as another client would, replacing any existing one. */
   put<T extends KubernetesObject>(kind: Resource<T>, object: T): KubernetesObject {
     const existing = this.#objects.get(idOf(kind.plural, object.metadata?.namespace, object.metadata?.name));
     return this.#store(kind.plural, object as KubernetesObject as Stored, existing);
   }
 
-  /** get is what is stored. */
+  /** get returns a stored object. */
   get<T extends KubernetesObject>(kind: Resource<T>, key: ObjectKey): T | undefined {
     return this.#objects.get(idOf(kind.plural, key.namespace, key.name)) as T | undefined;
   }
 
-  /** remove deletes an object as somebody else would. */
+  /** remove deletes an object as another client would. */
   remove(kind: Resource, key: ObjectKey): void {
     const id = idOf(kind.plural, key.namespace, key.name);
     const existing = this.#objects.get(id);
@@ -90,13 +90,13 @@ export class SmallApiServer {
     this.#tell(kind.plural, 'DELETED', last, existing);
   }
 
-  /** drop ends every watch, as a server that restarts does. */
+  /** drop ends every watch, like a restarting server. */
   drop(): void {
     for (const watcher of this.#watchers) watcher.push(undefined);
     this.#watchers.clear();
   }
 
-  /** writes are the requests that change something, Leases apart. */
+  /** writes returns the requests that change something, except Leases. */
   writes(): string[] {
     return this.requests
       .filter(({ method, path }) => method !== 'GET' && !path.includes('/leases'))

@@ -1,21 +1,21 @@
 import type { Source } from '../controller/sources.ts';
 
 /**
- * OWN_WEBHOOKS is the field selector of a source that is the operator's own ValidatingWebhookConfiguration or
- * MutatingWebhookConfiguration, whatever it is called where the operator runs. The right to read it is by name, so that a
- * manager that is limited to namespaces can have it too.
+ * OWN_WEBHOOKS is a field selector for a source that selects the operator's own ValidatingWebhookConfiguration or
+ * MutatingWebhookConfiguration, whatever its name is where the operator runs. The permission to read it is granted by name, so
+ * that a manager restricted to namespaces can have it too.
  *
  * @example
  * controller(Page).watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] });
  */
 export const OWN_WEBHOOKS = 'metadata.name=(own)';
 
-/** configurationNameOf is what an operator's webhook configurations are called. */
+/** configurationNameOf returns the name of an operator's webhook configurations. */
 export function configurationNameOf(operator: string, given: string | undefined): string {
   return given ?? `bowline-${operator}`;
 }
 
-/** withOwnWebhooks is a controller, or a webhook, that sees the configuration of that name where it declares OWN_WEBHOOKS. */
+/** withOwnWebhooks returns a copy of a controller or webhook in which OWN_WEBHOOKS selects the configuration of that name. */
 export function withOwnWebhooks<D extends { readonly sources: readonly Source[] }>(
   declared: D,
   configurationName: string,
