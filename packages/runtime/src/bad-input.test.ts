@@ -46,10 +46,10 @@ const pages = () => {
 const request = (body: string, headers = {}): IncomingMessage =>
   Object.assign(Readable.from([Buffer.from(body)]), { headers }) as unknown as IncomingMessage;
 
-const bodyOf = (from: IncomingMessage, mostBytes: number): Promise<string> => {
+const bodyOf = (from: IncomingMessage, maxBytes: number): Promise<string> => {
   const wire = new VirtualClock();
   const scope = new RequestScope({ signal: undefined, wire, timeoutMs: 1, onTimeout: () => new Error('late') });
-  return readBody(from, { mostBytes, timeoutMs: 1, scope, share: new BodyBudget(mostBytes).begin(from), wire });
+  return readBody(from, { maxBytes, timeoutMs: 1, scope, share: new BodyBudget(mostBytes).begin(from), wire });
 };
 
 /** The problem of a replica in a world with a Secret of somebody else's, or with somebody who changes it again and again. */
