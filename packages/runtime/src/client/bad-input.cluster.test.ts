@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
     code: 'BOWLINE_API_FORBIDDEN',
     names: [
       /cannot list resource "configmaps"/,
-      'allow this identity the verb list on configmaps of the core API group in the whole cluster',
+      'grant this identity the verb list on configmaps of the core API group in the whole cluster',
     ],
   },
   {

@@ -120,7 +120,7 @@ const rows: readonly Row[] = [
     code: 'BOWLINE_API_FORBIDDEN',
     names: [
       'User "joe" cannot list resource "configmaps"',
-      'allow this identity the verb list on configmaps of the core API group in the whole cluster',
+      'grant this identity the verb list on configmaps of the core API group in the whole cluster',
     ],
   },
   {

@@ -459,7 +459,7 @@ describe('Manager', () => {
 
   it.each([
     [[], /no operators/],
-    [[writer('x'), writer('x')], /two operators are called "x"/],
+    [[writer('x'), writer('x')], /two operators are named "x"/],
   ])('rejects operators that cannot run together', (operators, text) => {
     expect(() => new Manager({ operators, clientFor: () => Promise.reject(new Error('unused')) })).toThrow(text);
   });

@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]';
 const MAX_DEPTH = 5;
 const MAX_LIST = 50;
 const MAX_STRING = 8_192;
-const LONGEST_CAUSE_CHAIN = 5;
+const MAX_CAUSE_CHAIN = 5;
 
 /** Field names whose values are secrets, in any case and with any separators. `secretName` is not one. */
 const SECRET_NAME =
@@ -48,7 +48,7 @@ function plain(value: unknown, depth: number): unknown {
       return value;
   }
   if (value === null) return null;
-  if (value instanceof Error) return plainError(value, depth, LONGEST_CAUSE_CHAIN);
+  if (value instanceof Error) return plainError(value, depth, MAX_CAUSE_CHAIN);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
   if (depth >= MAX_DEPTH) return '(too deep)';
@@ -97,6 +97,6 @@ function plainError(error: Error, depth: number, left: number): Record<string, u
 
 function plainErrors(errors: readonly unknown[], depth: number, left: number): unknown[] {
   return errors
-    .slice(0, LONGEST_CAUSE_CHAIN)
+    .slice(0, MAX_CAUSE_CHAIN)
     .map((item) => (item instanceof Error ? plainError(item, depth, left - 1) : plain(item, depth + 1)));
 }
