@@ -49,7 +49,7 @@ const request = (body: string, headers = {}): IncomingMessage =>
 const bodyOf = (from: IncomingMessage, maxBytes: number): Promise<string> => {
   const wire = new VirtualClock();
   const scope = new RequestScope({ signal: undefined, wire, timeoutMs: 1, onTimeout: () => new Error('late') });
-  return readBody(from, { maxBytes, timeoutMs: 1, scope, share: new BodyBudget(mostBytes).begin(from), wire });
+  return readBody(from, { maxBytes, timeoutMs: 1, scope, share: new BodyBudget(maxBytes).begin(from), wire });
 };
 
 /** The problem of a replica in a world with a Secret of somebody else's, or with somebody who changes it again and again. */
