@@ -84,7 +84,7 @@ const FIELDS: Readonly<Record<PodBehaviour['do'], Readonly<Record<string, FieldT
 };
 
 const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, string]>> = {
-  text: [(value) => typeof value === 'string', 'a text'],
+  text: [(value) => typeof value === 'string', 'a string'],
   count: [
     // The API server stores them in 32 bits and would reject the whole status.
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31,
