@@ -14,7 +14,7 @@ export interface ServiceRunnerOptions {
 /** A service that has run this long counts as healthy: its next failure restarts the backoff. */
 const HEALTHY_AFTER_MS = 120_000;
 const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 /**
  * runService keeps a service running until the signal is aborted, and resolves when it has ended. A failure does not affect
@@ -40,7 +40,7 @@ export async function runService(signal: AbortSignal, options: ServiceRunnerOpti
       const retryInMs = between(random, delayMs / 2, delayMs);
       log.error('service failed, restarting it', { error, retryInMs });
       await clock.sleep(retryInMs, signal).catch(() => undefined);
-      delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2);
+      delayMs = Math.min(MAX_DELAY_MS, delayMs * 2);
     }
   }
 }
