@@ -40,7 +40,7 @@ export async function controllerRuntimePeer(log: (line: string) => void): Promis
   }
 }
 
-/** clientNodePeer installs the npm peer once for its lock file and keeps it outside the work tree. */
+/** clientNodePeer installs the npm peer once per lock file and keeps it outside the work tree. */
 export async function clientNodePeer(log: (line: string) => void): Promise<Peer> {
   const source = join(peersFolder, 'client-node');
   try {
@@ -57,7 +57,7 @@ export async function clientNodePeer(log: (line: string) => void): Promise<Peer>
   }
 }
 
-/** cached makes a folder once; it appears whole or not at all, also when two runs make it at the same time. */
+/** cached creates a folder once and atomically, even if two runs create it at the same time. */
 async function cached(name: string, key: string, make: (work: string) => Promise<void>): Promise<string> {
   const parent = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline/bench', name);
   const folder = join(parent, key);
