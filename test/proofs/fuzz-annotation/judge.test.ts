@@ -41,7 +41,7 @@ describe('the judge', () => {
   test('detects data that a fitting secret does not produce', () => {
     const { request } = read(TEXT);
     expect(dataFor(seededRandom(1), { ...request, keys: [{ target: '..x', source: 'a' }] }).problem).toMatch(
-      /is refused/,
+      /is rejected/,
     );
   });
 
