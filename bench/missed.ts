@@ -11,7 +11,7 @@ const firstSecrets =
 const promoted =
   'of the peak about 25 MB are live on the heap, code included, and 56 MB are Node itself and outside of it; the rest is garbage in the old generation, which V8 collects when that has doubled, and which falls with the number of Secrets that are worked on at a time';
 
-/** Every way in which a fan-out is judged has the same reasons. */
+/** All targets of a fan-out have the same reasons. */
 function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     ['create', 'update'].flatMap((phase) =>
@@ -24,8 +24,8 @@ function fanOut(name: string, rivals: readonly string[]): Readonly<Record<string
 }
 
 /**
- * reasons says, per target, what a profile showed to cost too much; printed only where the target was missed. An entry is
- * removed when its cause is.
+ * reasons holds, per target, the cost that a profile showed; printed only if the target was missed. An entry is removed when its
+ * cause is fixed.
  */
 const reasons: Readonly<Record<string, string>> = {
   'cold-sync-time': 'each network chunk of about 4 kB costs one turn of two async generators',
@@ -37,7 +37,7 @@ const reasons: Readonly<Record<string, string>> = {
   ...fanOut('sync', ['raw', 'go']),
 };
 
-/** whyMissed is the known reason why this target is missed. */
+/** whyMissed returns the known reason why this target is missed. */
 export function whyMissed(target: string): string | undefined {
   return reasons[target];
 }

@@ -38,7 +38,7 @@ const result: BenchResult = {
   ],
 };
 
-test('shows value, peer value, ratio, target and verdict of each target in one row', () => {
+test('prints value, peer value, ratio, target and result of each target in one row', () => {
   expect(renderPage([result]).split('\n')).toEqual(
     expect.arrayContaining([
       '| cold sync | Bowline | 1,300 ms | bare \\| loop | 1,000 ms | 1.3x | at most 1.3x | yes |',
@@ -49,7 +49,7 @@ test('shows value, peer value, ratio, target and verdict of each target in one r
   );
 });
 
-test('says where, how and with what it was measured', () => {
+test('describes the environment and the command of the measurement', () => {
   const page = renderPage([result]);
   for (const text of [
     'npm run bench -- sample',
@@ -63,24 +63,24 @@ test('says where, how and with what it was measured', () => {
   }
 });
 
-test('gives the reason of each missed target and of no other', () => {
+test('prints the reason of missed targets only', () => {
   const reasons = renderPage([result])
     .split('\n')
     .filter((line) => line.includes('missed, because'));
   expect(reasons).toEqual(['- cold sync: missed, because copying costs.']);
 });
 
-test('shows every subject with its extremes, also those left out', () => {
+test('prints every subject with its extremes, including omitted ones', () => {
   const page = renderPage([result]);
   expect(page).toContain('| cold sync | Bowline | 1,300 ms | 1,200 ms | 1,400 ms | 3 |');
   expect(page).toContain('| cold sync | Go program | left out: no Go |  |  |  |');
 });
 
-test('says so when nothing has been measured', () => {
+test('reports when nothing has been measured', () => {
   expect(renderPage([])).toContain('Nothing has been measured yet.');
 });
 
-test('describes the verdicts on a terminal', () => {
+test('describes the results on a terminal', () => {
   const lines = describeResult(result);
   expect(lines[0]).toBe('cold sync');
   expect(lines).toContain('  1.3x against bare | loop, target at most 1.3x: yes');

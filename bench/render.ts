@@ -1,6 +1,6 @@
 import type { BenchResult, Measure, SubjectResult, TargetResult, Unit } from './result.ts';
 
-/** renderPage makes the Markdown page of the kept results. */
+/** renderPage renders the Markdown page of the kept results. */
 export function renderPage(results: readonly BenchResult[]): string {
   const head = [
     '<!-- Written by `npm run bench -- SUITE` from bench/results; do not edit. -->',
@@ -50,9 +50,9 @@ function targetRow(measure: Measure, target: TargetResult): string[] {
   return [
     measure.title,
     find(measure, target.subject)?.label ?? target.subject,
-    shownValue(find(measure, target.subject), measure.unit),
+    displayedValue(find(measure, target.subject), measure.unit),
     against?.label ?? '',
-    against === undefined ? '' : shownValue(against, measure.unit),
+    against === undefined ? '' : displayedValue(against, measure.unit),
     target.against === undefined || target.value === undefined ? '' : compared(target, target.value, measure.unit),
     `${target.bound} ${compared(target, target.limit, measure.unit)}`,
     target.reached === undefined ? 'not measured' : target.reached ? 'yes' : '**no**',
@@ -83,7 +83,7 @@ function subjectRow(measure: Measure, subject: SubjectResult): string[] {
   ];
 }
 
-/** describeResult gives one terminal line per measured subject and one per target. */
+/** describeResult returns one terminal line per measured subject and one per target. */
 export function describeResult(result: BenchResult): string[] {
   const lines: string[] = [];
   for (const measure of result.measures) {
@@ -91,11 +91,11 @@ export function describeResult(result: BenchResult): string[] {
     for (const subject of measure.subjects) {
       const extent =
         'leftOut' in subject ? '' : `  (${format(subject.min, measure.unit)} to ${format(subject.max, measure.unit)})`;
-      lines.push(`  ${subject.label.padEnd(46)} ${shownValue(subject, measure.unit).padStart(14)}${extent}`);
+      lines.push(`  ${subject.label.padEnd(46)} ${displayedValue(subject, measure.unit).padStart(14)}${extent}`);
     }
     for (const target of measure.targets) {
-      const [, , , peer, , shown, wanted, reached] = targetRow(measure, target);
-      const what = peer === '' ? 'target' : `${shown || 'compared'} against ${peer}, target`;
+      const [, , , peer, , displayed, wanted, reached] = targetRow(measure, target);
+      const what = peer === '' ? 'target' : `${displayed || 'compared'} against ${peer}, target`;
       lines.push(`  ${what} ${wanted}: ${(reached ?? '').replaceAll('*', '')}`);
     }
   }
@@ -106,12 +106,12 @@ function find(measure: Measure, id: string): SubjectResult | undefined {
   return measure.subjects.find((subject) => subject.id === id);
 }
 
-function shownValue(subject: SubjectResult | undefined, unit: Unit): string {
+function displayedValue(subject: SubjectResult | undefined, unit: Unit): string {
   if (subject === undefined) return '';
   return 'leftOut' in subject ? `left out: ${subject.leftOut}` : format(subject.median, unit);
 }
 
-/** compared shows a number in the terms of its target: a ratio, a difference, or a plain value. */
+/** compared formats a number in the terms of its target: a ratio, a difference, or a plain value. */
 function compared(target: TargetResult, value: number, unit: Unit): string {
   if (target.against === undefined) return format(value, unit);
   return target.by === 'difference' ? `${value < 0 ? '' : '+'}${format(value, unit)}` : `${Number(value.toFixed(3))}x`;

@@ -7,7 +7,7 @@ const subjects: readonly SubjectResult[] = [
   { id: 'peer', label: 'a Go program', leftOut: 'no Go' },
 ];
 
-test('keeps every sample beside the median and the extremes', () => {
+test('keeps every sample in addition to the median and the extremes', () => {
   expect(measured('a', 'A', [1.23456, 3, 2])).toEqual({
     id: 'a',
     label: 'A',
@@ -29,19 +29,19 @@ test.each([
   expect(judge(target, subjects)).toEqual({ ...target, value, reached });
 });
 
-test('judges what the subject is above another one', () => {
+test('checks the difference of a subject to another one', () => {
   const target = { id: 't', subject: 'ours', against: 'bare', by: 'difference', bound: 'at most' } as const;
   expect(judge({ ...target, limit: 30 }, subjects)).toMatchObject({ value: 30, reached: true });
   expect(judge({ ...target, limit: 29 }, subjects)).toMatchObject({ value: 30, reached: false });
 });
 
-test('gives the reason only when the target was missed', () => {
+test('returns the reason only if the target was missed', () => {
   const target = { id: 't', subject: 'ours', against: 'bare', bound: 'at most', limit: 1.3 } as const;
   expect(judge(target, subjects, 'decoding costs')).not.toHaveProperty('because');
   expect(judge({ ...target, limit: 1 }, subjects, 'decoding costs').because).toBe('decoding costs');
 });
 
-test('claims nothing when the peer was left out', () => {
+test('has no result if the peer was omitted', () => {
   const target = { id: 't', subject: 'ours', against: 'peer', bound: 'at most', limit: 1 } as const;
   expect(judge(target, subjects, 'whatever')).toEqual(target);
 });

@@ -1,8 +1,8 @@
 import { type Summary, summarize } from './statistics.ts';
 
-/** BenchResult is what a suite measured, as kept in `bench/results`. Numbers are comparable within one result only. */
+/** BenchResult is the result of a suite, as kept in `bench/results`. Numbers are comparable only within one result. */
 export interface BenchResult {
-  /** The shape's version; raised when a field changes its meaning. */
+  /** The version of the format; increased when a field changes its meaning. */
   readonly format: 1;
   readonly suite: string;
   readonly title: string;
@@ -10,26 +10,26 @@ export interface BenchResult {
   readonly date: string;
   readonly command: string;
   readonly machine: Machine;
-  /** What a reader must know to judge the numbers. */
+  /** Notes needed to interpret the numbers. */
   readonly notes: readonly string[];
   readonly measures: readonly Measure[];
 }
 
-/** Machine is where the run took place: nothing that names it. */
+/** Machine describes the machine of the run without identifying it. */
 export interface Machine {
   readonly cores: number;
   readonly memoryGb: number;
   readonly platform: string;
-  /** The load average of the minute before the run: above about 0.5 something else was running, and times are worth little. */
+  /** The load average of the minute before the run: above about 0.5 other programs were running, and times are unreliable. */
   readonly loadBefore: number;
   /** Versions by name: `node`, `kubernetes`, the peers. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Unit says what a measure's numbers are. */
+/** Unit is the unit of a measure's numbers. */
 export type Unit = 'ms' | 'µs' | 'MB' | 'kB' | 'events/s' | 'writes/s' | 'requests';
 
-/** Measure is one question, the subjects that were asked it, and what was to be reached. */
+/** Measure is one measurement, its subjects and targets. */
 export interface Measure {
   readonly id: string;
   readonly title: string;
@@ -38,10 +38,10 @@ export interface Measure {
   readonly targets: readonly TargetResult[];
 }
 
-/** SubjectResult is one subject's answer, or why there is none. */
+/** SubjectResult is the result of one subject, or why there is none. */
 export type SubjectResult = MeasuredSubject | LeftOutSubject;
 
-/** MeasuredSubject carries every round's value. */
+/** MeasuredSubject holds the value of every round. */
 export interface MeasuredSubject extends Summary {
   readonly id: string;
   readonly label: string;
@@ -56,14 +56,14 @@ export interface LeftOutSubject {
 }
 
 /**
- * Target is what a measure is to reach: a limit on the subject's median, on its ratio to another subject's, or on what it
- * is above another subject's.
+ * Target is the target of a measure: a limit on the subject's median, on its ratio to another subject's, or on its difference to
+ * another subject's.
  */
 export interface Target {
   readonly id: string;
-  /** The subject that is judged. */
+  /** The subject to check. */
   readonly subject: string;
-  /** The subject it is compared with. Defaults to none: the limit is in the measure's unit. */
+  /** The subject to compare with. Defaults to none: the limit is in the measure's unit. */
   readonly against?: string;
   /** How the two are compared. Defaults to `ratio`. */
   readonly by?: 'ratio' | 'difference';
@@ -71,15 +71,15 @@ export interface Target {
   readonly limit: number;
 }
 
-/** TargetResult is a target and what came of it. `reached` is absent when a side of the comparison was left out. */
+/** TargetResult is a target and its result. `reached` is absent if a side of the comparison was omitted. */
 export interface TargetResult extends Target {
   readonly value?: number;
   readonly reached?: boolean;
-  /** Why a target was missed, as far as a profile could tell. */
+  /** Why a target was missed, as far as a profile shows. */
   readonly because?: string;
 }
 
-/** measured rounds the samples to a thousandth, which is finer than any of them repeats, and summarizes them. */
+/** measured rounds the samples to a thousandth, which is finer than their repeatability, and summarizes them. */
 export function measured(id: string, label: string, samples: readonly number[]): MeasuredSubject {
   const kept = samples.map(thousandth);
   const { rounds, median, min, max } = summarize(kept);

@@ -13,7 +13,7 @@ test.each([
   expect(percentile(samples, fraction)).toBe(value);
 });
 
-test('refuses a percentile of nothing', () => {
+test('rejects a percentile of no samples', () => {
   expect(() => percentile([], 0.5)).toThrow(RangeError);
 });
 

@@ -6,7 +6,7 @@ export interface Summary {
   readonly max: number;
 }
 
-/** percentile is the value below which `fraction` (0 to 1) of the samples lie, interpolated between neighbours. */
+/** percentile returns the value below which `fraction` (0 to 1) of the samples lie, interpolated between neighbours. */
 export function percentile(samples: readonly number[], fraction: number): number {
   if (samples.length === 0) throw new RangeError('a percentile of no samples does not exist');
   const sorted = [...samples].sort((a, b) => a - b);
@@ -17,7 +17,7 @@ export function percentile(samples: readonly number[], fraction: number): number
   return lower + (upper - lower) * (position - below);
 }
 
-/** summarize gives what a reader needs of the samples; a median, because one disturbed round must not decide. */
+/** summarize summarizes samples; it uses the median because one disturbed round must not decide. */
 export function summarize(samples: readonly number[]): Summary {
   return {
     rounds: samples.length,
@@ -27,7 +27,7 @@ export function summarize(samples: readonly number[]): Summary {
   };
 }
 
-/** rotate starts the list at `offset`, so that over the rounds no subject always runs first. */
+/** rotate starts the list at `offset`, so that no subject always runs first. */
 export function rotate<T>(items: readonly T[], offset: number): readonly T[] {
   if (items.length === 0) return items;
   const start = offset % items.length;

@@ -1,4 +1,4 @@
-// Bundles the command line: one file for what every command needs, and a chunk for whatever only some do.
+// Bundles the command line: one file for what every command needs, and chunks for what only some need.
 // Plain JavaScript, because the build runs before anything else has been built.
 import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 /**
- * bundle writes `bowline.js` and its chunks to a folder, and removes what earlier builds left there: the names of chunks change with
+ * bundle writes `bowline.js` and its chunks to a folder, and removes the files of earlier builds: the names of chunks change with
  * their content.
  *
  * @param {{ readonly entry: string; readonly folder: string }} options the entry is relative to the repository
@@ -22,13 +22,13 @@ export async function bundle({ entry, folder }) {
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
-    // What a command or an operator needs is a file of its own, loaded when it is used: nobody pays for the others.
+    // What a command or an operator needs is a separate file that is loaded on demand, so that other commands do not pay for it.
     splitting: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
     conditions: ['@bowline/source'],
-    // A chunk made of CommonJS has no named exports, so what is imported dynamically has to be the ES module.
+    // A chunk made from CommonJS has no named exports, so dynamic imports have to resolve to the ES module.
     mainFields: ['module', 'main'],
     alias: { yaml: './node_modules/yaml/browser/index.js' },
     sourcemap: true,
@@ -40,7 +40,7 @@ export async function bundle({ entry, folder }) {
     metafile: true,
     logLevel: 'warning',
   });
-  // Only now: a build that fails leaves the one before.
+  // Only now: a failed build leaves the previous one in place.
   const written = new Set(Object.keys(metafile.outputs).map((path) => resolve(root, path)));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

@@ -7,7 +7,7 @@ import { secondNode } from './second-node.ts';
 
 /** How long a proof may begin new cases. */
 const PROOF_SECONDS = 30;
-/** Every operator starts a control plane of its own, and has several deeds. */
+/** Every operator starts its own control plane and has several actions. */
 const MORE_SECONDS: Readonly<Record<string, number>> = { crash: 45 };
 
 /** Proofs with a list of cases that the time is too short for: each commit begins elsewhere in it, so that none is left out for ever. */

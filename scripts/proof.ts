@@ -2,38 +2,38 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './repository.ts';
 
-/** proofsFolder holds a folder with a proof.ts for each proof. */
+/** proofsFolder contains one folder with a proof.ts per proof. */
 export const proofsFolder = join(repositoryRoot, 'test/proofs');
 
-/** proofNames lists what can be proved. */
+/** proofNames returns the names of all proofs. */
 export function proofNames(): string[] {
   return readdirSync(proofsFolder)
     .filter((name) => existsSync(join(proofsFolder, name, 'proof.ts')))
     .sort();
 }
 
-/** ProofOptions says how much to check and where to begin. */
+/** ProofOptions configures how many cases to run and where to start. */
 export interface ProofOptions {
   /** How many cases to run. */
   readonly runs: number;
-  /** The first case's seed; case n uses seed + n. */
+  /** The seed of the first case; case n uses seed + n. */
   readonly seed: number;
   /** Stop starting new cases after this many seconds. Defaults to no limit. */
   readonly seconds?: number;
-  /** Where progress goes. */
+  /** Prints progress. */
   log(line: string): void;
-  /** Flags after the proof's own name that the runner does not know, for proofs with choices of their own. */
+  /** Flags that the runner does not know, for proofs with their own options. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
-/** ProofResult is what a proof found; it must be JSON. */
+/** ProofResult is the result of a proof; it must be JSON. */
 export interface ProofResult {
   readonly name: string;
-  /** Cases that really ran. */
+  /** The number of cases that were run. */
   readonly runs: number;
   readonly seed: number;
   readonly violations: readonly { readonly seed: number; readonly message: string }[];
-  /** What else was counted or measured. */
+  /** Additional counts and measurements. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
@@ -41,7 +41,7 @@ export interface ProofResult {
 export interface Proof {
   readonly name: string;
   readonly summary: string;
-  /** How many cases run when nobody says. */
+  /** The default number of cases. */
   readonly defaultRuns: number;
   run(options: ProofOptions): Promise<ProofResult>;
 }

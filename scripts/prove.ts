@@ -1,5 +1,5 @@
 // npm run prove -- NAME [--runs N] [--seed S] [--seconds T] [--keep]
-// Without NAME lists the proofs. Ends with one JSON line; exits 1 when a case was violated.
+// Without NAME it lists the proofs. The last line is JSON; exits with 1 when a case was violated.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** A proof's own flags are not known here, and parseArgs takes what follows such a flag for its value only behind a `=`. */
+/** parseArgs does not know a proof's own flags, and takes the argument after an unknown flag as its value only with a `=`. */
 function joined(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const isNamed = (flag = ''): boolean => /^--[^=]+$/.test(flag) && flag !== '--keep';

@@ -3,10 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The current LTS, tested besides the oldest Node that is supported. */
+/** The current LTS, tested in addition to the oldest supported Node. */
 const version = '24.21.0';
 
-/** secondNode is the program of the second supported Node version, taken from its npm package and cached outside the work tree. */
+/**
+ * secondNode returns the program of the second supported Node version, taken from its npm package and cached outside the work
+ * tree.
+ */
 export function secondNode(): { version: string; program: string } {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline', 'node');
   const folder = join(cache, version);

@@ -4,11 +4,11 @@ import { repositoryRoot } from './repository.ts';
 /** Step is one named part of a longer command. */
 export interface Step {
   readonly name: string;
-  /** run answers undefined when all is well, else the text to show. */
+  /** run resolves to undefined on success, otherwise to the text to print. */
   run(): Promise<string | undefined>;
 }
 
-/** command is a step that runs a program and shows its output only when it fails. */
+/** command returns a step that runs a program and prints its output only if it fails. */
 export function command(name: string, program: string, args: readonly string[]): Step {
   return {
     name,
@@ -28,7 +28,7 @@ export function command(name: string, program: string, args: readonly string[]):
   };
 }
 
-/** runSteps runs every step, one after the other, even after a failure, and answers how many failed. */
+/** runSteps runs every step, one after the other, even after a failure, and returns how many failed. */
 export async function runSteps(steps: readonly Step[]): Promise<number> {
   let failed = 0;
   for (const step of steps) {

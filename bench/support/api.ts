@@ -7,7 +7,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Api is a plain client for setting the scene; what it does is never measured. */
+/** Api is a plain client for preparing a scene; it is never measured. */
 export class Api implements AsyncDisposable {
   readonly #connection: Connection;
   #session: ClientHttp2Session;
@@ -26,14 +26,14 @@ export class Api implements AsyncDisposable {
     return session;
   }
 
-  /** request sends one request and reads the whole answer. */
+  /** request sends one request and reads the whole response. */
   request(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
         reject(this.#failure);
         return;
       }
-      // The API server ends sessions that nobody has used for 90 s.
+      // The API server closes sessions that were idle for 90 s.
       if (this.#session.closed) this.#session = this.#open();
       const stream = this.#session.request({
         ':method': method,
@@ -54,7 +54,7 @@ export class Api implements AsyncDisposable {
     });
   }
 
-  /** ok is `request` that refuses every status other than 2xx and those named. */
+  /** ok is `request` that rejects every status other than 2xx and those listed. */
   async ok(
     method: string,
     path: string,
@@ -75,7 +75,7 @@ export class Api implements AsyncDisposable {
   }
 }
 
-/** inParallel runs the work over all items, so many at a time. The API server's write rate is flat from about 16. */
+/** inParallel runs the work over all items with limited concurrency. The API server's write rate is flat from about 16. */
 export async function inParallel<T>(
   items: Iterable<T>,
   limit: number,

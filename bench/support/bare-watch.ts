@@ -1,6 +1,6 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 
-/** BareObject is what the bare loops need of an object. */
+/** BareObject is the part of an object that the bare loops need. */
 export interface BareObject {
   metadata: {
     name: string;
@@ -18,14 +18,14 @@ export interface BareEvent {
   object: BareObject;
 }
 
-/** watchListPath asks for the current state and then for the changes, on one stream. */
+/** watchListPath returns the path that streams the current state and then the changes. */
 export function watchListPath(collection: string): string {
   return `${collection}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 }
 
 /**
- * bareWatch is the least that a Node program can do to follow a watch: split lines, parse, drop managedFields, hand over.
- * It is the raw limit the runtime is measured against. `onEvent` also gets the time at which the line's chunk arrived.
+ * bareWatch is the minimum a Node program can do to follow a watch: split lines, parse, drop managedFields, deliver. It is the
+ * raw limit the runtime is compared with. `onEvent` also gets the time at which the line's chunk arrived.
  */
 export function bareWatch(
   session: ClientHttp2Session,
@@ -50,12 +50,12 @@ export function bareWatch(
   return stream;
 }
 
-/** endsSnapshot tells the bookmark that ends the initial events. */
+/** endsSnapshot returns whether an event is the bookmark that ends the initial events. */
 export function endsSnapshot(event: BareEvent): boolean {
   return event.type === 'BOOKMARK' && event.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
-/** bareKey is the key of the bare loops' maps. */
+/** bareKey returns the key of the bare loops' maps. */
 export function bareKey(object: BareObject): string {
   return `${object.metadata.namespace}/${object.metadata.name}`;
 }

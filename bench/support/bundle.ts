@@ -4,9 +4,9 @@ import { build } from 'esbuild';
 import type { Command } from './subject-process.ts';
 
 /**
- * bundleSubjects bundles the measured programs the way the product's CLI is bundled: from source, what is imported on
- * demand in files of its own, without loader hooks, whose memory would be counted as ours. Each is a bundle of its own: in
- * one for all, a program would load what only another one needs. Answers the command of each by its file's name.
+ * bundleSubjects bundles the measured programs like the product's CLI: from source, with dynamic imports in separate files, and
+ * without loader hooks, whose memory would be counted as ours. Each program is a separate bundle, so that none loads what only
+ * another one needs. Returns the command of each by its file's name.
  */
 export async function bundleSubjects(sources: readonly URL[], folder: string): Promise<(name: string) => Command> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,7 +28,7 @@ async function bundleOne(root: string, source: URL, outdir: string): Promise<voi
     target: 'node20',
     format: 'esm',
     conditions: ['@bowline/source'],
-    // A chunk made of CommonJS has no named exports, so what is imported dynamically has to be the ES module.
+    // A chunk made from CommonJS has no named exports, so dynamic imports have to resolve to the ES module.
     mainFields: ['module', 'main'],
     alias: { yaml: './node_modules/yaml/browser/index.js' },
     // Bundled CommonJS dependencies call require for Node's own modules.

@@ -1,18 +1,18 @@
 import { type ControlPlane, type KubeconfigDocument, startControlPlane } from '@bowline/control-plane';
 import { type Connection, connectionOf } from './connection.ts';
 
-/** BenchCluster is a real control plane of this run alone. */
+/** BenchCluster is a real control plane for this run only. */
 export interface BenchCluster extends AsyncDisposable {
   /** The server's version, without the leading v. */
   readonly version: string;
   /** The administrator's kubeconfig. */
   readonly kubeconfig: KubeconfigDocument;
-  /** kubeconfigFor answers that of somebody else. */
+  /** kubeconfigFor returns the kubeconfig of another identity. */
   kubeconfigFor: ControlPlane['kubeconfig'];
   readonly connection: Connection;
   /** How long its start took, from the first process to the last controller. */
   readonly startMs: number;
-  /** serverPids are the processes that answer requests: etcd and the API server. */
+  /** The processes that serve requests: etcd and the API server. */
   readonly serverPids: readonly number[];
 }
 

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { sampleConfigMap } from './config-maps.ts';
 
-test('makes the same object for the same index', () => {
+test('returns the same object for the same index', () => {
   expect(sampleConfigMap(7, 'a')).toEqual(sampleConfigMap(7, 'a'));
 });
 
-test('makes objects that share no content', () => {
+test('returns objects that share no content', () => {
   const contents = Array.from({ length: 500 }, (_, index) => sampleConfigMap(index, 'a').data['application.yaml']);
   expect(new Set(contents).size).toBe(500);
 });
 
-test('makes objects of the stated size: 1.3 kB with what the server adds', () => {
+test('returns objects of the stated size: 1.3 kB with what the server adds', () => {
   const added = JSON.stringify({ uid: 'x'.repeat(36), resourceVersion: '12345', creationTimestamp: 'x'.repeat(20) });
   const sizes = Array.from(
     { length: 100 },

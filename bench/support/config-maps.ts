@@ -3,7 +3,7 @@ import { type Api, inParallel } from './api.ts';
 
 const writesInFlight = 24;
 
-/** SampleConfigMap is one of the objects that the caches are filled with. */
+/** SampleConfigMap is one of the objects that fill the caches. */
 export interface SampleConfigMap {
   readonly apiVersion: 'v1';
   readonly kind: 'ConfigMap';
@@ -17,8 +17,8 @@ export interface SampleConfigMap {
 }
 
 /**
- * sampleConfigMap makes the object with this index: about 1.3 kB as the server sends it without its managedFields, several
- * keys, and contents that no two objects share, so that neither side can win by keeping equal strings once.
+ * sampleConfigMap returns the object with this index: about 1.3 kB as sent by the server without managedFields, with several
+ * keys, and with contents that no two objects share, so that neither side benefits from deduplicating strings.
  */
 export function sampleConfigMap(index: number, namespace: string): SampleConfigMap {
   const word = words(index);
@@ -44,14 +44,14 @@ export function sampleConfigMap(index: number, namespace: string): SampleConfigM
   };
 }
 
-/** words gives words of eight letters by a fixed seed, so that every run has the same objects. */
+/** words returns words of eight letters from a fixed seed, so that every run has the same objects. */
 function words(seed: number): () => string {
   const random = seededRandom(seed);
   const letter = (): string => String.fromCharCode(97 + integerBelow(random, 26));
   return () => Array.from({ length: 8 }, letter).join('');
 }
 
-/** createNamespaces makes the namespaces, or accepts those that are there. */
+/** createNamespaces creates the namespaces unless they exist. */
 export async function createNamespaces(api: Api, names: readonly string[]): Promise<void> {
   await inParallel(names, writesInFlight, async (name) => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
@@ -59,7 +59,7 @@ export async function createNamespaces(api: Api, names: readonly string[]): Prom
   });
 }
 
-/** createConfigMaps makes `count` objects, spread over the namespaces, or accepts those that are there. */
+/** createConfigMaps creates `count` objects, spread over the namespaces, unless they exist. */
 export async function createConfigMaps(api: Api, count: number, namespaces: readonly string[]): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index);
   await inParallel(indexes, writesInFlight, async (index) => {

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { KubeconfigDocument } from '@bowline/control-plane';
 
-/** Connection is where a subject finds the API server and who it is there: plain PEM, so that a bare loop parses no YAML. */
+/** Connection holds the address and the credentials of a subject, as plain PEM, so that a bare loop need not parse YAML. */
 export interface Connection {
   /** `https://127.0.0.1:PORT`. */
   readonly server: string;
@@ -10,7 +10,7 @@ export interface Connection {
   readonly key: string;
 }
 
-/** connectionOf is what a kubeconfig with a client certificate says. */
+/** connectionOf converts a kubeconfig with a client certificate. */
 export function connectionOf({ clusters, users }: KubeconfigDocument): Connection {
   const { user } = users[0];
   if (!('client-certificate-data' in user)) throw new TypeError('the administrator has no client certificate');
@@ -26,7 +26,7 @@ function text(base64: string): string {
   return Buffer.from(base64, 'base64').toString();
 }
 
-/** openSession connects one bare HTTP/2 session, with flow-control windows wide enough that they are not what is measured. */
+/** openSession opens one bare HTTP/2 session, with flow-control windows large enough not to affect the measurement. */
 export function openSession(connection: Connection): ClientHttp2Session {
   const { server, ca, cert, key } = connection;
   const session = connect(server, { ca, cert, key, settings: { initialWindowSize: streamWindowBytes } });

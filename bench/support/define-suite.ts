@@ -13,22 +13,22 @@ export interface Step<S> {
   run(scene: S): Promise<readonly Measure[]>;
 }
 
-/** SuiteOptions describes a suite of steps that share one scene. */
+/** SuiteOptions configures a suite of steps that share one scene. */
 export interface SuiteOptions<S extends OpenedScene, P> {
   readonly name: string;
   readonly title: string;
-  /** How much a run measures: whole, or with `--quick`. */
+  /** How much a run measures: in full, or with `--quick`. */
   readonly plans: { readonly full: P; readonly quick: P };
-  /** The measurements in their order. */
+  /** The measurements in order. */
   readonly steps: readonly Step<S>[];
   open(plan: P, log: (line: string) => void): Promise<S>;
-  /** The peers by name, as far as they could be had. */
+  /** The peers by name, as far as they are available. */
   peers(scene: S): Readonly<Record<string, Peer>>;
-  /** What a reader must know to judge the numbers. */
+  /** Notes needed to interpret the numbers. */
   notes(scene: S): readonly string[];
 }
 
-/** defineSuite makes a suite that knows `--quick` and `--only=STEP`, and is kept when it ran whole. */
+/** defineSuite returns a suite that supports `--quick` and `--only=STEP`, and is kept when it ran completely. */
 export function defineSuite<S extends OpenedScene, P>(options: SuiteOptions<S, P>): BenchSuite {
   const { name, title, plans, steps } = options;
   return {
@@ -66,7 +66,7 @@ export function defineSuite<S extends OpenedScene, P>(options: SuiteOptions<S, P
   };
 }
 
-/** readFlags answers the one step that was asked for, if any. */
+/** readFlags returns the requested step, if any. */
 function readFlags(flags: readonly string[], steps: readonly { readonly name: string }[]): string | undefined {
   const names = steps.map(({ name }) => name);
   const unknown = flags.find((flag) => flag !== '--quick' && !names.some((name) => flag === `--only=${name}`));

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import type { Machine } from '../result.ts';
 
-/** describeMachine tells what a reader needs to judge the numbers, and nothing that names the machine. */
+/** describeMachine returns what is needed to interpret the numbers, without identifying the machine. */
 export function describeMachine(versions: Readonly<Record<string, string>>, loadBefore: number): Machine {
   return {
     cores: availableParallelism(),
@@ -12,7 +12,7 @@ export function describeMachine(versions: Readonly<Record<string, string>>, load
   };
 }
 
-/** currentLoad is the load average of the last minute, to a tenth. */
+/** currentLoad returns the load average of the last minute, to a tenth. */
 export function currentLoad(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }

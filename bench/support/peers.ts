@@ -15,15 +15,15 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 import type { Command } from './subject-process.ts';
 
-/** Peer is a program to compare with, or why it cannot be run here. */
+/** Peer is a program to compare with, or why it cannot run here. */
 export type Peer = { readonly command: Command; readonly version: string } | { readonly leftOut: string };
 
 const peersFolder = fileURLToPath(new URL('../peers', import.meta.url));
 
-/** controllerRuntimePeer builds the Go peer once for its sources and keeps it outside the work tree. */
+/** controllerRuntimePeer builds the Go peer once per version of its sources and keeps it outside the work tree. */
 export async function controllerRuntimePeer(log: (line: string) => void): Promise<Peer> {
   const source = join(peersFolder, 'controller-runtime');
-  // Another toolchain, a workspace above or a changed go.mod would build something else than go.sum describes.
+  // Another toolchain, a go.work file or a changed go.mod would build something other than what go.sum describes.
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=readonly' };
   const go = await runProgram('go', ['env', 'GOVERSION'], { cwd: source, env }).catch(() => undefined);
   if (go === undefined) return { leftOut: 'no Go' };
@@ -40,7 +40,7 @@ export async function controllerRuntimePeer(log: (line: string) => void): Promis
   }
 }
 
-/** clientNodePeer installs the npm peer once for its lock file and keeps it outside the work tree. */
+/** clientNodePeer installs the npm peer once per lock file and keeps it outside the work tree. */
 export async function clientNodePeer(log: (line: string) => void): Promise<Peer> {
   const source = join(peersFolder, 'client-node');
   try {
@@ -57,7 +57,7 @@ export async function clientNodePeer(log: (line: string) => void): Promise<Peer>
   }
 }
 
-/** cached makes a folder once; it appears whole or not at all, also when two runs make it at the same time. */
+/** cached creates a folder once and atomically, even if two runs create it at the same time. */
 async function cached(name: string, key: string, make: (work: string) => Promise<void>): Promise<string> {
   const parent = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline/bench', name);
   const folder = join(parent, key);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asWritten } from './raw-writes.ts';
 
-test('keeps of a stored object what its writer wrote, and nothing of the server', () => {
+test('keeps only the fields that the writer wrote', () => {
   const written = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -20,12 +20,12 @@ test('keeps of a stored object what its writer wrote, and nothing of the server'
   expect(asWritten(JSON.stringify(stored))).toEqual(written);
 });
 
-test('keeps what a Secret is for', () => {
+test('keeps the type of a Secret', () => {
   const written = { apiVersion: 'v1', kind: 'Secret', metadata: {}, data: { key: 'dmFsdWU=' }, type: 'Opaque' };
   expect(asWritten(JSON.stringify({ ...written, metadata: { uid: 'u' } }))).toEqual(written);
 });
 
-test('leaves out what was not written', () => {
+test('omits fields that were not written', () => {
   expect(asWritten(JSON.stringify({ kind: 'ConfigMap', metadata: { name: 'n' } }))).toEqual({
     apiVersion: 'v1',
     kind: 'ConfigMap',

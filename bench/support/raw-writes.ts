@@ -4,7 +4,7 @@ import { type Report, subjectArguments } from './run-subject.ts';
 import type { Scene } from './scene.ts';
 import { SubjectProcess } from './subject-process.ts';
 
-/** WrittenObject is a ConfigMap or a Secret as somebody writes it: nothing in it is the server's. */
+/** WrittenObject is a ConfigMap or a Secret as written by a client, without server-set fields. */
 export interface WrittenObject {
   readonly apiVersion: 'v1';
   readonly kind: 'ConfigMap' | 'Secret';
@@ -14,24 +14,24 @@ export interface WrittenObject {
     readonly ownerReferences?: readonly { readonly uid: string }[];
   };
   readonly data?: Readonly<Record<string, string>>;
-  /** Of a Secret. */
+  /** The type of a Secret. */
   readonly type?: string;
 }
 
-/** RawWrites is what the subject `raw-writes` is asked to write. */
+/** RawWrites configures what the subject `raw-writes` writes. */
 export interface RawWrites {
-  /** Where objects are written: each is called what the order says, and `suffix`. */
+  /** Where objects are written: each is named after the command plus `suffix`. */
   readonly targets: readonly { readonly namespace: string; readonly suffix?: string }[];
-  /** Every object's content, but for its name and its `data.revision`. */
+  /** The content of every object, except its name and its `data.revision`. */
   readonly template: WrittenObject;
   readonly inFlight: number;
-  /** Create and replace, the cheapest writes that there are, or server-side apply. */
+  /** Create and replace, the cheapest writes, or server-side apply. */
   readonly style: 'replace' | 'apply';
 }
 
 /** RawWriter is the process that writes. */
 export interface RawWriter extends AsyncDisposable {
-  /** write writes every object once, and answers what the process reported. The revision of a Secret is base64. */
+  /** write writes every object once, and returns the report of the process. The revision of a Secret is base64-encoded. */
   write(order: 'create' | 'update', name: string, revision: string): Promise<Report>;
 }
 
@@ -52,7 +52,7 @@ export async function startRawWriter(scene: Scene, writes: RawWrites): Promise<R
   };
 }
 
-/** asWritten strips a stored object of what the server added, so that it can be written again, byte for byte as heavy. */
+/** asWritten removes what the server added to a stored object, so that an object of the same size can be written again. */
 export function asWritten(stored: string): WrittenObject {
   const { kind, metadata, data, type } = JSON.parse(stored) as WrittenObject;
   const { labels, annotations, ownerReferences } = metadata;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestsIn } from './request-counts.ts';
 
-test('counts the requests of a selection, whatever their answer, and nothing else', () => {
+test('counts exactly the requests of a selection, regardless of their status', () => {
   const line = (verb: string, resource: string, code: string, value: string): string =>
     `apiserver_request_total{code="${code}",component="apiserver",group="",resource="${resource}",verb="${verb}"} ${value}`;
   const metrics = [

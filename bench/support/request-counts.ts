@@ -1,22 +1,22 @@
 import type { Api } from './api.ts';
 
-/** RequestSelection says which requests count. */
+/** RequestSelection selects the requests to count. */
 export interface RequestSelection {
   /** Plural names. */
   readonly resources: readonly string[];
-  /** As the server's metrics have them, such as `POST`, `APPLY` or `LIST`. */
+  /** As in the server's metrics, such as `POST`, `APPLY` or `LIST`. */
   readonly verbs: readonly string[];
 }
 
 /** WRITES are the verbs that change something. */
 export const WRITES: readonly string[] = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE'];
 
-/** countRequests is how many of these requests the API server has answered since its start. */
+/** countRequests returns how many of these requests the API server has handled since its start. */
 export async function countRequests(api: Api, selection: RequestSelection): Promise<number> {
   return requestsIn(await api.ok('GET', '/metrics'), selection);
 }
 
-/** requestsIn adds up the server's own counters. */
+/** requestsIn sums the server's own counters. */
 export function requestsIn(metrics: string, { resources, verbs }: RequestSelection): number {
   let sum = 0;
   for (const [, labels = '', value] of metrics.matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {

@@ -2,7 +2,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import { type BareEvent, bareKey, bareWatch, endsSnapshot, watchListPath } from './bare-watch.ts';
 import { type Connection, openSession } from './connection.ts';
 
-/** RevisionWatch sees how `data.revision` of objects changes, by a bare watch: the same judge for every operator. */
+/** RevisionWatch observes how `data.revision` of objects changes, with a bare watch: the same observer for every operator. */
 export class RevisionWatch implements Disposable {
   readonly #session: ClientHttp2Session;
   readonly #revisions = new Map<string, string>();
@@ -12,7 +12,7 @@ export class RevisionWatch implements Disposable {
   #synced = false;
   #wake: () => void = () => {};
 
-  /** `selector` says which objects of the collection, as a query: `fieldSelector=metadata.name%3Dx`. */
+  /** `selector` selects the objects of the collection, as a query: `fieldSelector=metadata.name%3Dx`. */
   constructor(connection: Connection, collection: string, selector: string) {
     this.#session = openSession(connection);
     const fail = (error: Error): void => {
@@ -47,10 +47,13 @@ export class RevisionWatch implements Disposable {
 
   /** synced resolves once the watch is established. */
   synced(): Promise<void> {
-    return this.#until(() => this.#synced, 30_000, 'the watch to begin');
+    return this.#until(() => this.#synced, 30_000, 'the watch to start');
   }
 
-  /** reached waits until so many objects carry this revision, and answers when the last one was seen, as `performance.now()`. */
+  /**
+   * reached waits until the given number of objects has this revision, and returns when the last one was observed, as
+   * `performance.now()`.
+   */
   async reached(revision: string, count: number, timeoutMs = 120_000): Promise<number> {
     const what = `${count} objects with ${revision}`;
     await this.#until(() => (this.#counts.get(revision) ?? 0) >= count, timeoutMs, what);
@@ -63,7 +66,7 @@ export class RevisionWatch implements Disposable {
       if (this.#failure !== undefined) throw this.#failure;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) {
-        throw new Error(`waited ${timeoutMs} ms for ${what}; there are ${JSON.stringify([...this.#counts])}`);
+        throw new Error(`waited ${timeoutMs} ms for ${what}; found ${JSON.stringify([...this.#counts])}`);
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, leftMs);

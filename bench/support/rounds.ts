@@ -7,23 +7,23 @@ import { type Outcome, runSubject, type Subject } from './run-subject.ts';
 /** Candidate is a subject, or one that cannot be measured here. */
 export type Candidate = Subject | LeftOutSubject;
 
-/** RoundOptions says how often the subjects are run and how long each rests before its memory is read. */
+/** RoundOptions configures how often the subjects are run and how long each rests before its memory is read. */
 export interface RoundOptions {
   readonly rounds: number;
   readonly restMs: number;
-  /** Shown at the start of each round. */
+  /** Prints the start of each round. */
   announce(round: number): void;
-  /** Throws when an outcome cannot be right. Defaults to accepting everything. */
+  /** Throws if an outcome cannot be right. Defaults to accepting everything. */
   readonly verify?: (subject: Subject, outcome: Outcome) => void;
 }
 
-/** Outcomes are what the subjects gave, round by round. */
+/** Outcomes holds the results of the subjects, by round. */
 export interface Outcomes {
-  /** results picks one number of each outcome. */
+  /** results extracts one number of each outcome. */
   results(value: (outcome: Outcome) => number): readonly SubjectResult[];
 }
 
-/** runRounds runs every subject once per round, each round beginning with another one, so that a disturbance hits all alike. */
+/** runRounds runs every subject once per round, each round starting with another one, so that disturbances affect all alike. */
 export async function runRounds(candidates: readonly Candidate[], options: RoundOptions): Promise<Outcomes> {
   const subjects = candidates.filter((each): each is Subject => 'command' in each);
   const outcomes = new Map<string, Outcome[]>(subjects.map(({ id }) => [id, []]));
@@ -43,12 +43,12 @@ export async function runRounds(candidates: readonly Candidate[], options: Round
   };
 }
 
-/** peerCandidate is a peer as a subject, or why it was left out. */
+/** peerCandidate returns a peer as a subject, or why it was omitted. */
 export function peerCandidate(id: string, label: string, peer: Peer, args: readonly string[]): Candidate {
   return 'leftOut' in peer ? { id, label, leftOut: peer.leftOut } : { id, label, command: peer.command, args };
 }
 
-/** judgedMeasure is a measure whose targets have been judged. */
+/** judgedMeasure returns a measure with the results of its targets. */
 export function judgedMeasure(measure: Omit<Measure, 'targets'>, targets: readonly Target[] = []): Measure {
   return { ...measure, targets: targets.map((target) => judge(target, measure.subjects, whyMissed(target.id))) };
 }

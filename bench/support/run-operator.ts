@@ -12,25 +12,25 @@ import {
   type Operator,
 } from '@bowline/runtime';
 
-/** RunningOperator is an operator in its manager, with what both use. */
+/** RunningOperator is an operator in its manager, with their shared objects. */
 export interface RunningOperator extends AsyncDisposable {
   readonly client: Client;
   readonly manager: Manager;
   readonly metrics: MetricsRegistry;
-  /** working resolves once every controller runs: caches are complete, and the Lease is held. */
+  /** working resolves once every controller runs: caches are synced, and the Lease is held. */
   working(): Promise<void>;
 }
 
 /**
- * runOperator runs an operator in a manager as a deployment would: leader election, probes, metrics, logs at their default
- * level, one connection that reports its requests. `options` are further options of the manager.
+ * runOperator runs an operator in a manager like a deployment: leader election, probes, metrics, logs at their default level, one
+ * connection that reports its requests. `options` are additional options of the manager.
  */
 export function runOperator(
   config: ConnectionConfig,
   operator: Operator,
   options: Pick<ManagerOptions, 'config' | 'webhooksFor'> = {},
 ): RunningOperator {
-  // Standard output is the harness's.
+  // Standard output is reserved for the harness.
   const log = createLog({ destination: process.stderr });
   const metrics = createMetrics();
   const transport = connect(config, { log, metrics });
@@ -47,7 +47,7 @@ export function runOperator(
   });
   const stop = new AbortController();
   const stopped = manager.run(stop.signal);
-  // A manager that cannot run must end the subject, not leave the harness waiting.
+  // A manager that fails must end the subject instead of leaving the harness waiting.
   stopped.catch((error: unknown) => {
     console.error(error);
     process.exit(1);

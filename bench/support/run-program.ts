@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** ProgramOptions is where and with what environment a program runs. */
+/** ProgramOptions configures the folder and the environment of a program. */
 export interface ProgramOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -8,7 +8,7 @@ export interface ProgramOptions {
   readonly timeoutMs?: number;
 }
 
-/** runProgram runs a program to its end and answers its output; a failure's first line names the program. */
+/** runProgram runs a program to its end and returns its output; the first line of an error names the program. */
 export function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
   const { cwd, env, timeoutMs = 600_000 } = options;
   return new Promise((resolve, reject) => {

@@ -12,26 +12,26 @@ export interface Subject {
   readonly args: readonly string[];
 }
 
-/** Outcome is what one run of a subject gave. */
+/** Outcome is the result of one run of a subject. */
 export interface Outcome {
   readonly report: Report;
-  /** From the start of the process to its report, the start of Node or Go and all imports included. */
+  /** From the start of the process to its report, including the start of Node or Go and all imports. */
   readonly sinceStartMs: number;
   readonly memory: Memory;
 }
 
-/** Report is one line that a subject wrote. */
+/** Report is one line written by a subject. */
 export type Report = Readonly<Record<string, unknown>>;
 
 const reportTimeoutMs = 120_000;
 
-/** subjectArguments is the command line of a subject that takes a `SubjectInput`. */
+/** subjectArguments returns the command line of a subject that takes a `SubjectInput`. */
 export function subjectArguments(scene: Scene, options: SubjectInput['options'] = {}): readonly string[] {
   const input: SubjectInput = { connectionFile: scene.connectionFile, kubeconfig: scene.kubeconfig, options };
   return [JSON.stringify(input)];
 }
 
-/** runSubject runs a subject in a fresh process until it reports, lets it rest, reads its memory and ends it. */
+/** runSubject runs a subject in a new process until it reports, lets it rest, reads its memory and stops it. */
 export async function runSubject(subject: Subject, restMs: number): Promise<Outcome> {
   const start = performance.now();
   await using running = new SubjectProcess(subject.command, subject.args);

@@ -6,20 +6,20 @@ import { type BenchCluster, openCluster } from './cluster.ts';
 import type { Connection } from './connection.ts';
 import type { Command } from './subject-process.ts';
 
-/** Scene is what every measurement of a suite stands in: a control plane of its own and the bundled subjects. */
+/** Scene is the environment of a suite's measurements: its own control plane and the bundled subjects. */
 export interface Scene {
   readonly connection: Connection;
-  /** A file that holds `connection`. */
+  /** A file with `connection`. */
   readonly connectionFile: string;
   readonly kubeconfig: string;
-  /** A folder of this run alone, removed at its end. */
+  /** A folder for this run, removed at its end. */
   readonly folder: string;
-  /** The bundled subject of this name. */
+  /** Returns the bundled subject of this name. */
   command(name: string): Command;
   log(line: string): void;
 }
 
-/** OpenedScene is a scene that must be left in the end. */
+/** OpenedScene is a scene that must be closed at the end. */
 export interface OpenedScene extends Scene, AsyncDisposable {
   /** The API server's version. */
   readonly kubernetes: string;
@@ -30,7 +30,7 @@ export interface OpenedScene extends Scene, AsyncDisposable {
 export async function openScene(subjects: readonly URL[], log: (line: string) => void): Promise<OpenedScene> {
   const folder = mkdtempSync(join(tmpdir(), 'bowline-bench-'));
   const leave = (): void => rmSync(folder, { recursive: true, force: true });
-  // Subjects and control plane notice by themselves that this process is gone; the folder holds credentials.
+  // Subjects and control plane detect by themselves that this process has exited; the folder contains credentials.
   const interrupted = (): void => {
     leave();
     process.exit(130);

@@ -11,14 +11,14 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('gives the lines of a subject one by one, and ends it when released', async () => {
+test('returns the lines of a subject one by one, and ends it when released', async () => {
   const subject = run(`console.log('{"a":1}\\n{"a":2}'); ${untilReleased}`);
   expect(await subject.next(30_000)).toEqual({ a: 1 });
   expect(await subject.next(30_000)).toEqual({ a: 2 });
   await subject.release();
 });
 
-test('tells a subject lines', async () => {
+test('sends lines to a subject', async () => {
   await using subject = run(
     "require('node:readline').createInterface({ input: process.stdin }).on('line', (l) => console.log(JSON.stringify({ l })));",
   );
@@ -26,12 +26,12 @@ test('tells a subject lines', async () => {
   expect(await subject.next(30_000)).toEqual({ l: 'create r1' });
 });
 
-test('says what a subject wrote when it ended without an answer', async () => {
+test('reports the output of a subject that exited without a result', async () => {
   await using subject = run("console.error('no such cluster'); process.exit(3);");
   await expect(subject.next(30_000)).rejects.toThrow(/ended.*no such cluster/s);
 });
 
-test('does not wait for ever', async () => {
+test('does not wait forever', async () => {
   await using subject = run(untilReleased);
   await expect(subject.next(0)).rejects.toThrow(/said nothing/);
 });
@@ -45,7 +45,7 @@ test('reads memory and processor time of a subject', async () => {
   expect(subject.memory().peakMb).toBeGreaterThan(10);
 });
 
-test('hides the options that would change what is measured', async () => {
+test('hides environment variables that would affect the measurement', async () => {
   vi.stubEnv('NODE_OPTIONS', '--no-warnings');
   await using subject = run(`console.log(JSON.stringify({ env: Object.keys(process.env) })); ${untilReleased}`);
   const { env } = await subject.next(30_000);

@@ -10,7 +10,7 @@ export interface Command {
 
 const endGraceMs = 5_000;
 
-/** SubjectProcess is one measured program in a process of its own, so that its memory is its own. */
+/** SubjectProcess is one measured program in a separate process, so that its memory can be measured. */
 export class SubjectProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
@@ -20,7 +20,7 @@ export class SubjectProcess implements AsyncDisposable {
   #ended = false;
 
   constructor(command: Command, input: readonly string[]) {
-    // Only what a program needs to start: NODE_OPTIONS or GOGC of the caller must not change what is measured.
+    // Only what a program needs to start: NODE_OPTIONS or GOGC of the caller must not affect the measurement.
     const env = Object.fromEntries(
       ['PATH', 'HOME', 'TMPDIR'].flatMap((name) =>
         process.env[name] === undefined ? [] : [[name, process.env[name]]],
@@ -77,17 +77,17 @@ export class SubjectProcess implements AsyncDisposable {
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  /** memory reads the kernel's own account of the process. */
+  /** memory reads the kernel's memory statistics of the process. */
   memory(): Memory {
     return memoryOf(this.#child.pid);
   }
 
-  /** cpuMs is the processor time that the process has used, to a hundredth of a second. */
+  /** cpuMs returns the processor time used by the process, to a hundredth of a second. */
   cpuMs(): number {
     return cpuMsOf(this.#child.pid);
   }
 
-  /** release closes the subject's standard input, which ends it, and waits until it has ended. */
+  /** release closes the subject's standard input, which ends it, and waits until it has exited. */
   async release(): Promise<void> {
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), endGraceMs);

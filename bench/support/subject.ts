@@ -8,16 +8,16 @@ export interface SubjectInput {
   /** A file with a `Connection`. */
   readonly connectionFile: string;
   readonly kubeconfig: string;
-  /** What the subject's own kind of measurement needs. */
+  /** The options of the subject's measurement. */
   readonly options: Readonly<Record<string, number | string>>;
 }
 
-/** smallHeapArgument, after the input, asks a subject to keep V8's heap small from its start. */
+/** smallHeapArgument, after the input, tells a subject to keep V8's heap small from its start. */
 export const smallHeapArgument = 'small-heap';
 
 /**
- * subjectInput reads what the harness asks of this process. The heap is bounded here for every subject alike. Of the
- * runtime nothing else is imported: it would weigh on the bare loop.
+ * subjectInput parses the input of this process. The heap is bounded here for every subject alike. Nothing else of the runtime is
+ * imported, because it would add to the bare loop.
  */
 export function subjectInput(): SubjectInput {
   const [, , input = '', heap] = process.argv;
@@ -30,13 +30,13 @@ export function readConnection(input: SubjectInput): Connection {
   return JSON.parse(readFileSync(input.connectionFile, 'utf8')) as Connection;
 }
 
-/** report answers the harness with one line. */
+/** report sends one line to the harness. */
 export function report(values: Readonly<Record<string, unknown>>): void {
   process.stdout.write(`${JSON.stringify(values)}\n`);
 }
 
 /**
- * untilReleased waits until the harness closes standard input. It also closes when the harness is killed, so no subject
+ * untilReleased waits until the harness closes standard input. It also closes when the harness is killed, so that no subject
  * outlives it.
  */
 export function untilReleased(): Promise<void> {
@@ -46,7 +46,7 @@ export function untilReleased(): Promise<void> {
   });
 }
 
-/** orders are the lines that the harness tells this process, until it is released. Instead of `untilReleased`. */
+/** orders yields the lines that the harness sends to this process, until it is released. Use it instead of `untilReleased`. */
 export function orders(): AsyncIterable<string> {
   return createInterface({ input: process.stdin });
 }

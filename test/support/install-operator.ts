@@ -24,12 +24,12 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   RoleBinding,
 };
 
-/** Place is where an operator is installed: a control plane, and the namespace of its manager. */
+/** Place is where an operator is installed: a control plane and the namespace of its manager. */
 export type Place = Pick<Cluster, 'namespace' | 'admin' | 'kubeconfig'>;
 
 /**
- * installOperator installs the kinds of an operator and the rights that it declares, given its section of the configuration, and
- * answers a kubeconfig of its account.
+ * installOperator installs the kinds of an operator and the permissions that it declares for its section of the configuration,
+ * and returns a kubeconfig of its account.
  */
 export async function installOperator(
   { namespace, admin, kubeconfig }: Place,
@@ -40,7 +40,7 @@ export async function installOperator(
   await installCustomResourceDefinitions(admin, operator.resources, { fieldManager: fieldManagers.crds });
   for (const manifest of rbacManifests(await withConfig(operator, config), { namespace })) {
     const kind = KINDS[manifest.kind ?? ''];
-    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is not known`);
+    if (!kind) throw new TypeError(`an RBAC manifest of kind ${manifest.kind} is unknown`);
     await admin.create(kind, manifest);
   }
   return kubeconfig({ serviceAccount: { namespace, name: objectName } });

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryRoot } from '../../scripts/repository.ts';
 
-/** npm runs npm in a folder and answers what it prints. */
+/** npm runs npm in a folder and returns its output. */
 export function npm(cwd: string, ...args: string[]): string {
   return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** packPackages packs packages of this repository into a folder, and answers the name of each file. */
+/** packPackages packs packages of this repository into a folder and returns the name of each file. */
 export function packPackages(folder: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => {

@@ -1,3 +1,3 @@
-// Programs that tests start print as to a pipe, also where whoever runs the tests wishes for colours.
+// Programs started by tests print without colours, even if the user of the tests has enabled them.
 delete process.env.FORCE_COLOR;
 process.env.NO_COLOR = '1';

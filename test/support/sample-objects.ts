@@ -1,11 +1,11 @@
-/** Sample is a sound object of a kind and where it is created. Paths hold NS for a namespace. */
+/** Sample is a valid object of a kind and the path to create it. Paths contain NS for a namespace. */
 export interface Sample {
   readonly kind: string;
   /** The path of its collection. */
   readonly path: string;
   /** Its name is `sample`. */
   readonly object: SampleObject;
-  /** Parts with paths of their own. */
+  /** Subresources with their own paths. */
   readonly subresources: readonly string[];
 }
 
@@ -38,7 +38,7 @@ const POD = {
 const LABELS = { app: 'sample' };
 const TEMPLATE = { metadata: { labels: LABELS }, spec: POD };
 
-/** WIDGETS is the definition of a kind with most of what schemas can say. */
+/** WIDGETS is the definition of a kind that uses most features of schemas. */
 export const WIDGETS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -151,7 +151,7 @@ const RULES = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'lis
 const ROLE_REF = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'sample' };
 const SUBJECTS = [{ kind: 'ServiceAccount', name: 'sample', namespace: 'default' }];
 
-/** SAMPLES are of the kinds that operators, kubectl and Helm touch most. */
+/** SAMPLES are of the kinds that operators, kubectl and Helm use most. */
 export const SAMPLES: readonly Sample[] = [
   sample('v1', 'ConfigMap', 'configmaps', { data: { a: 'b', c: 'd' }, binaryData: { x: 'aGk=' } }),
   sample('v1', 'Secret', 'secrets', { type: 'Opaque', data: { a: 'Yg==' }, stringData: { c: 'd' } }),

@@ -3,10 +3,12 @@ import { attachmentOf, startControlPlane } from '@bowline/control-plane';
 import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import { BowlineError } from '@bowline/runtime';
 
-/** Runs a control plane of the given kind until standard input closes; the one line on standard output says how to attach to it. */
+/**
+ * Runs a control plane of the given kind until standard input closes; the one line on standard output tells how to attach to it.
+ */
 const [kind = 'kubernetes'] = process.argv.slice(2);
 const abort = new AbortController();
-const closed = once(process.stdin.resume(), 'end').then(() => abort.abort(new Error('nobody needs it any more')));
+const closed = once(process.stdin.resume(), 'end').then(() => abort.abort(new Error('it is no longer needed')));
 const tell = (shared: SharedControlPlane): void => {
   process.stdout.write(`${JSON.stringify(shared)}\n`);
 };

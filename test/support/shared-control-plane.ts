@@ -7,15 +7,15 @@ import type { SharedControlPlane } from '@bowline/control-plane/testing';
 import type { TestProject } from 'vitest/node';
 
 /**
- * The globalSetup of the projects that are named after a kind of control plane: one of that kind for the whole run; every
- * test file attaches to it and works in namespaces of its own. Where there are neither the real one's binaries nor Go, the
- * tests are skipped with the reason.
+ * The globalSetup of the projects that are named after a kind of control plane: one control plane of that kind for the whole run;
+ * every test file attaches to it and works in its own namespaces. If neither the binaries of the real one nor Go are available,
+ * the tests are skipped with the reason.
  *
- * A run may attach to one that is kept running: BOWLINE_TEST_CONTROL_PLANE names the file that holds the first line which
+ * A run may attach to a control plane that is kept running: BOWLINE_TEST_CONTROL_PLANE names the file with the first line that
  * serve-control-plane.ts printed.
  *
- * It runs in a process of its own because vitest loads a globalSetup's packages without the source condition: here, they
- * would be whatever was built last.
+ * It runs in a separate process because vitest loads the packages of a globalSetup without the source condition: here, they would
+ * be the last build.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kept = process.env.BOWLINE_TEST_CONTROL_PLANE;

@@ -2,24 +2,24 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** ProgramOptions say what is started, and how it is known that it serves. */
+/** ProgramOptions configures the program and how its readiness is detected. */
 export interface ProgramOptions {
   /** For messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** All of its environment: nothing of the tester's own is meant. */
+  /** Its whole environment: nothing is inherited. */
   readonly env: NonNullable<SpawnOptions['env']>;
-  /** A part of the line that it writes when it serves. */
+  /** A part of the line that it prints when it is ready. */
   readonly readyLine: string;
 }
 
-/** Enough to say why it ended. */
-const LINES_KEPT = 40;
+/** Enough to explain why it exited. */
+const MAX_LINES = 40;
 
 /**
- * startProgram runs a server that we did not write, and resolves when it serves; disposing of it ends it. It ends with this
- * process, and where it ends with its standard input, which is held open, however this process ends.
+ * startProgram runs a third-party server and resolves when it is ready; disposing of it stops it. It exits with this process; if
+ * it exits when its standard input closes, it does so however this process ends.
  */
 export async function startProgram(options: ProgramOptions): Promise<AsyncDisposable> {
   const { name, program, args, env, readyLine } = options;
@@ -32,7 +32,7 @@ export async function startProgram(options: ProgramOptions): Promise<AsyncDispos
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line);
-        if (lines.length > LINES_KEPT) lines.shift();
+        if (lines.length > MAX_LINES) lines.shift();
         if (line.includes(readyLine)) resolve();
       });
     }
@@ -43,13 +43,13 @@ export async function startProgram(options: ProgramOptions): Promise<AsyncDispos
     process.removeListener('exit', end);
   };
   const ended = gone.then(() => {
-    throw new Error(`${name} ended before it was ready\n${lines.join('\n')}`);
+    throw new Error(`${name} exited before it was ready\n${lines.join('\n')}`);
   });
   await Promise.race([started, ended]).catch(async (error: unknown) => {
     await stop();
     throw error;
   });
-  // When it ends later, its users notice by themselves.
+  // If it exits later, its users notice by themselves.
   ended.catch(() => undefined);
   return { [Symbol.asyncDispose]: stop };
 }

@@ -1,7 +1,7 @@
 import type { Connection } from '../../support/connection.ts';
 import { RevisionWatch } from '../../support/revision-watch.ts';
 
-/** watchCopies sees the copies of one name, in whatever namespace. */
+/** watchCopies watches the copies of one name in all namespaces. */
 export function watchCopies(connection: Connection, name: string): RevisionWatch {
   return new RevisionWatch(connection, '/api/v1/configmaps', `fieldSelector=metadata.name%3D${name}`);
 }

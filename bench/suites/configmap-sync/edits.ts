@@ -6,7 +6,7 @@ import type { Subject } from '../../support/run-subject.ts';
 import { bowline, controllerRuntime, type SyncScene } from './scene.ts';
 import { openSync, startOperator } from './sync-run.ts';
 
-/** The time of a person, or a pipeline, between two edits: what the last one caused is over. */
+/** The pause between two edits, as by a user or a pipeline: the effects of the last one are over. */
 const betweenMs = 20;
 
 /** edits measures how soon a copy follows its source, one edit after the other. */

@@ -9,38 +9,38 @@ import { namespaceName } from './namespaces.ts';
 import { inFlight, type SyncScene } from './scene.ts';
 import { deleteCopies, openSync, readCopy, startOperator } from './sync-run.ts';
 
-/** Written is what writing all copies cost. */
+/** Written is the cost of writing all copies. */
 export interface Written {
-  /** From the request that asks for the copies until the last one is seen. */
+  /** From the request that creates the ConfigMapSync until the last copy is observed. */
   readonly createMs: number;
-  /** From the request that changes the source until the last copy is seen changed. */
+  /** From the request that changes the source until the last copy is observed to have changed. */
   readonly updateMs: number;
-  /** Processor time of whoever writes, with what comes after the last copy. */
+  /** Processor time of the writer, including work after the last copy. */
   readonly createCpuMs: number;
   readonly updateCpuMs: number;
-  /** Requests for ConfigMaps per copy, as the API server counted them; undefined for the raw loop. */
+  /** Requests for ConfigMaps per copy, as counted by the API server; undefined for the raw loop. */
   readonly createRequests?: number;
   readonly updateRequests?: number;
 }
 
-/** FanOut is what one process gave. */
+/** FanOut is the result of one process. */
 export interface FanOut {
   /** The first source and its copies since the process started. */
   readonly first: Written;
-  /** Another source and its copies, when the process has done the same before. */
+  /** Another source and its copies, after the process has done the same before. */
   readonly again: Written | undefined;
   /** The operator's memory after the first; undefined for the raw loop. */
   readonly memory: Memory | undefined;
 }
 
-/** FanOutOptions says how much is written. */
+/** FanOutOptions configures how much is written. */
 export interface FanOutOptions {
   readonly copies: number;
-  /** Whether a second source follows. */
+  /** Whether to add a second source. */
   readonly again: boolean;
 }
 
-/** Long enough for what comes after the last copy: the status, and what the copies' own events cause. */
+/** Long enough for the work after the last copy: the status, and the effects of the copies' own events. */
 const restMs = 500;
 
 /** Requests for single ConfigMaps. */
@@ -85,8 +85,8 @@ async function writeBoth(
 }
 
 /**
- * runRaw writes objects as heavy as Bowline's copies, with as many requests in flight and nothing around them. The harness
- * watches them too, so that the server and the machine have the same to do beside.
+ * runRaw writes objects of the size of Bowline's copies, with as many requests in flight and nothing else. The harness watches
+ * them too, so that the server and the machine have the same load.
  */
 export async function runRaw(scene: SyncScene, { copies, again }: FanOutOptions): Promise<FanOut> {
   const { copy } = scene.known;

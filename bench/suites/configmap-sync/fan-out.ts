@@ -9,8 +9,8 @@ const raw = { id: 'raw', label: 'bare node:http2 loop' };
 const unrelatedNamespaces = Array.from({ length: 8 }, (_, index) => `unrelated-${index}`);
 
 /**
- * fanOut measures one source and many copies: how long they take to be made and changed, and what the operator weighs after
- * it, without and then with many ConfigMaps that are none of its business.
+ * fanOut measures one source and many copies: how long creating and changing them takes, and the memory of the operator
+ * afterwards, without and then with many unrelated ConfigMaps.
  */
 export async function fanOut(scene: SyncScene): Promise<readonly Measure[]> {
   const { plan, log } = scene;
@@ -58,7 +58,7 @@ async function rounds(
   return all;
 }
 
-/** Once just after the start, once when the process has done it before: what runs long is judged by both. */
+/** Once just after the start, and once after the process has done it before: long-running processes are judged by both. */
 const occasions = [
   { id: 'first', title: '' },
   { id: 'again', title: ', not for the first time' },

@@ -11,7 +11,7 @@ interface Grown {
   readonly peaksMb: Map<number, number[]>;
 }
 
-/** growth measures how time and memory follow the number of copies. */
+/** growth measures how time and memory depend on the number of copies. */
 export async function growth(scene: SyncScene): Promise<readonly Measure[]> {
   const { api, plan, log } = scene;
   const largest = Math.max(...plan.growth);
@@ -70,7 +70,7 @@ export async function growth(scene: SyncScene): Promise<readonly Measure[]> {
   ];
 }
 
-/** perCopy is the slope between the fewest and the most copies, round by round. */
+/** perCopy returns the slope between the fewest and the most copies, by round. */
 function perCopy(peaksMb: ReadonlyMap<number, readonly number[]>, fewest: number, most: number): readonly number[] {
   const low = peaksMb.get(fewest) ?? [];
   return (peaksMb.get(most) ?? []).map((peak, round) => ((peak - (low[round] ?? 0)) * 1_000) / (most - fewest));

@@ -3,17 +3,17 @@ import { type Api, inParallel } from '../../support/api.ts';
 
 const writesInFlight = 24;
 
-/** namespaceName is the name of the namespace with this index. */
+/** namespaceName returns the name of the namespace with this index. */
 export function namespaceName(index: number): string {
   return `copies-${String(index).padStart(5, '0')}`;
 }
 
-/** setLabel marks the first `size` namespaces, so that a selector names exactly that many. */
+/** setLabel returns the label of the first `size` namespaces, so that a selector selects exactly that many. */
 export function setLabel(size: number): string {
   return `bench.bowline.dev/first-${size}`;
 }
 
-/** createCopyNamespaces makes the namespaces from one index to another, each with the sets it belongs to. */
+/** createCopyNamespaces creates the namespaces from one index to another, each with the labels of its sets. */
 export async function createCopyNamespaces(
   api: Api,
   range: { readonly from: number; readonly to: number },
@@ -28,15 +28,15 @@ export async function createCopyNamespaces(
 }
 
 /**
- * untilNamespacesAreComplete waits until the controller manager has made what every namespace gets, a ServiceAccount and a
- * ConfigMap with the cluster's root certificate, and has come to rest.
+ * untilNamespacesAreComplete waits until the controller manager has created the ServiceAccount and the ConfigMap with the
+ * cluster's root certificate in every namespace, and is idle.
  */
 export async function untilNamespacesAreComplete(api: Api, log: (line: string) => void): Promise<void> {
   const deadline = performance.now() + 180_000;
   let last = '';
   let quiet = 0;
   while (quiet < 3) {
-    if (performance.now() > deadline) throw new Error(`the controller manager did not come to rest: ${last}`);
+    if (performance.now() > deadline) throw new Error(`the controller manager did not become idle: ${last}`);
     await pause(500);
     const namespaces = await count(api, 'namespaces');
     const accounts = await count(api, 'serviceaccounts');

@@ -1,20 +1,20 @@
-/** Plan is how much a run measures. */
+/** Plan configures how much a run measures. */
 export interface Plan {
-  /** Copies of one source, each in a namespace of its own. */
+  /** Copies of one source, each in its own namespace. */
   readonly copies: number;
   readonly rounds: number;
-  /** ConfigMaps that nobody asked to copy. */
+  /** ConfigMaps that are not copied. */
   readonly unrelated: number;
   readonly memoryRounds: number;
-  /** Numbers of copies, ascending, between which growth is shown. */
+  /** Numbers of copies, ascending, between which growth is measured. */
   readonly growth: readonly number[];
   readonly growthRounds: number;
-  /** Edits of a source with one copy whose way to the copy is timed. */
+  /** Edits of a source with one copy whose propagation is timed. */
   readonly edits: number;
   readonly editRounds: number;
 }
 
-/** fullPlan is what is kept: within ten minutes once the peer is built. */
+/** fullPlan is used for kept results: within ten minutes once the peer is built. */
 export const fullPlan: Plan = {
   copies: 1_000,
   rounds: 5,
@@ -26,7 +26,7 @@ export const fullPlan: Plan = {
   editRounds: 3,
 };
 
-/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+/** quickPlan only shows that everything still runs; its numbers are meaningless and are not kept. */
 export const quickPlan: Plan = {
   copies: 100,
   rounds: 1,

@@ -8,8 +8,8 @@ import { bowline, type SyncScene } from './scene.ts';
 import { openSync, readCopy, sourceNamespace, startOperator } from './sync-run.ts';
 
 /**
- * prepare installs the kind, makes the namespaces of the first steps, and lets the operator make its copies once, which does
- * not count: it warms the server's caches, and shows what a copy looks like, so that the raw loop can write the same.
+ * prepare installs the kind, creates the namespaces of the first steps, and lets the operator create its copies once, uncounted:
+ * this warms the server's caches and shows the content of a copy, so that the raw loop can write the same.
  */
 export async function prepare(scene: SyncScene): Promise<readonly Measure[]> {
   const { api, plan, log } = scene;

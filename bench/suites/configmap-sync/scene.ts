@@ -6,25 +6,25 @@ import { type Subject, subjectArguments } from '../../support/run-subject.ts';
 import type { Scene } from '../../support/scene.ts';
 import type { Plan } from './plan.ts';
 
-/** How many writes each of the subjects has in flight. */
+/** The number of writes in flight of each subject. */
 export const inFlight = 32;
 
-/** SyncScene is what every measurement of this suite stands in. */
+/** SyncScene is the environment of every measurement of this suite. */
 export interface SyncScene extends Scene {
   readonly plan: Plan;
   readonly api: Api;
   readonly controllerRuntime: Peer;
-  /** What the first step found out for the others. */
+  /** Results of the first step for the others. */
   readonly known: Known;
 }
 
-/** Known is what a copy looks like as Bowline writes it, and how large the copies are. */
+/** Known holds the content of a copy as written by Bowline, and the sizes of the copies. */
 export interface Known {
   copy?: WrittenObject;
   copyBytes: Record<string, number>;
 }
 
-/** bowline is our operator, as `bowline run` runs it. */
+/** bowline is our operator as run by `bowline run`. */
 export function bowline(scene: SyncScene): Subject {
   return {
     id: 'bowline',
@@ -34,7 +34,7 @@ export function bowline(scene: SyncScene): Subject {
   };
 }
 
-/** controllerRuntime is the peer with the cache that it has by default. */
+/** controllerRuntime is the peer with its default cache. */
 export function controllerRuntime(scene: SyncScene): Candidate {
   return peerCandidate(
     'controller-runtime',
@@ -44,7 +44,7 @@ export function controllerRuntime(scene: SyncScene): Candidate {
   );
 }
 
-/** strippedControllerRuntime is the peer whose cache drops managed fields, as a careful author would have it. */
+/** strippedControllerRuntime is the peer with a cache that drops managed fields, as a careful author would configure it. */
 export function strippedControllerRuntime(scene: SyncScene): Candidate {
   return peerCandidate(
     'controller-runtime-stripped',

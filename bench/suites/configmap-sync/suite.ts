@@ -10,7 +10,7 @@ import { fullPlan, type Plan, quickPlan } from './plan.ts';
 import { prepare } from './prepare.ts';
 import { inFlight, type SyncScene } from './scene.ts';
 
-/** Named by URL, so that whoever moves one of them finds this list. */
+/** URLs, so that tools that move files find this list. */
 const subjects = [
   new URL('./subjects/bowline-configmap-sync.ts', import.meta.url),
   new URL('../../support/subjects/raw-writes.ts', import.meta.url),

@@ -7,7 +7,7 @@ import { watchCopies } from './copy-watch.ts';
 import { namespaceName, setLabel } from './namespaces.ts';
 import type { SyncScene } from './scene.ts';
 
-/** sourceNamespace is where sources and their ConfigMapSyncs are. */
+/** sourceNamespace is the namespace of sources and their ConfigMapSyncs. */
 export const sourceNamespace = 'bench-source';
 
 const sources = `/api/v1/namespaces/${sourceNamespace}/configmaps`;
@@ -16,7 +16,7 @@ const mergePatch = 'application/merge-patch+json';
 const startTimeoutMs = 120_000;
 const deletesInFlight = 32;
 
-/** How many sources there have been: every one has names of its own. */
+/** The number of sources so far: each has its own names. */
 let count = 0;
 
 /** startOperator starts an operator and waits until it works. */
@@ -31,19 +31,19 @@ export async function startOperator(subject: Subject): Promise<SubjectProcess> {
   }
 }
 
-/** Sync is one source, the copies that are asked for, and what watches them. */
+/** Sync is one source, its requested copies, and their watch. */
 export interface Sync extends AsyncDisposable {
   /** The name of the copies, and of the ConfigMapSync. */
   readonly name: string;
-  /** create makes the ConfigMapSync and answers how long it took until every copy was there. */
+  /** create creates the ConfigMapSync and returns how long it took until every copy existed. */
   create(): Promise<number>;
-  /** edit changes the source to a revision and answers how long it took until every copy had it. */
+  /** edit changes the source to a revision and returns how long it took until every copy had it. */
   edit(revision: string): Promise<number>;
-  /** settled waits until the operator says that everything is done. */
+  /** settled waits until the operator reports that everything is done. */
   settled(): Promise<void>;
 }
 
-/** openSync makes a source and watches for its copies. To be disposed when no operator runs any more: it removes everything. */
+/** openSync creates a source and watches its copies. Dispose of it when no operator runs any more: it removes everything. */
 export async function openSync(scene: SyncScene, copies: number): Promise<Sync> {
   const { api } = scene;
   count += 1;
@@ -91,7 +91,7 @@ export async function openSync(scene: SyncScene, copies: number): Promise<Sync> 
     },
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
-      // Nobody is left to do what the finalizer waits for.
+      // No operator is left to handle the finalizer.
       await api.ok('PATCH', `${syncs}/${name}`, { metadata: { finalizers: null } }, mergePatch, [404]);
       await api.ok('DELETE', `${syncs}/${name}`, undefined, undefined, [404]);
       await api.ok('DELETE', `${sources}/${source}`);
@@ -109,7 +109,7 @@ export async function deleteCopies(scene: SyncScene, name: string, copies: numbe
   });
 }
 
-/** readCopy reads one copy as it is stored. */
+/** readCopy returns one copy as stored. */
 export function readCopy(scene: SyncScene, name: string): Promise<string> {
   return scene.api.ok('GET', `/api/v1/namespaces/${namespaceName(0)}/configmaps/${name}`);
 }

@@ -35,7 +35,7 @@ export async function command(scene: ControlPlaneScene): Promise<readonly Measur
   ];
 }
 
-/** startOnce runs the command until its kubeconfig is there, which says that all is ready, and then ends it. */
+/** startOnce runs the command until its kubeconfig exists, which means that everything is ready, and then stops it. */
 async function startOnce(program: string, kubeconfig: string): Promise<number> {
   const args = [program, 'control-plane', 'start', '--kind', 'embedded', '--kubeconfig', kubeconfig];
   const start = performance.now();
@@ -50,7 +50,7 @@ async function startOnce(program: string, kubeconfig: string): Promise<number> {
   });
   try {
     while (!existsSync(kubeconfig)) {
-      if (isOver) throw new Error('bowline control-plane start ended before it was ready');
+      if (isOver) throw new Error('bowline control-plane start exited before it was ready');
       if (performance.now() - start > startTimeoutMs)
         throw new Error('bowline control-plane start was not ready in time');
       await pause(1);
@@ -62,7 +62,7 @@ async function startOnce(program: string, kubeconfig: string): Promise<number> {
   }
 }
 
-/** emptyStarts is what every command of Node pays. */
+/** emptyStarts returns the start time of Node itself. */
 async function emptyStarts(rounds: number): Promise<readonly number[]> {
   const taken: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

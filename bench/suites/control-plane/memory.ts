@@ -6,12 +6,12 @@ import { judgedMeasure } from '../../support/rounds.ts';
 import type { ControlPlaneScene } from './scene.ts';
 import type { Server } from './servers.ts';
 
-/** filledNamespace is one of those that `memory` fills. */
+/** filledNamespace returns the name of a namespace that `memory` fills. */
 export function filledNamespace(index: number): string {
   return `bench-${index}`;
 }
 
-/** memory fills both servers with ConfigMaps of 1.2 kB and reads what they hold then. */
+/** memory fills both servers with ConfigMaps of 1.2 kB and measures their memory. */
 export async function memory(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const servers = [scene.embedded, scene.real];
   const before = servers.map((server) => resident(server));

@@ -1,16 +1,16 @@
-/** Plan is how much a run measures. */
+/** Plan configures how much a run measures. */
 export interface Plan {
   readonly readyRounds: number;
   readonly commandRounds: number;
   readonly startRounds: number;
-  /** Objects whose memory is measured, and namespaces that they are spread over; one of those is listed. */
+  /** The objects for the memory measurement, and the namespaces they are spread over; one of those is listed. */
   readonly objects: number;
   readonly namespaces: number;
-  /** Writes of one batch, and how often a server takes a batch of creates and one of updates. */
+  /** The writes per batch, and how often a server gets a batch of creates and one of updates. */
   readonly writes: number;
   readonly writeRounds: number;
   readonly watches: number;
-  /** Writes whose way to the watches is timed. */
+  /** The writes whose delivery to the watches is timed. */
   readonly watchedWrites: number;
   readonly watchRounds: number;
   readonly lists: number;
@@ -19,7 +19,7 @@ export interface Plan {
   readonly settleMs: number;
 }
 
-/** fullPlan is what is kept: about three minutes. */
+/** fullPlan is used for kept results: about three minutes. */
 export const fullPlan: Plan = {
   readyRounds: 7,
   commandRounds: 7,
@@ -36,7 +36,7 @@ export const fullPlan: Plan = {
   settleMs: 5_000,
 };
 
-/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+/** quickPlan only shows that everything still runs; its numbers are meaningless and are not kept. */
 export const quickPlan: Plan = {
   readyRounds: 1,
   commandRounds: 1,

@@ -8,7 +8,7 @@ import { filledNamespace } from './memory.ts';
 import type { ControlPlaneScene } from './scene.ts';
 import type { Server } from './servers.ts';
 
-/** watchers measures how long a write takes to reach every one of many watches. */
+/** watchers measures how long a write takes to reach all of many watches. */
 export async function watchers(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { watches, watchedWrites, watchRounds: rounds } = scene.plan;
   const found = await askBoth(scene, rounds, async (server, round) => {
@@ -26,7 +26,7 @@ export async function watchers(scene: ControlPlaneScene): Promise<readonly Measu
         unit: 'ms',
         subjects: found((report) => numberIn(report, percentile)),
       },
-      // The slowest of a few hundred are those in which something else happened.
+      // The slowest of a few hundred are those disturbed by something else.
       percentile === 'p99'
         ? []
         : [{ id: 'watchers', subject: 'embedded', against: 'kubernetes', bound: 'at most', limit: 1 }],
@@ -75,7 +75,7 @@ async function runBare(
   return (await runSubject(subject, 0)).report;
 }
 
-/** askBoth asks both servers in every round, each round beginning with the other one. */
+/** askBoth measures both servers in every round, alternating which one is first. */
 async function askBoth(
   scene: ControlPlaneScene,
   rounds: number,

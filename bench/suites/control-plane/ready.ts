@@ -3,7 +3,7 @@ import { judgedMeasure, runRounds } from '../../support/rounds.ts';
 import { numberIn, type Subject, subjectArguments } from '../../support/run-subject.ts';
 import type { ControlPlaneScene } from './scene.ts';
 
-/** ready measures how soon a program that starts a control plane in its own process has its first answer. */
+/** ready measures how soon a program that starts a control plane in its own process gets its first response. */
 export async function ready(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { readyRounds: rounds } = scene.plan;
   const subject = (id: string, label: string, parts: string): Subject => ({
@@ -42,7 +42,7 @@ export async function ready(scene: ControlPlaneScene): Promise<readonly Measure[
   ];
 }
 
-/** realStart is what the start of the real one took: the control plane of this very run. */
+/** realStart returns the start time of the real control plane of this run. */
 function realStart({ cluster }: ControlPlaneScene): SubjectResult {
   return measured('kubernetes', 'Kubernetes, as processes, with controllers and scheduler', [cluster.startMs]);
 }

@@ -6,21 +6,21 @@ import { subjectArguments } from '../../support/run-subject.ts';
 import type { OpenedScene, Scene } from '../../support/scene.ts';
 import { type Command, SubjectProcess } from '../../support/subject-process.ts';
 
-/** Server is an API server in processes of its own. */
+/** Server is an API server in separate processes. */
 export interface Server {
   readonly id: 'embedded' | 'kubernetes';
   readonly label: string;
-  /** The same scene, with this server in it. */
+  /** The same scene with this server. */
   readonly scene: Scene;
-  /** memoryMb is what its processes hold now. */
+  /** memoryMb returns the memory of its processes. */
   memoryMb(): number;
-  /** cpuMs is the processor time that its processes have used. */
+  /** cpuMs returns the processor time used by its processes. */
   cpuMs(): number;
 }
 
 const startTimeoutMs = 60_000;
 
-/** realServer is the real one of this run: etcd and kube-apiserver, without their controllers. */
+/** realServer returns the real server of this run: etcd and kube-apiserver, without their controllers. */
 export function realServer(scene: OpenedScene): Server {
   const { serverPids } = scene.cluster;
   const sum = (of: (pid: number) => number): number => serverPids.reduce((total, pid) => total + of(pid), 0);
@@ -33,7 +33,7 @@ export function realServer(scene: OpenedScene): Server {
   };
 }
 
-/** openEmbedded starts an embedded control plane with a port, in a process of its own. */
+/** openEmbedded starts an embedded control plane with a port in a separate process. */
 export async function openEmbedded(
   scene: Scene,
   name: string,
@@ -58,7 +58,7 @@ export async function openEmbedded(
   };
 }
 
-/** onOneCore keeps a program, its compiler and its garbage collector on one core. */
+/** onOneCore pins a program with its compiler and its garbage collector to one core. */
 export function onOneCore({ file, args }: Command): Command {
   return { file: 'taskset', args: ['--cpu-list', '0', file, ...args] };
 }

@@ -1,6 +1,6 @@
 import type { WrittenObject } from '../../support/raw-writes.ts';
 
-/** smallConfigMap is an object of a few hundred bytes, such as a lock or a setting is. */
+/** smallConfigMap returns an object of a few hundred bytes, such as a lock or a setting. */
 export function smallConfigMap(
   metadata: { readonly name?: string; readonly namespace?: string },
   revision: string,

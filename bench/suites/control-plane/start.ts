@@ -8,13 +8,13 @@ import { installProgram, ownEnvironment } from './installed-program.ts';
 import type { ControlPlaneScene } from './scene.ts';
 
 interface Started {
-  /** From the start of npm to the line that says that every sample is ready. */
+  /** From the start of npm to the line that reports that every sample is ready. */
   readonly ms: number;
-  /** What `bowline up` says of that itself. */
+  /** The time reported by `bowline up` itself. */
   readonly ownMs: number;
 }
 
-/** start measures what a newcomer waits for: `npm start` until the operators' samples are ready. */
+/** start measures what a new user waits for: `npm start` until the operators' samples are ready. */
 export async function start(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { startRounds: rounds } = scene.plan;
   const folder = join(scene.folder, 'start');
@@ -48,7 +48,7 @@ export async function start(scene: ControlPlaneScene): Promise<readonly Measure[
   ];
 }
 
-/** startOnce runs it in a folder; it ends by itself, at the latest when its own time for that is over. */
+/** startOnce runs it in a folder; it exits by itself, at the latest after its own timeout. */
 async function startOnce(folder: string): Promise<Started> {
   const begun = performance.now();
   const child = spawn('npm', ['start', '--silent', '--', '--exit-when-ready', '--timeout', '60s', '--json'], {

@@ -1,4 +1,4 @@
-/** subjects are the programs of this suite. Named by URL, so that whoever moves one of them finds this list. */
+/** subjects lists the programs of this suite. They are URLs, so that tools that move files find this list. */
 export const subjects: readonly URL[] = [
   new URL('../../support/subjects/raw-writes.ts', import.meta.url),
   new URL('./subjects/bare-fan-out.ts', import.meta.url),

@@ -12,7 +12,7 @@ import { start } from './start.ts';
 import { subjects } from './subjects.ts';
 import { writes } from './writes.ts';
 
-/** suite measures the embedded control plane next to a real one. */
+/** suite measures the embedded control plane side by side with a real one. */
 export const suite: BenchSuite = defineSuite<ControlPlaneScene, Plan>({
   name: 'control-plane',
   title: 'Embedded control plane',
@@ -21,7 +21,7 @@ export const suite: BenchSuite = defineSuite<ControlPlaneScene, Plan>({
     { name: 'ready', run: ready },
     { name: 'command', run: command },
     { name: 'start', run: start },
-    // Before anything else is asked of the two servers.
+    // Before the two servers get any other request.
     { name: 'memory', run: memory },
     { name: 'list', needs: ['memory'], run: list },
     { name: 'watchers', run: watchers },

@@ -20,7 +20,7 @@ type Phase = (typeof phases)[number];
 
 interface Batch {
   readonly perSecond: number;
-  /** Processor time of the server for one write; in process, of the whole program. */
+  /** Processor time of the server per write; in process, of the whole program. */
   readonly cpuUs: number;
 }
 
@@ -32,7 +32,7 @@ const writers = [
   { id: 'kubernetes', label: 'Kubernetes, over HTTPS, on all cores' },
 ] as const;
 
-/** writes measures how many small objects a server creates and updates in a second, when it has done so before. */
+/** writes measures how many small objects a warmed-up server creates and updates per second. */
 export async function writes(scene: ControlPlaneScene): Promise<readonly Measure[]> {
   const { writeRounds: rounds } = scene.plan;
   const taken = new Map<string, Batches[]>(writers.map(({ id }) => [id, []]));
@@ -105,7 +105,7 @@ async function writeOverHttps(scene: ControlPlaneScene, server: Server, round: n
   });
 }
 
-/** twice writes every batch two times, with other names: first the server compiles what it needs for it, then it counts. */
+/** twice writes every batch twice, with different names: the first time warms up the server, the second one counts. */
 async function twice(write: (phase: Phase, name: string) => Promise<Batch>): Promise<Batches> {
   for (const phase of phases) await write(phase, 'first');
   return { create: await write('create', 'again'), update: await write('update', 'again') };

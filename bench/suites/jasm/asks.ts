@@ -7,7 +7,7 @@ import type { JasmScene } from './scene.ts';
 import { revision } from './secrets.ts';
 import { withSecrets } from './secrets-there.ts';
 
-/** The time of a person, or a pipeline, between two deeds: what the last one caused is over. */
+/** The pause between two actions, as by a user or a pipeline: the effects of the last one are over. */
 const betweenMs = 20;
 const slowestMs = 5_000;
 
@@ -17,8 +17,8 @@ interface Asks {
 }
 
 /**
- * asks measures what one pod waits while the operator runs and a thousand others have theirs: one that is new, with a source of its
- * own, and one that is told to sync after its source was changed.
+ * asks measures how long one pod waits while the operator runs and a thousand others have their Secrets: a new pod with its own
+ * source, and a pod that is told to sync after its source was changed.
  */
 export async function asks(scene: JasmScene): Promise<readonly Measure[]> {
   const { aws, plan, log } = scene;

@@ -5,13 +5,13 @@ import { havePods, podAt } from './pods.ts';
 import { inFlight, type JasmScene } from './scene.ts';
 import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 
-/** FirstSync is what it costs to give every pod its Secret. */
+/** FirstSync is the cost of creating the Secrets of all pods. */
 export interface FirstSync {
-  /** Until the last Secret is seen. */
+  /** Until the last Secret is observed. */
   readonly ms: number;
-  /** Processor time of whoever writes until then; of the operator since its start, with what it has to load. */
+  /** Processor time of the writer until then; of the operator since its start, including loading. */
   readonly cpuMs: number;
-  /** What only an operator has. */
+  /** Values that only an operator has. */
   readonly operator?: {
     /** Calls to the store. */
     readonly calls: number;
@@ -25,7 +25,7 @@ export interface FirstSync {
 /** The revision of every source. */
 export const initial = 'r1';
 
-/** runFirstSync lets the operator start while so many pods wait for their Secrets. */
+/** runFirstSync starts the operator while the given number of pods wait for their Secrets. */
 export async function runFirstSync(scene: JasmScene, pods: number): Promise<FirstSync> {
   await havePods(scene, pods);
   const { aws } = scene;
@@ -52,8 +52,8 @@ export async function runFirstSync(scene: JasmScene, pods: number): Promise<Firs
 }
 
 /**
- * runRaw writes as many Secrets, as heavy as the operator's and in the same namespaces, with nothing around them. The harness watches
- * them too, so that the server and the machine have the same to do beside.
+ * runRaw writes as many Secrets of the same size in the same namespaces, and nothing else. The harness watches them too, so that
+ * the server and the machine have the same load.
  */
 export async function runRaw(scene: JasmScene, pods: number): Promise<FirstSync> {
   const { secret } = scene.known;

@@ -10,7 +10,7 @@ const runs = [
   { id: 'raw', label: 'bare node:http2 loop', run: runRaw },
 ] as const;
 
-/** Samples are what the operator and the bare loop gave, round by round. */
+/** Samples holds the results of the operator and the bare loop, by round. */
 type Samples = Readonly<Record<(typeof runs)[number]['id'], readonly FirstSync[]>>;
 
 /** firstSync measures the start of the operator in a cluster whose pods have no Secrets yet. */
@@ -49,7 +49,7 @@ export async function firstSync(scene: JasmScene): Promise<readonly Measure[]> {
   ];
 }
 
-/** growth measures how time, calls and memory follow the number of pods. */
+/** growth measures how time, calls and memory depend on the number of pods. */
 export async function growth(scene: JasmScene): Promise<readonly Measure[]> {
   const { growth: sizes, growthRounds } = scene.plan;
   const measures: Measure[] = [];
@@ -74,9 +74,9 @@ export async function growth(scene: JasmScene): Promise<readonly Measure[]> {
       }),
     );
   }
-  const [least = [], most = []] = [peaks[0], peaks.at(-1)];
+  const [smallest = [], largest = []] = [peaks[0], peaks.at(-1)];
   const [few = 0, many = 0] = [sizes[0], sizes.at(-1)];
-  const slopes = most.map((peak, round) => ((peak - (least[round] ?? 0)) * 1_000) / (many - few));
+  const slopes = largest.map((peak, round) => ((peak - (smallest[round] ?? 0)) * 1_000) / (many - few));
   return [
     ...measures,
     judgedMeasure({
@@ -88,7 +88,7 @@ export async function growth(scene: JasmScene): Promise<readonly Measure[]> {
   ];
 }
 
-/** takeRounds runs the operator and the bare loop in turns, each round beginning with the other one. */
+/** takeRounds runs the operator and the bare loop alternately, each round starting with the other one. */
 async function takeRounds(scene: JasmScene, pods: number, rounds: number): Promise<Samples> {
   const samples = { bowline: [] as FirstSync[], raw: [] as FirstSync[] };
   for (let round = 0; round < rounds; round += 1) {

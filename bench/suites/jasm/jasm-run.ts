@@ -5,25 +5,25 @@ import { bowline, type JasmScene } from './scene.ts';
 
 const timeoutMs = 120_000;
 
-/** Settled is what an operator says once nothing is left to do. */
+/** Settled is an operator's report once no work is left. */
 export interface Settled {
   /** Since it was told to run. */
   readonly ms: number;
-  /** Events that it could not send, or did not, because there were too many. */
+  /** Events that it could not send, or dropped because there were too many. */
   readonly droppedEvents: number;
 }
 
-/** RunningJasm is the operator in a process of its own. */
+/** RunningJasm is the operator in a separate process. */
 export interface RunningJasm extends AsyncDisposable {
   /** When it was told to run, as `performance.now()`. */
   readonly startedAt: number;
-  /** settled waits until so many Secrets were synced, so many events are through, and nothing is left to do. */
+  /** settled waits until the given numbers of Secrets and events are done and no work is left. */
   settled(syncs: number, events: number): Promise<Settled>;
   memory(): Memory;
   cpuMs(): number;
 }
 
-/** runJasm starts the process, waits until everything is loaded and its configuration read, and tells it to run. */
+/** runJasm starts the process, waits until everything is loaded and its configuration is read, and tells it to run. */
 export async function runJasm(scene: JasmScene): Promise<RunningJasm> {
   const { command, args } = bowline(scene);
   const running = new SubjectProcess(command, args);

@@ -1,17 +1,17 @@
-/** Plan is how much a run measures. */
+/** Plan configures how much a run measures. */
 export interface Plan {
-  /** Pods that ask, each for a Secret of its own. */
+  /** The requesting pods, each with its own Secret. */
   readonly pods: number;
   readonly rounds: number;
   readonly restartRounds: number;
-  /** Pods that are made one after the other while the operator runs, and as many pods that are told to sync. */
+  /** The pods that are created one after the other while the operator runs, and as many pods that are told to sync. */
   readonly asks: number;
-  /** Numbers of pods, ascending, between which growth is shown. */
+  /** Numbers of pods, ascending, between which growth is measured. */
   readonly growth: readonly number[];
   readonly growthRounds: number;
 }
 
-/** fullPlan is what is kept: within five minutes. */
+/** fullPlan is used for kept results: within five minutes. */
 export const fullPlan: Plan = {
   pods: 1_000,
   rounds: 5,
@@ -21,7 +21,7 @@ export const fullPlan: Plan = {
   growthRounds: 2,
 };
 
-/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+/** quickPlan only shows that everything still runs; its numbers are meaningless and are not kept. */
 export const quickPlan: Plan = {
   pods: 100,
   rounds: 1,

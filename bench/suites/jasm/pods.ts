@@ -6,13 +6,13 @@ const writesInFlight = 24;
 const podsPerSource = 10;
 const namespaceCount = 100;
 
-/** namespaces are where pods are: the same for every number of them. */
+/** The namespaces of the pods, independent of the number of pods. */
 export const namespaces: readonly string[] = Array.from(
   { length: namespaceCount },
   (_, index) => `asking-${String(index).padStart(3, '0')}`,
 );
 
-/** AskingPod is where a pod is, and what its Secret and its source are called. */
+/** AskingPod holds the names of a pod, its Secret and its source. */
 export interface AskingPod {
   readonly namespace: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface AskingPod {
   readonly path: string;
 }
 
-/** podAt is the pod with this index. Ten of them, in as many namespaces, share a source. */
+/** podAt returns the pod with this index. Ten of them, in as many namespaces, share a source. */
 export function podAt(index: number): AskingPod {
   const number = String(index).padStart(5, '0');
   return {
@@ -31,7 +31,7 @@ export function podAt(index: number): AskingPod {
   };
 }
 
-/** sourcesOf is how many sources so many pods have. */
+/** sourcesOf returns the number of sources of the given number of pods. */
 export function sourcesOf(pods: number): number {
   return Math.ceil(pods / podsPerSource);
 }
@@ -40,17 +40,17 @@ function pathOf(source: number): string {
   return `/bench/service-${String(source).padStart(4, '0')}/settings`;
 }
 
-/** putSources makes the secrets of the first sources in the store, about 1.2 kB each, with a revision. */
+/** putSources creates the secrets of the first sources in the store, about 1.2 kB each, with a revision. */
 export function putSources({ aws }: JasmScene, sources: number, revision: string): void {
   for (let source = 0; source < sources; source += 1) putSource(aws, source, revision);
 }
 
-/** putSource gives one of them a new version. */
+/** putSource writes a new version of one of them. */
 export function putSource(aws: JasmScene['aws'], source: number, revision: string): void {
   aws.put(pathOf(source), { ...sampleConfigMap(source, '').data, revision });
 }
 
-/** havePods makes or deletes pods until the first `count` are there and no others. No operator may run. */
+/** havePods creates or deletes pods until exactly the first `count` exist. No operator may run. */
 export async function havePods(scene: JasmScene, count: number): Promise<void> {
   const { api, known, log } = scene;
   const [from, to] = [Math.min(count, known.pods), Math.max(count, known.pods)];
@@ -65,7 +65,7 @@ export async function havePods(scene: JasmScene, count: number): Promise<void> {
   known.pods = count;
 }
 
-/** createPod makes a pod that asks. It is never scheduled: whoever asks waits for its Secret anyway. */
+/** createPod creates a requesting pod. It is never scheduled, because it waits for its Secret anyway. */
 export async function createPod({ api }: JasmScene, { namespace, name, secretName, path }: AskingPod): Promise<void> {
   await api.ok('POST', `/api/v1/namespaces/${namespace}/pods`, {
     apiVersion: 'v1',
@@ -84,7 +84,7 @@ export async function createPod({ api }: JasmScene, { namespace, name, secretNam
   });
 }
 
-/** forceSync tells a pod's Secret to be read again. */
+/** forceSync requests that a pod's Secret is read again. */
 export async function forceSync({ api }: JasmScene, { namespace, name }: AskingPod, value: string): Promise<void> {
   const body = { metadata: { annotations: { 'jasm.codnod.io/force-sync': value } } };
   await api.ok('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}`, body, 'application/merge-patch+json');

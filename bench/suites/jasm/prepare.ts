@@ -13,12 +13,12 @@ import { havePods, namespaces, podAt, putSources, sourcesOf } from './pods.ts';
 import { config, type JasmScene } from './scene.ts';
 import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 
-/** As `runOperator` has it. */
+/** As in `runOperator`. */
 const managerNamespace = 'default';
 
 /**
- * prepare installs the operator with exactly its rights, fills the store, and lets it make all Secrets once, which does not count: it
- * warms the server's caches, and shows what a Secret looks like, so that the raw loop can write the same.
+ * prepare installs the operator with exactly its permissions, fills the store, and lets it create all Secrets once, uncounted:
+ * this warms the server's caches and shows the content of a Secret, so that the raw loop can write the same.
  */
 export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
   const { api, plan, known, cluster } = scene;
@@ -43,7 +43,7 @@ export async function prepare(scene: JasmScene): Promise<readonly Measure[]> {
   return [];
 }
 
-/** Admission wants a namespace to have its ServiceAccount first. */
+/** Admission requires a namespace to have its ServiceAccount first. */
 async function untilPodsMayBeMade({ api }: JasmScene): Promise<void> {
   const deadline = performance.now() + 60_000;
   for (const namespace of namespaces) {

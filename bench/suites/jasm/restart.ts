@@ -11,12 +11,12 @@ const written = { resources: ['secrets', 'events', 'pods'], verbs: WRITES };
 interface Restart {
   readonly ms: number;
   readonly calls: number;
-  /** Calls that gave values. */
+  /** Calls that returned values. */
   readonly reads: number;
   readonly writes: number;
 }
 
-/** restart measures the start of the operator in a cluster where everything is as it should be. */
+/** restart measures the start of the operator in a cluster in its desired state. */
 export async function restart(scene: JasmScene): Promise<readonly Measure[]> {
   const { pods, restartRounds } = scene.plan;
   const samples: Restart[] = [];

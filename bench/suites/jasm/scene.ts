@@ -5,33 +5,33 @@ import { type Subject, subjectArguments } from '../../support/run-subject.ts';
 import type { OpenedScene } from '../../support/scene.ts';
 import type { Plan } from './plan.ts';
 
-/** How many writes the bare loop has in flight. */
+/** The number of writes in flight of the bare loop. */
 export const inFlight = 32;
 
-/** config is the operator's section of the configuration: every pod may ask for every path, all else as it comes. */
+/** The operator's configuration: every pod may request every path, everything else is default. */
 export const config = { allowAllPaths: true };
 
-/** JasmScene is what every measurement of this suite stands in. */
+/** JasmScene is the environment of every measurement of this suite. */
 export interface JasmScene extends OpenedScene {
   readonly plan: Plan;
   readonly api: Api;
   /** The store, in this process. It verifies the signature of every call. */
   readonly aws: FakeAws;
-  /** What earlier steps did, and found out, for the others. */
+  /** Results of earlier steps for later ones. */
   readonly known: Known;
 }
 
-/** Known is what is there already, and what a Secret looks like as the operator writes it. */
+/** Known holds what exists already, and the content of a Secret as written by the operator. */
 export interface Known {
   /** The kubeconfig of the operator's own account. */
   kubeconfig?: string;
-  /** How many pods ask. */
+  /** The number of requesting pods. */
   pods: number;
   secret?: WrittenObject;
   secretBytes?: number;
 }
 
-/** bowline is our operator, as `bowline run` runs it, under its own account. */
+/** bowline is our operator as run by `bowline run`, with its own account. */
 export function bowline(scene: JasmScene): Subject {
   const { kubeconfig } = scene.known;
   if (kubeconfig === undefined) throw new Error('the operator is not installed yet');

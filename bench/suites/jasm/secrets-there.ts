@@ -5,7 +5,7 @@ import { havePods } from './pods.ts';
 import type { JasmScene } from './scene.ts';
 import { clearSecrets, revision, watchSecrets } from './secrets.ts';
 
-/** withSecrets runs the work with the operator running and every pod having its Secret, and leaves neither. */
+/** withSecrets runs the work while the operator runs and every pod has its Secret, and removes both. */
 export async function withSecrets(
   scene: JasmScene,
   work: (operator: RunningJasm, watch: RevisionWatch) => Promise<void>,

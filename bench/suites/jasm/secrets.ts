@@ -6,7 +6,7 @@ import type { JasmScene } from './scene.ts';
 const deletesInFlight = 16;
 const selector = `labelSelector=${encodeURIComponent('app.kubernetes.io/managed-by=caronte')}`;
 
-/** watchSecrets sees all Secrets that carry the operator's label, also those of the bare loop. */
+/** watchSecrets watches all Secrets with the operator's label, including those of the bare loop. */
 export async function watchSecrets({ connection }: JasmScene): Promise<RevisionWatch> {
   const watch = new RevisionWatch(connection, '/api/v1/secrets', selector);
   try {
@@ -18,12 +18,12 @@ export async function watchSecrets({ connection }: JasmScene): Promise<RevisionW
   }
 }
 
-/** revision is how a Secret holds a revision. */
+/** revision returns a revision in the encoding of a Secret. */
 export function revision(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** clearSecrets removes them, and all events. No operator may run. */
+/** clearSecrets removes them and all events. No operator may run. */
 export async function clearSecrets({ api }: JasmScene): Promise<void> {
   await inParallel(namespaces, deletesInFlight, async (namespace) => {
     await api.ok('DELETE', `/api/v1/namespaces/${namespace}/secrets?${selector}`);

@@ -11,13 +11,13 @@ import { prepare } from './prepare.ts';
 import { restart } from './restart.ts';
 import { inFlight, type JasmScene } from './scene.ts';
 
-/** Named by URL, so that whoever moves one of them finds this list. */
+/** URLs, so that tools that move files find this list. */
 const subjects = [
   new URL('./subjects/bowline-jasm.ts', import.meta.url),
   new URL('../../support/subjects/raw-writes.ts', import.meta.url),
 ];
 
-/** suite measures the operator JASM on a real control plane, with a store that speaks the protocol of AWS Secrets Manager. */
+/** suite measures the operator JASM on a real control plane, with a store that implements the protocol of AWS Secrets Manager. */
 export const suite: BenchSuite = defineSuite<JasmScene, Plan>({
   name: 'jasm',
   title: 'JASM',

@@ -15,10 +15,10 @@ export const Batch = defineResource({
 /** batchLabel is on every child; its value is the Batch's name. */
 export const batchLabel = 'bench.bowline.dev/batch';
 
-/** ChildMaker makes one child of a Batch: only the revision ever changes. */
+/** ChildMaker returns one child of a Batch: only the revision changes. */
 export type ChildMaker = (index: number, namespace: string, batch: string, revision: string) => ConfigMap;
 
-/** childMaker prepares the content of so many children, about 1.3 kB each as stored, so that making one costs nothing. */
+/** childMaker prepares the content of the given number of children, about 1.3 kB each as stored, so that creating one is free. */
 export function childMaker(count: number): ChildMaker {
   const samples = Array.from({ length: count }, (_, index) => sampleConfigMap(index, ''));
   return (index, namespace, batch, revision) => {

@@ -9,7 +9,7 @@ import { SubjectProcess } from '../../support/subject-process.ts';
 import { batchLabel } from './batch.ts';
 import type { RuntimeScene } from './scene.ts';
 
-/** What the runtime's own connection has in flight by default. */
+/** The default number of requests in flight of the runtime. */
 const inFlight = 32;
 const timeoutMs = 120_000;
 
@@ -20,7 +20,7 @@ const writers = [
   { id: 'raw-apply', label: 'bare node:http2 loop, server-side apply' },
 ] as const;
 
-/** Once just after the start, once when the process has done it before. The owners are called so. */
+/** Once just after the start, and once after the process has done it before. The owners have these names. */
 const occasions = [
   { name: 'first', title: '' },
   { name: 'again', title: ', not for the first time' },
@@ -36,7 +36,7 @@ interface Written {
 
 type Times = Readonly<Record<(typeof occasions)[number]['name'], Written>>;
 
-/** children measures one reconcile that writes many objects, beside the same writes without anything around them. */
+/** children measures one reconcile that writes many objects, compared with the same writes alone. */
 export async function children(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { children: count, childRounds: rounds } = scene.plan;
   await using api = new Api(scene.connection);
@@ -85,7 +85,7 @@ export async function children(scene: RuntimeScene): Promise<readonly Measure[]>
   );
 }
 
-/** firstChild is a child as Bowline writes it. Its run does not count: it installs the kind and warms the server. */
+/** firstChild returns a child as Bowline writes it. Its run does not count: it installs the kind and warms the server. */
 async function firstChild(scene: RuntimeScene, api: Api, count: number): Promise<WrittenObject> {
   await using run = await openNamespace(api, 'bench-children');
   await runBowline(scene, run.namespace, 'apply', count);
@@ -97,8 +97,8 @@ interface Run extends AsyncDisposable {
 }
 
 /**
- * openNamespace makes a fresh namespace and empties it in the end, children before their owners, so that no garbage
- * collector works in the next run.
+ * openNamespace creates a new namespace and empties it at the end, children before their owners, so that the garbage collector
+ * does not disturb the next run.
  */
 async function openNamespace(api: Api, namespace: string): Promise<Run> {
   await createNamespaces(api, [namespace]);
@@ -141,7 +141,7 @@ async function runRaw(scene: RuntimeScene, api: Api, options: RawOptions): Promi
     metadata: { name: 'raw' },
     spec: { children: count, revision: 'r1' },
   });
-  // The owner must be there, or the garbage collector would delete what is written.
+  // The owner must exist, or the garbage collector would delete what is written.
   const { uid } = (JSON.parse(owner) as { metadata: { uid: string } }).metadata;
   const { metadata } = template;
   const ownerReferences = metadata.ownerReferences?.map((reference) => ({ ...reference, name: 'raw', uid }));
@@ -172,7 +172,7 @@ function batchesIn(namespace: string): string {
   return `/apis/bench.bowline.dev/v1/namespaces/${namespace}/batches`;
 }
 
-/** verify makes sure that all that was timed has happened. */
+/** verify checks that everything that was timed has happened. */
 async function verify(api: Api, namespace: string, count: number): Promise<void> {
   const { items } = JSON.parse(await api.ok('GET', childrenIn(namespace))) as {
     items: { data: { revision: string } }[];

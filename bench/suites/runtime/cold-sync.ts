@@ -4,10 +4,10 @@ import { numberIn, runSubject, type Subject, subjectArguments } from '../../supp
 import { smallHeapArgument } from '../../support/subject.ts';
 import type { RuntimeScene } from './scene.ts';
 
-/** Long enough for what a sync leaves behind to show in the peak. */
+/** Long enough for the garbage of a sync to show in the peak. */
 const restMs = 500;
 
-/** coldSync measures the time and memory to fill a cache with every ConfigMap from nothing. */
+/** coldSync measures the time and memory to fill an empty cache with every ConfigMap. */
 export async function coldSync(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, syncRounds } = scene.plan;
   const bare: Subject = {
@@ -16,7 +16,7 @@ export async function coldSync(scene: RuntimeScene): Promise<readonly Measure[]>
     command: scene.command('bare-sync'),
     args: subjectArguments(scene),
   };
-  // One run that does not count: the first reader of a kind also pays for the server's caches.
+  // One uncounted run: the first reader of a kind also warms the server's caches.
   await runSubject(bare, 0);
   const outcomes = await runRounds(candidates(scene, bare), {
     rounds: syncRounds,
@@ -100,7 +100,7 @@ function candidates(scene: RuntimeScene, bare: Subject): readonly Candidate[] {
   ];
 }
 
-/** withSmallHeap is the same subject as `runUntilSignal` runs it: with V8's heap kept small. */
+/** withSmallHeap returns the same subject as run by `runUntilSignal`: with V8's heap kept small. */
 export function withSmallHeap(subject: Subject): Subject {
   return {
     ...subject,

@@ -13,7 +13,7 @@ import type { RuntimeScene } from './scene.ts';
 /** Higher than any version in the recorded snapshot. */
 const firstVersion = 1_000_000_000;
 
-/** eventRate measures how many updates a second a reader takes from a stream that is always ahead of it. */
+/** eventRate measures how many updates per second a reader consumes from a stream that is always ahead of it. */
 export async function eventRate(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { plan } = scene;
   const recordedFile = join(scene.folder, 'recorded.jsonl');
@@ -68,7 +68,7 @@ export async function eventRate(scene: RuntimeScene): Promise<readonly Measure[]
   ];
 }
 
-/** recordSnapshot keeps the lines in which the real server tells its ConfigMaps. */
+/** recordSnapshot records the watch lines of the real server's ConfigMaps. */
 async function recordSnapshot(connection: Connection, file: string): Promise<void> {
   const session = openSession(connection);
   const stream = session.request({ ':path': watchListPath('/api/v1/configmaps'), accept: 'application/json' });
@@ -88,7 +88,7 @@ async function recordSnapshot(connection: Connection, file: string): Promise<voi
   writeFileSync(file, lines.join('\n'));
 }
 
-/** pointTo is the same scene at another server, with connection files of its own. */
+/** pointTo returns the same scene with another server and its own connection files. */
 function pointTo(scene: RuntimeScene, server: string, ca: string): RuntimeScene {
   const connection = { ...scene.connection, server, ca };
   const connectionFile = join(scene.folder, 'replay-connection.json');

@@ -4,7 +4,7 @@ import { type Subject, subjectArguments } from '../../support/run-subject.ts';
 import { withSmallHeap } from './cold-sync.ts';
 import type { RuntimeScene } from './scene.ts';
 
-/** idleMemory measures a manager that has synced ten kinds and has nothing to do. */
+/** idleMemory measures a manager that has synced ten kinds and is idle. */
 export async function idleMemory(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { idleRounds, settleMs } = scene.plan;
   const args = subjectArguments(scene);

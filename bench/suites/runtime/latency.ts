@@ -8,13 +8,13 @@ import { SubjectProcess } from '../../support/subject-process.ts';
 import type { RuntimeScene } from './scene.ts';
 
 const namespace = 'bench-latency';
-/** Many enough that no object changes again before its reconcile has begun: every update must be seen on its own. */
+/** Enough that no object changes again before its reconcile has started: every update must be observed separately. */
 const objects = 200;
 
 /**
- * latency measures when a reconcile learns of a change, beside when a raw watch in the same process does. Both are timed
- * from the moment the write is sent, by the harness, at a steady rate well below what the server can take: the server
- * serves the two watches in no fixed order, so the difference of one event's two times would mostly show that.
+ * latency measures when a reconcile observes a change, compared with a raw watch in the same process. Both are timed from the
+ * moment the harness sends the write, at a steady rate well below the server's capacity: the server serves the two watches in no
+ * fixed order, so the difference per event would mostly show that order.
  */
 export async function latency(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { plan } = scene;
@@ -56,7 +56,7 @@ function each(reports: readonly Readonly<Record<string, unknown>>[], field: stri
   return reports.map((report) => numberIn(report, field));
 }
 
-/** update changes the objects one after the other at a steady rate, without waiting for the answers. */
+/** update changes the objects one after the other at a steady rate, without waiting for responses. */
 async function update(api: Api, count: number, perSecond: number, round: number): Promise<void> {
   const start = performance.now();
   const answers: Promise<string>[] = [];

@@ -8,7 +8,7 @@ import type { RuntimeScene } from './scene.ts';
 const namespace = 'bench-no-op';
 const children = 10;
 
-/** noOp measures a reconcile that declares children and a status which are as they should be: nothing may be sent. */
+/** noOp measures a reconcile that declares children and a status that already match: nothing may be sent. */
 export async function noOp(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { owners, reconciles, noOpRounds: rounds } = scene.plan;
   await using api = new Api(scene.connection);

@@ -6,7 +6,7 @@ import type { RuntimeScene } from './scene.ts';
 
 const restMs = 500;
 
-/** wholeOperator measures a manager with one controller from its start until it has looked at every ConfigMap. */
+/** wholeOperator measures a manager with one controller from its start until it has reconciled every ConfigMap. */
 export async function wholeOperator(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, operatorRounds } = scene.plan;
   const bowline: Subject = {

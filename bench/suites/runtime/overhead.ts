@@ -3,7 +3,7 @@ import { judgedMeasure, runRounds } from '../../support/rounds.ts';
 import { numberIn, type Subject, subjectArguments } from '../../support/run-subject.ts';
 import type { RuntimeScene } from './scene.ts';
 
-/** overhead measures what a reconcile costs that does nothing: queue, causes, context, log context, metrics. */
+/** overhead measures the cost of an empty reconcile: queue, causes, context, log context, metrics. */
 export async function overhead(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { objects, reconciles, overheadRounds } = scene.plan;
   const bowline: Subject = {

@@ -1,4 +1,4 @@
-/** Plan is how much a run measures. */
+/** Plan configures how much a run measures. */
 export interface Plan {
   /** Objects in the cold sync. */
   readonly objects: number;
@@ -8,7 +8,7 @@ export interface Plan {
   /** Events replayed to each subject of the event rate. */
   readonly events: number;
   readonly eventRounds: number;
-  /** Updates whose way to the reconcile is timed, and how many of them are sent per second. */
+  /** The updates whose delivery to the reconcile is timed, and how many of them are sent per second. */
   readonly updates: number;
   readonly updatesPerSecond: number;
   readonly latencyRounds: number;
@@ -19,17 +19,17 @@ export interface Plan {
   /** Children that one reconcile writes. */
   readonly children: number;
   readonly childRounds: number;
-  /** Owners with ten children each that are reconciled, as often as `reconciles` says, with nothing to change. */
+  /** The owners with ten children each that are reconciled, as often as `reconciles`, with nothing to change. */
   readonly owners: number;
   readonly noOpRounds: number;
-  /** Admission reviews whose answer is timed. */
+  /** The admission reviews that are timed. */
   readonly reviews: number;
   readonly webhookRounds: number;
   /** How long a process rests before its idle memory is read. */
   readonly settleMs: number;
 }
 
-/** fullPlan is what is kept: within about eight minutes once the peers are built. */
+/** fullPlan is used for kept results: within about eight minutes once the peers are built. */
 export const fullPlan: Plan = {
   objects: 10_000,
   syncRounds: 5,
@@ -51,7 +51,7 @@ export const fullPlan: Plan = {
   settleMs: 10_000,
 };
 
-/** quickPlan only shows that everything still runs; its numbers mean nothing and are not kept. */
+/** quickPlan only shows that everything still runs; its numbers are meaningless and are not kept. */
 export const quickPlan: Plan = {
   objects: 1_000,
   syncRounds: 1,

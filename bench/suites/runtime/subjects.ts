@@ -1,4 +1,4 @@
-/** subjects are the programs of this suite. Named by URL, so that whoever moves one of them finds this list. */
+/** subjects lists the programs of this suite. They are URLs, so that tools that move files find this list. */
 export const subjects: readonly URL[] = [
   new URL('./subjects/bare-events.ts', import.meta.url),
   new URL('./subjects/bare-sync.ts', import.meta.url),

@@ -9,7 +9,7 @@ import type { RuntimeScene } from './scene.ts';
 
 const startTimeoutMs = 60_000;
 
-/** webhook measures one admission through the runtime's webhook server, beside a TLS server that answers a constant. */
+/** webhook measures one admission through the runtime's webhook server, compared with a TLS server that returns a constant. */
 export async function webhook(scene: RuntimeScene): Promise<readonly Measure[]> {
   const { reviews, webhookRounds: rounds } = scene.plan;
   const folder = await issueTo(join(scene.folder, 'webhook'));
@@ -48,7 +48,7 @@ function each(reports: readonly Report[], field: string): readonly number[] {
   return reports.map((report) => numberIn(report, field));
 }
 
-/** issueTo puts a certificate for loopback and its authority into a folder. */
+/** issueTo writes a certificate for loopback and its CA into a folder. */
 async function issueTo(folder: string): Promise<string> {
   const authority = await createCertificateAuthority({ commonName: 'bowline-bench' });
   const leaf = await issueCertificate({

@@ -1,5 +1,5 @@
-// The raw limit of writing: so many requests in flight on one bare HTTP/2 session, bodies made beforehand, answers read
-// but not parsed. Told `create` or `update`, a name and a revision, it writes every object once and reports how long that took.
+// The raw limit of writing: concurrent requests on one bare HTTP/2 session, bodies created beforehand, responses read but not
+// parsed. On `create` or `update` with a name and a revision, it writes every object once and reports the duration.
 import { readFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { inParallel } from '../api.ts';

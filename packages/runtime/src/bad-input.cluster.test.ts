@@ -128,9 +128,9 @@ describe('a certificate Secret that was damaged by hand', () => {
   });
 
   it.each([
-    ['tls.key', 'tls.crt and tls.key are not a certificate with its key'],
-    ['ca.crt', 'ca.crt holds no certificate authority'],
-    ['ca.key', 'ca.key is unreadable or belongs to no authority in ca.crt'],
+    ['tls.key', 'tls.crt and tls.key are not a certificate and its key'],
+    ['ca.crt', 'ca.crt contains no CA certificate'],
+    ['ca.key', 'ca.key is unreadable or does not belong to a CA in ca.crt'],
   ])(
     'in %s is put right, says what was wrong and nothing of what it held, and goes on admitting',
     async (field, text) => {

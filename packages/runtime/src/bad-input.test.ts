@@ -46,10 +46,10 @@ const pages = () => {
 const request = (body: string, headers = {}): IncomingMessage =>
   Object.assign(Readable.from([Buffer.from(body)]), { headers }) as unknown as IncomingMessage;
 
-const bodyOf = (from: IncomingMessage, mostBytes: number): Promise<string> => {
+const bodyOf = (from: IncomingMessage, maxBytes: number): Promise<string> => {
   const wire = new VirtualClock();
   const scope = new RequestScope({ signal: undefined, wire, timeoutMs: 1, onTimeout: () => new Error('late') });
-  return readBody(from, { mostBytes, timeoutMs: 1, scope, share: new BodyBudget(mostBytes).begin(from), wire });
+  return readBody(from, { maxBytes, timeoutMs: 1, scope, share: new BodyBudget(maxBytes).begin(from), wire });
 };
 
 /** The problem of a replica in a world with a Secret of somebody else's, or with somebody who changes it again and again. */
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
       });
     },
     code: 'BOWLINE_WEBHOOK_CONTESTED',
-    says: ['somebody else keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them keep it'],
+    says: ['another client keeps changing the Secret sea-system/sea-webhook-tls', 'let only one of them manage it'],
   },
   {
     input: 'a certificate Secret that somebody else made',
@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
     input: 'a given certificate that cannot be read',
     attempt: () => readLeaf('the folder /certificates', `-----BEGIN CERTIFICATE-----\n${CANARY}`, CANARY),
     code: 'BOWLINE_WEBHOOK_CERTIFICATE',
-    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'put a PEM certificate and its key there'],
+    says: ['the folder /certificates', 'tls.crt is not a PEM certificate', 'provide a PEM certificate and its key'],
   },
   {
     input: 'a request that nothing declares',

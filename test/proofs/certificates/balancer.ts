@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Balancer stands where a Service does: it gives every new connection to the next replica. It knows nothing of TLS. */
+/** Balancer simulates a Service: it forwards every new connection to the next replica. It does not inspect TLS. */
 export class Balancer implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -26,7 +26,7 @@ export class Balancer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** use names the ports that new connections go to from now on; open ones stay where they are. */
+  /** use sets the ports for new connections; open connections stay where they are. */
   use(ports: readonly number[]): void {
     this.#targets = ports;
   }

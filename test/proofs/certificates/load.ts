@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@bowline/runtime';
 import { SERVED_BY, Ship, ship } from './ship.ts';
 
-/** Between two requests of a writer: enough of them to notice a gap of a few milliseconds, and no more. */
+/** The pause between two requests of a writer: short enough to detect a gap of a few milliseconds. */
 const PAUSE_MS = 15;
 
-/** LoadCounts is what the writers have seen so far. */
+/** LoadCounts holds the results of the writers so far. */
 export interface LoadCounts {
   admitted: number;
   denied: number;
@@ -13,7 +13,7 @@ export interface LoadCounts {
   readonly byReplica: Map<string, number>;
 }
 
-/** Load writes ships without a pause; every admission that does not go as it should is a failure. */
+/** Load continuously writes ships; every admission with an unexpected result is a failure. */
 export class Load {
   readonly counts: LoadCounts = { admitted: 0, denied: 0, byReplica: new Map() };
   readonly failures: string[] = [];
@@ -30,7 +30,7 @@ export class Load {
 
   async #write(index: number): Promise<void> {
     for (let n = 0; !this.#stop.signal.aborted; n++) {
-      // Now and then one that must be refused: a webhook that nobody asks would let it pass.
+      // Now and then send an object that must be denied: a webhook that is not called would let it pass.
       if (n % 10 === index) await this.#forbidden(n);
       else await this.#admitted(n);
       await pause(PAUSE_MS);
@@ -42,7 +42,7 @@ export class Load {
       const wanted = ship(this.#namespace, 'sail');
       const stored = await this.#client.create(Ship, wanted, { dryRun: n % 2 === 0 });
       const replica = stored.metadata?.annotations?.[SERVED_BY];
-      if (replica === undefined) this.failures.push('an object was admitted without being changed');
+      if (replica === undefined) this.failures.push('an object was admitted without being mutated');
       else this.counts.byReplica.set(replica, (this.counts.byReplica.get(replica) ?? 0) + 1);
       this.counts.admitted++;
     } catch (error) {
@@ -53,7 +53,7 @@ export class Load {
   async #forbidden(n: number): Promise<void> {
     try {
       await this.#client.create(Ship, ship(this.#namespace, 'sink'), { dryRun: n % 2 === 0 });
-      this.failures.push('an object was admitted that must be refused');
+      this.failures.push('an object was admitted that must be denied');
     } catch (error) {
       if (String(error).includes('denied the request')) this.counts.denied++;
       else this.failures.push(String(error));

@@ -4,7 +4,9 @@ import { connect } from 'node:tls';
 import type { Secret } from '@bowline/kubernetes';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 
-/** observe counts what happened to the Secret: how often its certificate and its authority changed, and the most authorities at once. */
+/**
+ * observe counts the changes of the Secret: how often its certificate and its CA changed, and the maximum number of CAs at once.
+ */
 export async function observe(history: readonly Secret[]): Promise<Record<string, number>> {
   const values = (key: string): number => new Set(history.flatMap(({ data }) => data?.[key] ?? [])).size;
   const bundles = history.map(({ data }) => Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString());
@@ -16,10 +18,10 @@ export async function observe(history: readonly Secret[]): Promise<Record<string
   };
 }
 
-/** servedCertificate is the PEM of what a server shows in a new handshake, without its last line break. */
+/** servedCertificate returns the PEM of the certificate in a new handshake, without its last line break. */
 export function servedCertificate(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    // Whether it can be trusted is the API server's to judge; here only the bytes count.
+    // Trust is decided by the API server; here only the bytes matter.
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
       resolve(socket.getPeerX509Certificate()?.toString().trim());
       socket.destroy();
@@ -28,7 +30,7 @@ export function servedCertificate(port: number): Promise<string | undefined> {
   });
 }
 
-/** startImpostor is a server whose certificate no configuration trusts. */
+/** startImpostor starts a server whose certificate no configuration trusts. */
 export async function startImpostor(): Promise<AsyncDisposable & { readonly port: number }> {
   const authority = await createCertificateAuthority({ commonName: 'impostor' });
   const { certificatePem, keyPem } = await issueCertificate({

@@ -26,13 +26,13 @@ const OWN = 'proof-system';
 const USERS = 'proof-users';
 const SECRET = { namespace: OWN, name: `${OPERATOR}-webhook-tls` };
 
-/** What happens, in the order of the rounds. The seed decides the details. */
+/** The events, in round order. The seed decides the details. */
 const EVENTS = ['renew', 'damage', 'restart', 'rotate', 'delete'] as const;
 type Event = (typeof EVENTS)[number];
 
 /**
- * The certificates proof: several replicas behind a balancer, a real API server that calls them, writers that never stop.
- * Certificates are renewed, authorities rotated, the Secret damaged and deleted, replicas replaced; no admission may fail.
+ * The certificates proof: several replicas behind a balancer, a real API server that calls them, and writers that never pause.
+ * Certificates are renewed, CAs rotated, the Secret damaged and deleted, replicas replaced; no admission may fail.
  */
 export const proof: Proof = {
   name: 'certificates',
@@ -58,7 +58,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   const rounds: { event: Event; ms: number; admitted: number; handshakes: number }[] = [];
   try {
     for (let n = 0; n < options.runs; n++) {
-      // Each event once, whatever the time: the longest wait is for the authority to grow old, and that begins at once.
+      // Each event once, regardless of the time: the longest wait is for the CA to age, which starts immediately.
       const isOver = options.seconds !== undefined && performance.now() - startedAt > options.seconds * 1000;
       if (isOver && n >= EVENTS.length) break;
       const event = EVENTS[n % EVENTS.length] ?? 'renew';
@@ -82,9 +82,9 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   }
   const failures = load.failures.splice(0);
   for (const message of failures.slice(0, 5)) violations.push({ seed: options.seed, message });
-  // Would it have been noticed? One replica too many, whose certificate nobody trusts, must make admissions fail.
+  // Check that a failure would be detected: an additional replica with an untrusted certificate must make admissions fail.
   const noticed = await stage.withImpostor(() => until(() => load.failures.length > 0, 5_000));
-  if (!noticed) violations.push({ seed: options.seed, message: 'the load does not notice an untrusted certificate' });
+  if (!noticed) violations.push({ seed: options.seed, message: 'the load does not detect an untrusted certificate' });
   await load.end();
   const facts = await observe(stage.history);
   return {
@@ -111,7 +111,7 @@ async function play(event: Event, stage: Stage, random: Random): Promise<void> {
     case 'renew':
       return await stage.changed('tls.crt', LIVES.leafValidForMs);
     case 'rotate':
-      // However far the authority is: it is replaced before it is over.
+      // Whatever the age of the CA, it is replaced before it expires.
       return await stage.changed('ca.key', LIVES.authorityValidForMs + 10_000);
     case 'delete': {
       await stage.admin.delete(Secret, SECRET);
@@ -129,11 +129,11 @@ async function play(event: Event, stage: Stage, random: Random): Promise<void> {
   }
 }
 
-/** Stage is the API server, the replicas, and the balancer between them. */
+/** Stage holds the API server, the replicas, and the balancer between them. */
 class Stage implements AsyncDisposable {
   readonly admin: Client;
   readonly balancer: Balancer;
-  /** Every state of the Secret that was seen. */
+  /** Every observed state of the Secret. */
   readonly history: Secret[] = [];
   readonly #controlPlane: ControlPlane;
   readonly #watching: Promise<void>;
@@ -155,18 +155,18 @@ class Stage implements AsyncDisposable {
     await stage.#install();
     const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => stage.#start()));
     stage.#use(replicas);
-    // Until the API server asks: it learns of a configuration by a watch of its own.
+    // Wait until the API server calls the webhooks: it observes a configuration with its own watch.
     const asked = await until(async () => {
       const probe = new Load(admin, USERS, 1);
       await pause(100);
       await probe.end();
       return probe.failures.length === 0;
     }, 20_000);
-    if (!asked) throw new Error('the API server does not reach the webhooks');
+    if (!asked) throw new Error('the API server does not call the webhooks');
     return stage;
   }
 
-  /** Plays the chart: an account with exactly the rules, and the configurations without a bundle. */
+  /** #install acts as the chart: it creates an account with exactly the rules, and the configurations without a bundle. */
   async #install(): Promise<void> {
     const { admin } = this;
     const webhooks = shipWebhooks('chart');
@@ -212,7 +212,7 @@ class Stage implements AsyncDisposable {
     this.balancer.use(replicas.map(({ port }) => port));
   }
 
-  /** A rollout: one more replica first, then the old one gets no new connection and ends. */
+  /** replace simulates a rollout: it adds a replica first, then removes the old one from the balancer and stops it. */
   async replace(random: Random): Promise<void> {
     const added = await this.#start();
     const leaving = pick(random, this.#replicas);
@@ -220,7 +220,7 @@ class Stage implements AsyncDisposable {
     await leaving.stop();
   }
 
-  /** withImpostor lets a server with a certificate of its own making take part for as long as `work` takes. */
+  /** withImpostor adds a server with a self-signed certificate while `work` runs. */
   async withImpostor<T>(work: () => Promise<T>): Promise<T> {
     await using impostor = await startImpostor();
     this.balancer.use([impostor.port]);
@@ -229,7 +229,7 @@ class Stage implements AsyncDisposable {
     return result;
   }
 
-  /** changed waits until a value in the Secret is another one. */
+  /** changed waits until a value in the Secret has changed. */
   async changed(key: string, timeoutMs: number): Promise<void> {
     const before = (await this.admin.find(Secret, SECRET))?.data?.[key];
     const first = before ?? this.history.findLast(({ data }) => data?.[key] !== undefined)?.data?.[key];
@@ -238,10 +238,10 @@ class Stage implements AsyncDisposable {
 
   async secretUntil(timeoutMs: number, test: (data: Readonly<Record<string, string>>) => boolean): Promise<void> {
     const found = await until(async () => test((await this.admin.find(Secret, SECRET))?.data ?? {}), timeoutMs);
-    if (!found) throw new Error(`the Secret did not change as it should within ${timeoutMs} ms`);
+    if (!found) throw new Error(`the Secret did not change within ${timeoutMs} ms`);
   }
 
-  /** settled waits until every replica serves what the Secret holds, and has answered the load with it. */
+  /** settled waits until every replica serves the certificate in the Secret, and has responded to the load with it. */
   async settled(load: Load): Promise<void> {
     const serve = await until(async () => {
       const { data = {} } = (await this.admin.find(Secret, SECRET)) ?? {};
@@ -249,13 +249,13 @@ class Stage implements AsyncDisposable {
       const served = await Promise.all(this.#replicas.map(({ port }) => servedCertificate(port)));
       return wanted !== '' && served.every((each) => each !== undefined && wanted.includes(each));
     }, 15_000);
-    if (!serve) throw new Error('the replicas do not serve what the Secret holds');
+    if (!serve) throw new Error('the replicas do not serve the certificate in the Secret');
     const counts = new Map(load.counts.byReplica);
     const answered = await until(
       () => this.#replicas.every(({ name }) => (load.counts.byReplica.get(name) ?? 0) > (counts.get(name) ?? 0) + 8),
       15_000,
     );
-    if (!answered && load.failures.length === 0) throw new Error('a replica is not asked any more');
+    if (!answered && load.failures.length === 0) throw new Error('a replica is not called any more');
   }
 
   async #watch(): Promise<void> {

@@ -4,20 +4,20 @@ import { shipWebhooks } from './ship.ts';
 
 type Kubeconfig = Parameters<typeof connectClient>[0];
 
-/** The proportions of the defaults (90 days in a year), in seconds: a third of a certificate is 5 s. */
+/** The proportions of the defaults (90 days and a year), in seconds: a third of a certificate's lifetime is 5 s. */
 export const LIVES = { leafValidForMs: 15_000, authorityValidForMs: 45_000, propagationMs: 1_500 };
 export const OPERATOR = 'proof';
 
-/** ReplicaOptions is where a replica runs. */
+/** ReplicaOptions configures a replica. */
 export interface ReplicaOptions {
   readonly name: string;
   readonly namespace: string;
   readonly kubeconfig: Kubeconfig;
-  /** Where the API server reaches all replicas. */
+  /** The address at which the API server calls all replicas. */
   readonly url: string;
 }
 
-/** Replica is one process of the operator, as far as webhooks go: a client, a cache and a server of its own. */
+/** Replica is one process of the operator, reduced to webhooks: its own client, cache and server. */
 export class Replica {
   readonly name: string;
   readonly #client: Client;
@@ -54,7 +54,7 @@ export class Replica {
       address: '127.0.0.1:0',
       reachedAt: { url },
       certificates: { kind: 'managed', ...LIVES },
-      // A handshake for every few requests: a certificate that is not trusted shows at once.
+      // One handshake per few requests, so that an untrusted certificate is detected immediately.
       maxRequestsPerConnection: 4,
       log: createLog({ level: 'warn', format: 'text' }).with({ replica: name }),
       signal: stop.signal,

@@ -1,7 +1,7 @@
 import { CustomResourceDefinition, type KubernetesObject, resource } from '@bowline/kubernetes';
 import { admit, type Client, deny, mutating, validating, type Webhook } from '@bowline/runtime';
 
-/** Ship is a kind of our own, so that its webhooks may fail closed. */
+/** Ship is a custom kind, so that its webhooks may fail closed. */
 export interface Ship extends KubernetesObject {
   readonly spec?: { readonly order: 'sail' | 'sink' };
 }
@@ -14,7 +14,7 @@ export const Ship = resource<Ship>()({
   scope: 'Namespaced',
 });
 
-/** Which replica changed the object. */
+/** The replica that changed the object. */
 export const SERVED_BY = 'proof.bowline.dev/served-by';
 
 export function ship(namespace: string, order: 'sail' | 'sink'): Ship {
@@ -22,7 +22,7 @@ export function ship(namespace: string, order: 'sail' | 'sink'): Ship {
   return { apiVersion: `${group}/${version}`, kind, metadata: { namespace, generateName: 'ship-' }, spec: { order } };
 }
 
-/** shipWebhooks are those of one replica. */
+/** shipWebhooks returns the webhooks of one replica. */
 export function shipWebhooks(replica: string): readonly Webhook[] {
   const options = { operations: ['CREATE'], failurePolicy: 'Fail', timeoutSeconds: 10 } as const;
   return [
@@ -36,7 +36,7 @@ export function shipWebhooks(replica: string): readonly Webhook[] {
   ];
 }
 
-/** installShips makes the kind and waits until it is served. */
+/** installShips installs the kind and waits until it is served. */
 export async function installShips(admin: Client): Promise<void> {
   const name = `${Ship.plural}.${Ship.group}`;
   await admin.create(CustomResourceDefinition, {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { differences } from './fingerprint.ts';
 
-it('names every object that is gone, changed or new, and no other', () => {
+it('reports every deleted, changed or new object, and no other', () => {
   const before = new Map([
     ['configmaps a/same', '1'],
     ['configmaps a/changed', '1'],
@@ -13,8 +13,8 @@ it('names every object that is gone, changed or new, and no other', () => {
     ['namespaces new', '1'],
   ]);
   expect(differences(before, after)).toEqual([
-    'configmaps a/changed was changed',
-    'secrets a/gone is gone',
-    'namespaces new was made',
+    'configmaps a/changed changed',
+    'secrets a/gone was deleted',
+    'namespaces new was created',
   ]);
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { forEachConcurrently } from '@bowline/machinery';
 import type { Client } from '@bowline/runtime';
 
-/** Identified is an object by what it is and where. */
+/** Identified identifies an object by resource, namespace and name. */
 export interface Identified {
   /** Plural and group: `configmaps`, `deployments.apps`. */
   readonly resource: string;
@@ -10,10 +10,10 @@ export interface Identified {
   readonly name: string;
 }
 
-/** Fingerprint is a hash of every object as it is stored, by its identity; its resourceVersion is part of it. */
+/** Fingerprint maps the identity of every stored object to a hash of its content, including its resourceVersion. */
 export type Fingerprint = ReadonlyMap<string, string>;
 
-/** What changes by itself: Leases are renewed, Events are about others, ComponentStatuses are not stored at all. */
+/** Objects that change by themselves: Leases are renewed, Events are about other objects, ComponentStatuses are not stored. */
 const RESTLESS: ReadonlySet<string> = new Set([
   'leases.coordination.k8s.io',
   'events',
@@ -33,7 +33,7 @@ interface ObjectList {
   readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 }
 
-/** takeFingerprint reads every object of every kind that the API server stores, but for those that `without` names. */
+/** takeFingerprint reads every object of every kind that the API server stores, except those selected by `without`. */
 export async function takeFingerprint(client: Client, without: (object: Identified) => boolean): Promise<Fingerprint> {
   const hashes = new Map<string, string>();
   const failures = await forEachConcurrently(await listed(client), 4, async ({ resource, path }) => {
@@ -44,19 +44,19 @@ export async function takeFingerprint(client: Client, without: (object: Identifi
       hashes.set(describe(object), createHash('sha256').update(JSON.stringify(item)).digest('hex'));
     }
   });
-  // Kinds that were not read would look like objects that are gone.
+  // Objects of kinds that could not be read would look deleted.
   for (const { error } of failures) throw error;
   return hashes;
 }
 
-/** differences says which objects are not what they were. */
+/** differences returns the objects that have changed. */
 export function differences(before: Fingerprint, after: Fingerprint): readonly string[] {
   return [
     ...[...before].flatMap(([object, hash]) => {
-      if (!after.has(object)) return [`${object} is gone`];
-      return after.get(object) === hash ? [] : [`${object} was changed`];
+      if (!after.has(object)) return [`${object} was deleted`];
+      return after.get(object) === hash ? [] : [`${object} changed`];
     }),
-    ...[...after.keys()].filter((object) => !before.has(object)).map((object) => `${object} was made`),
+    ...[...after.keys()].filter((object) => !before.has(object)).map((object) => `${object} was created`),
   ];
 }
 

@@ -1,8 +1,8 @@
-// An operator in a process of its own, for the crash proof. It is killed without warning.
+// An operator in a separate process, for the crash proof. It is killed without warning.
 import { connect, createClient, createLog, Manager, runUntilSignal } from '@bowline/runtime';
 import type { OperatorUnderTest } from './scenario.ts';
 
-/** ChildSettings is what the proof hands to the process. */
+/** ChildSettings is what the proof passes to the process. */
 export interface ChildSettings {
   /** The scenario whose operator runs. */
   readonly scenario: string;
@@ -12,11 +12,11 @@ export interface ChildSettings {
   readonly namespace: string;
 }
 
-// The proof has gone: nothing is left to prove.
+// The proof has exited: there is nothing left to do.
 process.on('disconnect', () => process.exit(1));
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
-// Written so that the bundler finds all that it may be, and the rest of a scenario is not loaded.
+// Written so that the bundler finds all candidates, without loading the rest of a scenario.
 const loaded: unknown = await import(`./scenarios/${settings.scenario}/operator.ts`);
 const { operator, config } = loaded as OperatorUnderTest;
 const log = createLog({ level: 'warn', destination: process.stderr });
@@ -26,8 +26,8 @@ const manager = new Manager({
   clientFor: () => client,
   config: config === undefined ? {} : { [operator.name]: config },
   namespace: settings.namespace,
-  // The Lease of a killed process would have to run out first. That nobody writes out of turn is proved by the election proof;
-  // here the next process begins while requests of the one before may still be under way.
+  // The Lease of a killed process would have to expire first. That no process writes without the Lease is shown by the election
+  // proof; here the next process starts while requests of the previous one may still be in flight.
   leaderElection: false,
   healthAddress: '0',
   metricsAddress: '0',

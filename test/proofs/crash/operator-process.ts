@@ -6,15 +6,15 @@ import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import type { ChildSettings } from './operator-child.ts';
 import type { OperatorProgram } from './operator-program.ts';
 
-/** KillPoint is a moment in the life of a process: so long after it has sent so many requests. */
+/** KillPoint is a moment of a process: a delay after a number of requests. */
 export interface KillPoint {
   readonly requests: number;
   readonly laterMs: number;
 }
 
-const LONGEST_LOG = 8_192;
+const MAX_LOG = 8_192;
 
-/** OperatorProcess is an operator in a process of its own, which is killed and started again. Its requests are counted on the wire. */
+/** OperatorProcess is an operator in a separate process, which is killed and restarted. Its requests are counted on the wire. */
 export class OperatorProcess implements AsyncDisposable {
   readonly #proxy: FaultProxy;
   readonly #program: string;
@@ -25,8 +25,8 @@ export class OperatorProcess implements AsyncDisposable {
   #fail: (error: Error) => void = () => {};
   #requests = 0;
   #onRequest: () => void = () => {};
-  #said = '';
-  /** died rejects when the process ends by itself, which it never should. */
+  #log = '';
+  /** died rejects when the process exits by itself, which it never should. */
   readonly died: Promise<never>;
 
   private constructor(proxy: FaultProxy, program: string, settings: ChildSettings) {
@@ -44,7 +44,10 @@ export class OperatorProcess implements AsyncDisposable {
     };
   }
 
-  /** open prepares a process of the program; `start` starts it. `upstream` is how the API server is reached under the operator's identity. */
+  /**
+   * open prepares a process of the program; `start` starts it. `upstream` is the connection to the API server with the operator's
+   * identity.
+   */
   static async open(
     upstream: ConnectionConfig,
     { main }: OperatorProgram,
@@ -55,9 +58,9 @@ export class OperatorProcess implements AsyncDisposable {
     return new OperatorProcess(proxy, main, { ...settings, server, ca: String(ca) });
   }
 
-  /** said is the end of its log. */
+  /** said returns the end of its log. */
   get said(): string {
-    return this.#said;
+    return this.#log;
   }
 
   start(): void {
@@ -66,18 +69,21 @@ export class OperatorProcess implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     child.stderr?.on('data', (chunk: Buffer) => {
-      this.#said = (this.#said + chunk.toString()).slice(-LONGEST_LOG);
+      this.#log = (this.#log + chunk.toString()).slice(-MAX_LOG);
     });
     child.on('error', (error) => this.#fail(error));
     this.#isKilled = false;
     this.#requests = 0;
     this.#child = child;
     this.#exited = once(child, 'exit').then(([code]) => {
-      if (!this.#isKilled) this.#fail(new Error(`the operator ended by itself with ${code}: ${this.#said}`));
+      if (!this.#isKilled) this.#fail(new Error(`the operator exited unexpectedly with ${code}: ${this.#log}`));
     });
   }
 
-  /** killAt kills the process at a moment, counted from now, and resolves when it is gone; at once, and without, when aborted. */
+  /**
+   * killAt kills the process at a moment, counted from now, and resolves when it has exited; when aborted it resolves immediately
+   * without killing.
+   */
   async killAt({ requests, laterMs }: KillPoint, signal: AbortSignal): Promise<void> {
     const goal = this.#requests + requests;
     await new Promise<void>((resolve) => {
@@ -93,7 +99,7 @@ export class OperatorProcess implements AsyncDisposable {
     await this.kill();
   }
 
-  /** kill ends the process without warning, and resolves when it is gone. */
+  /** kill kills the process without warning, and resolves when it has exited. */
   async kill(): Promise<void> {
     this.#isKilled = true;
     this.#child?.kill('SIGKILL');

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../../../scripts/bundle.mjs';
 
-/** OperatorProgram is operator-child.ts as a program of its own, until it is disposed of. */
+/** OperatorProgram is operator-child.ts as a bundled program, until it is disposed. */
 export interface OperatorProgram extends AsyncDisposable {
   readonly main: string;
 }
 
 /**
- * bundleOperators makes the program: it is started several times a case, and from its sources would spend most of a case with compiling
+ * bundleOperators builds the program: it is started several times per case, and from sources would spend most of a case compiling
  * them.
  */
 export async function bundleOperators(): Promise<OperatorProgram> {

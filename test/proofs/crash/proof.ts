@@ -11,18 +11,18 @@ import type { CrashScenario } from './scenario.ts';
 import { loadScenario, scenarioNames } from './scenarios.ts';
 import { goesOn, notPlayed, shareOf } from './schedule.ts';
 
-/** With less time than this, cases are made smaller rather than few. */
+/** With less time than this, cases are made smaller instead of fewer. */
 const ENOUGH_SECONDS = 300;
 
 /**
- * The crash proof: an operator in a process of its own, on a real API server and under exactly its own rights, is killed in the
- * middle of its work, and started again. `--operator NAME` chooses one; by default each operator with a scenario plays all seeds.
- * However little time there is, each plays at least its first deeds.
+ * The crash proof: an operator in a separate process, on a real API server and with exactly its own permissions, is killed in the
+ * middle of its work and restarted. `--operator NAME` selects one; by default each operator with a scenario runs all seeds.
+ * However little time there is, each runs at least its first actions.
  */
 export const proof: Proof = {
   name: 'crash',
   summary:
-    'operators killed at any point of their work and restarted: they finish it, lose nothing, touch nothing else',
+    'operators killed at any point of their work and restarted: they finish it, lose nothing and change nothing else',
   defaultRuns: 15,
   run,
 };
@@ -35,12 +35,12 @@ interface Played {
 
 async function run(options: ProofOptions): Promise<ProofResult> {
   const scenarios = await Promise.all(chosen(options.flags?.operator).map(loadScenario));
-  const all = scenarios.map(({ deeds }) => deeds);
+  const all = scenarios.map(({ actions }) => actions);
   await using program = await bundleOperators();
   const played: [string, Played][] = [];
   for (const scenario of scenarios) {
     const { seconds = Number.POSITIVE_INFINITY } = options;
-    const time = shareOf(seconds, scenario.deeds, all);
+    const time = shareOf(seconds, scenario.actions, all);
     played.push([scenario.operator.name, await playAll(scenario, program, { ...options, seconds: time })]);
   }
   return {
@@ -59,7 +59,7 @@ function chosen(operator: string | undefined): readonly string[] {
   throw new Error(`the operator ${operator} has no crash scenario; known: ${known.join(', ')}`);
 }
 
-/** playAll plays one operator's cases, on a control plane of its own: nothing else may move on it. */
+/** playAll runs the cases of one operator on a separate control plane: nothing else may change on it. */
 async function playAll(
   scenario: CrashScenario,
   program: OperatorProgram,
@@ -84,7 +84,7 @@ async function playAll(
   process.start();
   await Promise.race([Promise.all([world.settled(), hasCertificate(c, scenario.operator)]), process.died]);
 
-  // To be repeated with the same flags.
+  // The flags that repeat the case.
   const title = `--operator ${name}${isShort ? ` --seconds ${ENOUGH_SECONDS - 1}` : ''}`;
   const outcomes: Outcome[] = [];
   const violations: { seed: number; message: string }[] = [];
@@ -97,35 +97,35 @@ async function playAll(
       const outcome = await playCase(players, seed);
       outcomes.push(outcome);
       log(`${name} ${seed}: ${describe(outcome)}`);
-      for (const problem of outcome.problems) fail(`${outcome.deed}: ${problem}`);
+      for (const problem of outcome.problems) fail(`${outcome.action}: ${problem}`);
     } catch (error) {
       fail(error instanceof Error ? error.message : String(error));
     }
     if (violations.length > 0) {
-      log(`${name} said: ${process.said}`);
-      // What follows would start from a state that nobody meant.
+      log(`${name} logged: ${process.said}`);
+      // The following cases would start from an undefined state.
       break;
     }
   }
-  const left = notPlayed(scenario.deeds, outcomes);
+  const left = notPlayed(scenario.actions, outcomes);
   if (left.length > 0) log(`${name}: not played: ${left.join(', ')}`);
   const facts = { kubernetes: controlPlane.version, ...world.facts, ...(left.length > 0 ? { notPlayed: left } : {}) };
   return { outcomes, violations, facts };
 }
 
-/** The certificate of webhooks is the one thing that a manager makes for itself. */
+/** The certificate of webhooks is the only object that a manager creates for itself. */
 async function hasCertificate({ namespace, admin }: Cluster, { name, webhooks }: Operator): Promise<void> {
   if (webhooks.length === 0) return;
   const secret = { namespace, name: `${name}-webhook-tls` };
   await until(admin, Secret, secret, ({ data }) => data?.['tls.crt'] !== undefined, { timeoutMs: 60_000 });
 }
 
-function describe({ deed, kills, recoveryMs, problems }: Outcome): string {
+function describe({ action, kills, recoveryMs, problems }: Outcome): string {
   const deaths = kills.map(
     ({ requests, laterMs, progress }) => `${requests} requests + ${laterMs} ms (${percent(progress)} done)`,
   );
-  const end = problems.length === 0 ? 'all is well' : `VIOLATED: ${problems[0]}`;
-  return `${deed}, killed after ${deaths.join(', then ')}; done ${recoveryMs} ms after the last start, ${end}`;
+  const end = problems.length === 0 ? 'no violation' : `VIOLATED: ${problems[0]}`;
+  return `${action}, killed after ${deaths.join(', then ')}; done ${recoveryMs} ms after the last start, ${end}`;
 }
 
 function percent(share: number): string {
@@ -134,10 +134,10 @@ function percent(share: number): string {
 
 function summary(outcomes: readonly Outcome[]) {
   const kills = outcomes.flatMap((outcome) => outcome.kills);
-  const deeds: Record<string, number> = {};
-  for (const { deed } of outcomes) deeds[deed] = (deeds[deed] ?? 0) + 1;
+  const actions: Record<string, number> = {};
+  for (const { action } of outcomes) actions[action] = (actions[action] ?? 0) + 1;
   return {
-    cases: deeds,
+    cases: actions,
     kills: kills.length,
     killedBefore: kills.filter(({ progress }) => progress === 0).length,
     killedMidway: kills.filter(({ progress }) => progress > 0 && progress < 1).length,

@@ -11,50 +11,50 @@ export interface OperatorUnderTest {
 }
 
 /**
- * CrashScenario is an operator and the deeds during which it is killed. It is a folder in `scenarios` with a scenario.ts and an
+ * CrashScenario is an operator and the actions during which it is killed. It is a folder in `scenarios` with a scenario.ts and an
  * operator.ts.
  */
 export interface CrashScenario extends OperatorUnderTest {
-  /** What it is killed at, the most important first; the seed of a case decides which one it is. */
-  readonly deeds: readonly string[];
-  /** open makes what all cases share, bystanders above all. The kinds are installed; the operator does not run yet. */
+  /** The actions during which it is killed, the most important first; the seed of a case selects one. */
+  readonly actions: readonly string[];
+  /** open creates what all cases share, mainly bystanders. The kinds are installed; the operator does not run yet. */
   open(stage: Stage): Promise<World>;
 }
 
-/** Stage is where a scenario plays. */
+/** Stage is the environment of a scenario. */
 export interface Stage {
   readonly cluster: Cluster;
-  /** Whether there is little time: do the same with fewer objects. */
+  /** Whether there is little time: run the same with fewer objects. */
   readonly isShort: boolean;
   log(line: string): void;
 }
 
-/** World is what all cases of a scenario share. */
+/** World is the state shared by all cases of a scenario. */
 export interface World {
-  /** What is worth knowing about it, such as how many objects a case writes. */
+  /** Facts for the report, such as how many objects a case writes. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** settled waits until the operator, which runs now, has done all that there is to do. */
+  /** settled waits until the operator, which runs now, has no work left. */
   settled(): Promise<void>;
-  /** begin prepares a case, up to the moment before its deed. The operator runs. */
-  begin(deed: string, seed: number): Promise<CrashCase>;
+  /** begin prepares a case, up to the moment before its action. The operator runs. */
+  begin(action: string, seed: number): Promise<CrashCase>;
 }
 
-/** CrashCase is one deed of the operator's, and what must hold after it whatever happens to the operator meanwhile. */
+/** CrashCase is one action of the operator, and what must hold after it regardless of kills. */
 export interface CrashCase {
-  /** About how many requests the deed takes: kills are spread over as many. */
+  /** The approximate number of requests of the action: kills are spread over them. */
   readonly requests: number;
-  /** Whether an object has part in the deed. Every other object is a bystander and must stay exactly as it is. */
+  /** Whether an object takes part in the action. Every other object is a bystander and must not change. */
   isOwn(object: Identified): boolean;
-  /** act sets the deed off. */
+  /** act starts the action. */
   act(): Promise<void>;
-  /** progress is how much of the deed is done, from 0 to 1. */
+  /** progress returns how much of the action is done, from 0 to 1. */
   progress(): Promise<number>;
-  /** meanwhile is what somebody else does while the operator is dead. */
+  /** meanwhile does what another client does while the operator is dead. */
   meanwhile(random: Random): Promise<void>;
-  /** done waits until the operator says that the deed is done. */
+  /** done waits until the operator reports that the action is done. */
   done(signal: AbortSignal): Promise<void>;
-  /** problems is what is not as it must be. Asked after `done`. */
+  /** problems returns what is wrong. Called after `done`. */
   problems(): Promise<readonly string[]>;
-  /** end removes everything that the case made. The operator runs. */
+  /** end removes everything that the case created. The operator runs. */
   end(): Promise<void>;
 }

@@ -1,34 +1,37 @@
-/** So many cases are played of each operator however little time there is: its first two deeds. */
-const LEAST_CASES = 2;
+/** The minimum number of cases per operator however little time there is: its first two actions. */
+const MIN_CASES = 2;
 
-/** deedOf is the deed that a seed stands for. The first seed is 1, so that seeds in order play the deeds in their order. */
-export function deedOf(deeds: readonly string[], seed: number): string {
-  return deeds[(seed + deeds.length - 1) % deeds.length] ?? '';
+/** actionOf returns the action of a seed. The first seed is 1, so that consecutive seeds run the actions in order. */
+export function actionOf(actions: readonly string[], seed: number): string {
+  return actions[(seed + actions.length - 1) % actions.length] ?? '';
 }
 
-/** Progress is how far an operator has come. */
+/** Progress is the progress of an operator's cases. */
 export interface Progress {
-  /** Cases that were played. */
+  /** The number of cases that were run. */
   readonly played: number;
-  /** How many are asked for. */
+  /** The requested number of cases. */
   readonly runs: number;
   readonly elapsedMs: number;
-  /** How long new cases may begin. */
+  /** How long new cases may start. */
   readonly seconds: number;
 }
 
-/** goesOn is whether another case begins. */
+/** goesOn returns whether to start another case. */
 export function goesOn({ played, runs, elapsedMs, seconds }: Progress): boolean {
   if (played >= runs) return false;
-  return played < LEAST_CASES || elapsedMs < seconds * 1000;
+  return played < MIN_CASES || elapsedMs < seconds * 1000;
 }
 
-/** shareOf is an operator's part of the time for all of them: whoever has more deeds gets more. */
-export function shareOf(seconds: number, deeds: readonly string[], all: readonly (readonly string[])[]): number {
-  return (seconds * deeds.length) / all.reduce((sum, each) => sum + each.length, 0);
+/** shareOf returns an operator's share of the total time, by its number of actions. */
+export function shareOf(seconds: number, actions: readonly string[], all: readonly (readonly string[])[]): number {
+  return (seconds * actions.length) / all.reduce((sum, each) => sum + each.length, 0);
 }
 
-/** notPlayed are the deeds for which there was no time. */
-export function notPlayed(deeds: readonly string[], outcomes: readonly { readonly deed: string }[]): readonly string[] {
-  return deeds.filter((deed) => outcomes.every((outcome) => outcome.deed !== deed));
+/** notPlayed returns the actions for which there was no time. */
+export function notPlayed(
+  actions: readonly string[],
+  outcomes: readonly { readonly action: string }[],
+): readonly string[] {
+  return actions.filter((action) => outcomes.every((outcome) => outcome.action !== action));
 }

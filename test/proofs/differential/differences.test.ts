@@ -4,7 +4,7 @@ import { KNOWN } from './known.ts';
 import { normalised, type Said } from './normalise.ts';
 import { put, type Step } from './step.ts';
 
-it('tells what is missing once, at the top of it, and knows elements of lists by their names', () => {
+it('reports a missing value once, at its topmost path, and identifies list elements by name', () => {
   const real = {
     a: [
       { name: 'x', b: 1 },
@@ -19,18 +19,18 @@ it('tells what is missing once, at the top of it, and knows elements of lists by
   ]);
 });
 
-it('tells another order of the same elements', () => {
+it('reports another order of the same elements', () => {
   const [found] = differences([{ name: 'x' }, { name: 'y' }], [{ name: 'y' }, { name: 'x' }]);
   expect(found?.path).toBe('.order');
 });
 
-it('forgets what every server draws for itself, but not that it is there', () => {
+it('ignores server-generated values, but not their presence', () => {
   const body = { metadata: { uid: 'x', name: 'a', namespace: 'case-1' }, message: 'a in case-1' };
   const said = normalised({ status: 200, headers: {}, body }, { namespace: 'case-1', own: 'own-1' });
   expect(said.body).toEqual({ metadata: { uid: 'DRAWN', name: 'a', namespace: 'NS' }, message: 'a in NS' });
 });
 
-it('knows at most 40 differences, each by a name of its own and with a reason', () => {
+it('lists at most 40 known differences, each with a unique name and a reason', () => {
   expect(KNOWN.length).toBeLessThanOrEqual(40);
   expect(new Set(KNOWN.map(({ name }) => name)).size).toBe(KNOWN.length);
   expect(KNOWN.filter(({ reason }) => reason.length < 20)).toEqual([]);
@@ -39,19 +39,19 @@ it('knows at most 40 differences, each by a name of its own and with a reason', 
 const NAMES = { namespace: 'case-1', own: 'own-1' };
 
 function refusal(...causes: readonly (readonly [field: string, message: string])[]): Said {
-  const told = causes.map(([field, message]) => ({ field, message, reason: 'FieldValueInvalid' }));
-  const body = { kind: 'Status', code: 422, message: 'a is invalid: b', details: { causes: told } };
+  const reported = causes.map(([field, message]) => ({ field, message, reason: 'FieldValueInvalid' }));
+  const body = { kind: 'Status', code: 422, message: 'a is invalid: b', details: { causes: reported } };
   return normalised({ status: 422, headers: {}, body }, NAMES);
 }
 
-/** The names of the known differences between two answers; undefined for one that nobody knows. */
+/** The names of the known differences between two responses; undefined for an unknown one. */
 function known(step: Step, real: Said, ours: Said): readonly (string | undefined)[] {
   return differences(real, ours).map(
     (each) => KNOWN.find(({ isOf }) => isOf({ ...each, case: 'a', step, answers: { real, ours } }))?.name,
   );
 }
 
-it('does not mind the order of members, nor what is drawn, in an object that a message quotes', () => {
+it('ignores the order of members and generated values in an object quoted by a message', () => {
   const quoted = (object: unknown): Said =>
     refusal(['patch', `Invalid value: ${JSON.stringify(JSON.stringify(object))}: json: no`]);
   const [real, ours] = [quoted({ a: 1, uid: 'x', b: { c: 2, d: 3 } }), quoted({ b: { d: 3, c: 2 }, uid: 'y', a: 1 })];
@@ -89,12 +89,12 @@ it.each([
     immutable('spec.template', '{"spec":{}}', 'no'),
     false,
   ],
-] as const)('excuses %s, or not: no more than is known', (_what, step, real, ours, isKnown) => {
+] as const)('accepts exactly the known differences: %s', (_what, step, real, ours, isKnown) => {
   const names = known(step, refusal(real), refusal(ours));
   expect(names).toHaveLength(2);
   expect(names.every((name) => (name !== undefined) === isKnown)).toBe(true);
 });
 
-it('does not excuse a problem that one server alone tells of', () => {
+it('does not accept a problem that only one server reports', () => {
   expect(known(POD, refusal(['spec', `${FORBIDDEN}\n@@`], ['a', 'b']), refusal(['a', 'b']))).toEqual([undefined]);
 });

@@ -1,12 +1,12 @@
-/** Difference is one place where two answers are not the same. */
+/** Difference is one position at which two responses differ. */
 export interface Difference {
-  /** Such as `body.metadata.labels.a`. Elements of lists with names are known by them. */
+  /** Such as `body.metadata.labels.a`. Named elements of lists are identified by name. */
   readonly path: string;
   readonly real: unknown;
   readonly ours: unknown;
 }
 
-/** differences compares two values: what one has and the other has not is told once, at the top of it. */
+/** differences compares two values; a value that only one side has is reported once, at its topmost path. */
 export function differences(real: unknown, ours: unknown, path = ''): Difference[] {
   if (Object.is(real, ours)) return [];
   if (!isComposite(real) || !isComposite(ours) || Array.isArray(real) !== Array.isArray(ours))

@@ -18,13 +18,13 @@ import {
 } from './step.ts';
 import { variation } from './variation.ts';
 
-/** The kinds that are made up most of. */
+/** The kinds that are generated most. */
 const KINDS = ['ConfigMap', 'Secret', 'Service', 'Deployment', 'Pod', 'Role', 'Widget'];
 const STEPS = 8;
 
 const chance = (random: Random, share: number): boolean => random.next() < share;
 
-/** generatedCase is a made-up life of one object. */
+/** generatedCase returns a generated sequence of requests for one object. */
 export function generatedCase(random: Random, seed: number): Case {
   const kind = pick(random, KINDS);
   const sample = SAMPLES.find((each) => each.kind === kind);
@@ -62,7 +62,7 @@ function options(random: Random): string {
 }
 
 function selection(random: Random, path: string): string {
-  // Other cases share the namespace: only this one's object is looked at.
+  // Other cases share the namespace: only the object of this one is read.
   const own = `fieldSelector=metadata.name%3D${path.slice(path.lastIndexOf('/') + 1)}`;
   const more = pick(random, [
     '',
@@ -86,7 +86,7 @@ function deletion(random: Random): object {
   ]);
 }
 
-/** A part of the object, changed; what it names the object by stays. */
+/** A changed part of the object; its identity stays. */
 function fragment(random: Random, object: Sample['object']): unknown {
   const changed = variation(random, object) as Record<string, unknown>;
   const { metadata, ...rest } = changed;

@@ -6,27 +6,27 @@ import type { Step } from './step.ts';
 export interface Found extends Difference {
   readonly case: string;
   readonly step: Step;
-  /** The whole answers. */
+  /** The complete responses. */
   readonly answers: { readonly real: Said; readonly ours: Said };
 }
 
-/** KnownDifference is where we answer otherwise on purpose, or do not mind. */
+/** KnownDifference is an intentional or irrelevant difference. */
 export interface KnownDifference {
   readonly name: string;
   readonly reason: string;
   isOf(found: Found): boolean;
-  /** Whether one server has changed something then and the other has not: what comes later cannot be compared. Defaults to false. */
+  /** Whether only one server has changed its state: later steps cannot be compared. Defaults to false. */
   readonly endsCase?: boolean;
 }
 
-/** said is the text of a value: what a difference is about can be anywhere in an answer. */
+/** said returns a value as text: a difference can be anywhere in a response. */
 const said = (value: unknown): string => JSON.stringify(value) ?? '';
 const isMessage = (path: string): boolean => path === 'body.message' || path.startsWith('body.details.causes');
 const isDiscovery = ({ case: name }: Found): boolean => name.includes('discovery');
 
 const CAUSES = 'body.details.causes.';
 
-/** causeOf is the problem that a difference is about: a field and what is said of it. */
+/** causeOf returns the problem that a difference is about: a field and its message. */
 function causeOf({ path }: Difference): string | undefined {
   return path.startsWith(CAUSES) ? path.slice(CAUSES.length) : undefined;
 }
@@ -36,8 +36,8 @@ function causesOf({ body }: Said): Readonly<Record<string, unknown>> {
 }
 
 /**
- * isSaidOtherwise: both servers tell of the problem, for the same reason, and what they say is the same once `essence` has taken
- * out of it what is known to differ. Another field, or other words, are not.
+ * isSaidOtherwise returns whether both servers report the problem with the same reason, and with the same message once `essence`
+ * has removed what is known to differ. Another field or message does not match.
  */
 function isSaidOtherwise(found: Found, essence: (text: string) => string): boolean {
   const { path, real, ours, answers } = found;
@@ -51,7 +51,7 @@ function isSaidOtherwise(found: Found, essence: (text: string) => string): boole
   );
 }
 
-/** withoutManagers leaves out of a message who manages the object that it quotes. */
+/** withoutManagers removes the managers of a quoted object from a message. */
 function withoutManagers(text: string): string {
   return withQuoted(text, (object) => {
     const { metadata, ...rest } = object as { readonly metadata?: object };
@@ -61,30 +61,30 @@ function withoutManagers(text: string): string {
 
 const isApply = ({ headers }: Step): boolean => headers?.['content-type'] === 'application/apply-patch+yaml';
 
-/** isAbsent: the real server says something and we say nothing there. */
+/** isAbsent returns whether only the real server reports something. */
 const isAbsent = ({ ours }: Found): boolean => ours === undefined;
 
 const UNCHECKED =
   '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** What the decoders of a strategic merge patch say, in the words of either server. */
+/** Messages of the decoders of a strategic merge patch, of either server. */
 const OF_MAPS =
   /^(patch: Invalid value: "map\[.*\]": )(?:error decoding from json: )?(?:illegal base64 data at input byte \d+|cannot convert \w+ to [\w.]+|cannot restore \w+ from \w+|unrecognized type: \w+)$/s;
 
-/** Warnings of the real server that are not given here. */
+/** Warnings that only the real server sends. */
 const OF_NAMES =
   /^299 - "(metadata\.name: this is used in (the Pod's hostname|Pod names and hostnames), which can result in surprising behavior; a DNS label is recommended: |spec\.(template\.spec\.)?containers\[\d+\]\.env\[\d+\]: hides previous definition of )/;
 
-/** KNOWN are all of them: at most 40, and each must still be found. */
+/** KNOWN lists all known differences: at most 40, and each must still occur. */
 export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'version',
-    reason: 'we are another program: /version names it',
+    reason: '/version identifies a different program',
     isOf: ({ step, path }) => /^\/version/.test(step.path) && /^body\.(git|go|compiler|platform)/.test(path),
   },
   {
     name: 'kinds that are not served',
-    reason: 'kinds and subresources that nobody here needs are left out of discovery and answered with 404',
+    reason: 'kinds and subresources that are not needed here are omitted from discovery and return 404',
     isOf: (found) => isDiscovery(found) && isAbsent(found) && /^body\.(resources|groups|items)\./.test(found.path),
   },
   {
@@ -94,18 +94,18 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'addresses of nameless Services',
-    reason: 'the real server allocates an address in the name of the Service before it looks whether there is one',
+    reason: 'the real server allocates an address in the name of the Service before it checks whether there is a name',
     isOf: ({ case: name, path }) =>
       name === 'what a Service must not be' && isMessage(path) && /IPAddress|metadata\.name: Required/.test(path),
   },
   {
     name: 'keys of etcd',
-    reason: 'messages of the real server name the key in etcd, which there is none of here',
+    reason: 'messages of the real server contain the key in etcd, which does not exist here',
     isOf: ({ path, real }) => path === 'body.message' && said(real).includes('Key: /registry/'),
   },
   {
     name: 'differences of Pods',
-    reason: 'the real server shows how a forbidden change of a Pod differs, in the words of its internal types',
+    reason: 'the real server prints the difference of a forbidden change of a Pod, in terms of its internal types',
     isOf: (found) =>
       isSaidOtherwise(found, (text) =>
         text.replace(/^(spec: Forbidden: pod updates may not change [^\n]+ previously negative\))\n.*$/s, '$1'),
@@ -118,7 +118,7 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'template generation of DaemonSets',
-    reason: 'an annotation of a version that is gone; the real server shows and owns it in some answers only',
+    reason: 'an annotation of a removed version; the real server returns and owns it in some responses only',
     isOf: ({ case: name, path, real, ours }) =>
       said([path, real, ours]).includes('deprecated.daemonset') ||
       (/DaemonSet|daemonset/.test(path) && path.includes('annotations')) ||
@@ -126,7 +126,7 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'templates in messages about Jobs',
-    reason: 'the real server shows the template of a Job as its internal types write it',
+    reason: 'the real server prints the template of a Job in the format of its internal types',
     isOf: (found) =>
       /\/jobs\//.test(found.step.path) &&
       isSaidOtherwise(found, (text) =>
@@ -135,20 +135,21 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'Jobs orphan their Pods',
-    reason: 'batch/v1 keeps the Pods of a Job by default for old clients; here they go with it, as kubectl asks for',
-    // How soon they are orphaned, and the Job is gone, is up to the garbage collector.
+    reason:
+      'batch/v1 keeps the Pods of a Job by default for old clients; here they are deleted with it, as kubectl requests',
+    // How soon they are orphaned and the Job is deleted depends on the garbage collector.
     isOf: ({ case: name, step, path }) =>
       name === 'the life of a Job' && (step.method === 'DELETE' || (step.method === 'GET' && path === 'code')),
   },
   {
     name: 'names of PodDisruptionBudgets',
-    reason: 'the real server takes any name for them; a name that no other kind could have is refused here',
+    reason: 'the real server accepts any name for them; a name that is invalid for other kinds is rejected here',
     isOf: ({ case: name, path, ours }) =>
       name === 'what a PodDisruptionBudget must not be' && path === 'code' && said(ours).includes('"code":422'),
   },
   {
     name: 'rules that were not checked',
-    reason: 'we say that rules were skipped where the content is invalid, not where the metadata is',
+    reason: 'we report skipped rules if the content is invalid, but not if the metadata is',
     isOf: (found) =>
       isAbsent(found) &&
       causeOf(found) === UNCHECKED &&
@@ -157,29 +158,28 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'watch=x',
     reason:
-      'the real server waits for nothing and sends nothing; here everything but a no is a watch from the beginning',
+      'the real server neither waits nor sends anything; here every value but false starts a watch from the beginning',
     isOf: ({ step }) => step.path.includes('watch=x'),
   },
   {
     name: 'formats and older forms',
-    reason: 'tables and metadata are of version v1: v1beta1 and lists of one are refused or written as they are',
+    reason: 'tables and metadata are of version v1: v1beta1 and lists of one are rejected or returned unconverted',
     isOf: ({ case: name, path }) => name === 'forms' && /^(code|body\.(message|details))/.test(path),
   },
   {
     name: 'form of bookmarks',
-    reason: 'a bookmark is an object here, whatever form was asked for: clients read its version alone',
+    reason: 'a bookmark is always an object here, whatever format was requested: clients read only its version',
     isOf: ({ case: name, path }) =>
       name === 'a watch of what is there' && /object\.(kind|apiVersion|rows|columnDefinitions|metadata)/.test(path),
   },
   {
     name: 'managers of quoted objects',
-    reason:
-      'messages of the real server quote an object with who manages its fields; ours leave that out in some places',
+    reason: 'messages of the real server quote an object with its managed fields; ours omit them in some places',
     isOf: (found) => isSaidOtherwise(found, withoutManagers),
   },
   {
     name: 'patches that change the kind',
-    reason: 'a patch cannot make another kind of a built-in object here: the change is ignored, not refused',
+    reason: 'a patch cannot change the kind of a built-in object here: the change is ignored, not rejected',
     isOf: ({ case: name, step, path }) =>
       path === 'code' &&
       /^(JSON|merge) patches$/.test(name) &&
@@ -187,24 +187,24 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'managedFields set to nothing',
-    reason: 'an empty list of managers of a custom resource forgets them here too, as it does for built-in kinds',
+    reason: 'an empty list of managers of a custom resource clears them here too, as it does for built-in kinds',
     isOf: ({ path, real, step }) =>
       path === 'body.metadata.managedFields' && real !== undefined && /widgets/.test(step.path),
   },
   {
     name: 'YAML',
-    reason: 'another reader: YAML 1.2, in which yes is a text, one document, and errors in its own words',
+    reason: 'another parser: YAML 1.2, in which yes is a string, one document, and different error messages',
     isOf: ({ case: name, path, ours, step }) =>
       name === 'bodies in YAML' || (typeof step.body === 'string' && isMessage(path) && said(ours).includes('yaml: ')),
   },
   {
     name: 'phases of namespaces',
-    reason: 'the phase that a client writes is not judged: the namespace controller writes the right one',
+    reason: 'the phase that a client writes is not validated: the namespace controller writes the right one',
     isOf: ({ step, path }) => path === 'code' && /namespaces\/OWN\/status/.test(step.path),
   },
   {
     name: 'empty maps in messages',
-    reason: 'an empty map and none are the same to us: messages show one for the other',
+    reason: 'an empty map and no map are the same here: messages print one for the other',
     isOf: (found) =>
       isSaidOtherwise(found, (text) => text.replace(/: Invalid value: (\{\}|null): /, ': Invalid value: NOTHING: ')),
   },
@@ -215,12 +215,12 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'words about expressions',
-    reason: 'another parser of CEL: the place and the problem are named, in its own words',
+    reason: 'another CEL parser: position and problem are reported with different messages',
     isOf: (found) => isSaidOtherwise(found, (text) => text.replace(/\bERROR: .*$/s, 'ERROR')),
   },
   {
     name: 'owner of no rules',
-    reason: 'the rules of a Role have an owner here even if there are none, and an apply of some is a conflict with it',
+    reason: 'the rules of a Role have an owner here even if there are none, and applying some conflicts with it',
     isOf: ({ path, ours, answers }) =>
       (path.includes('managedFields') && said(ours).includes('f:rules')) ||
       (path === 'code' &&
@@ -233,7 +233,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'names of Go types',
     reason:
-      'messages about values of the wrong type name the types of Go, where a few texts and maps have names of their own, and types within types',
+      'messages about values of the wrong type name the types of Go, where some strings and maps have named types, and nested types',
     isOf: (found) =>
       isSaidOtherwise(found, (text) =>
         text
@@ -244,13 +244,13 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'words about strategic merge patches',
-    reason: 'what of a patch cannot be read is named in the words of a reader of JSON, not of maps',
+    reason: 'the undecodable part of a patch is reported with the messages of a JSON decoder, not of a map decoder',
     isOf: (found) => isSaidOtherwise(found, (text) => text.replace(OF_MAPS, '$1WORDS')),
   },
   {
     name: 'which problem comes first',
     reason:
-      'of several values that cannot be read the real server names the first, as the patched object has them; we name types first',
+      'of several undecodable values the real server reports the first in the order of the patched object; we report types first',
     isOf: (found) =>
       isSaidOtherwise(found, (text) =>
         text.replace(
@@ -262,7 +262,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'another kind as a scale',
     reason:
-      'the real server does not know the kind of its own scale of custom resources, and reads other kinds before it refuses them',
+      'the real server does not know the kind of its own scale of custom resources, and decodes other kinds before it rejects them',
     isOf: ({ step, path, real, ours }) =>
       path === 'body.message' &&
       step.path.includes('/scale') &&
@@ -274,13 +274,13 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'the scale of a custom resource as a table',
-    reason: 'nobody looks at one: it is written as what it is',
+    reason: 'not needed by any client: it is returned unconverted',
     isOf: ({ step, answers: { real, ours } }) =>
       /\/widgets\/[^/]+\/scale$/.test(step.path) && kindOf(real) === 'Table' && kindOf(ours) === 'Scale',
   },
   {
     name: 'lists of bytes',
-    reason: 'the real server reads a list of numbers as bytes where text in base64 is meant',
+    reason: 'the real server reads a list of numbers as bytes where base64 text is expected',
     isOf: (found) =>
       (found.path === 'code' && /\[\]/.test(said(found.step.body)) && /secrets|configmaps/.test(found.step.path)) ||
       isSaidOtherwise(found, (text) =>
@@ -289,24 +289,24 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'applied bytes that are no base64',
-    reason: 'a mistake of the client: the real server takes it for a failure of its own',
+    reason: 'a client error, which the real server reports as an internal error',
     isOf: ({ path, real, ours }) =>
       path === 'code' && said(real).includes('failed to convert new object') && said(ours).includes('"code":400'),
   },
   {
     name: 'apply of a scale',
-    reason: 'who owns fields of a scale is not recorded here, so nothing can be applied to one',
+    reason: 'field ownership of a scale is not recorded here, so nothing can be applied to it',
     isOf: ({ step, path, ours }) =>
       path === 'code' && step.path.includes('/scale?') && said(ours).includes('"code":415'),
   },
   {
     name: 'numbers beyond all bounds',
-    reason: 'a number that no float holds is refused when it is read, wherever it stands',
+    reason: 'a number that does not fit into a float is rejected when it is decoded, wherever it is',
     isOf: ({ step }) => said(step.body).includes('1e400'),
   },
   {
     name: 'kinds that stand twice',
-    reason: 'a body that says two kinds is refused for the kind before the repetition',
+    reason: 'a body with a duplicate kind field is rejected for the kind before the duplicate',
     isOf: ({ case: name, path, real }) =>
       name === 'strict bodies' && path === 'code' && said(real).includes('duplicate field'),
   },
@@ -318,12 +318,12 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'creation at the path of a custom resource',
-    reason: 'it is not allowed, which we say before we read the body',
+    reason: 'it is not allowed, which we report before we read the body',
     isOf: ({ step, path }) => path === 'code' && step.method === 'POST' && /widgets\/a$/.test(step.path),
   },
   {
     name: 'warnings about names and variables',
-    reason: 'the real server warns of names that hosts cannot have, and of variables that stand twice',
+    reason: 'the real server warns about names that are not valid host names, and about duplicate variables',
     isOf: ({ path, real, ours }) => {
       const warnings = (value: unknown): string[] => (typeof value === 'string' ? value.split(/, (?=299 - )/) : []);
       const rest = warnings(real).filter((each) => !OF_NAMES.test(each));
@@ -333,7 +333,7 @@ export const KNOWN: readonly KnownDifference[] = [
   {
     name: 'Services that their status makes',
     reason:
-      'the real server makes a Service, without an address, of a status that is written before there is one; here it is not found',
+      'the real server creates a Service without an address from a status written before the Service exists; here it is not found',
     isOf: ({ step, path, ours }) =>
       path === 'code' &&
       /^\/api\/v1\/namespaces\/[^/]+\/services\/[^/]+\/status/.test(step.path) &&
@@ -352,8 +352,7 @@ export const KNOWN: readonly KnownDifference[] = [
   },
   {
     name: 'nulls that are applied',
-    reason:
-      'null in what is applied to a custom resource is the same as nothing here; the real server judges it as a value',
+    reason: 'null in an applied custom resource is treated as absent here; the real server validates it as a value',
     isOf: (found) =>
       /\/widgets\//.test(found.step.path) &&
       isApply(found.step) &&

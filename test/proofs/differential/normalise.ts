@@ -1,6 +1,6 @@
 import type { Names } from './pair.ts';
 
-/** Said is an answer without what differs from server to server and from moment to moment. */
+/** Said is a response without the parts that differ between servers and over time. */
 export interface Said {
   readonly code: number;
   readonly contentType: string | undefined;
@@ -9,7 +9,7 @@ export interface Said {
   readonly body: unknown;
 }
 
-/** What is another value on every server, or in every moment: only that it is there counts. */
+/** Fields whose values differ on every server or over time: only their presence is compared. */
 const DRAWN: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
@@ -24,7 +24,7 @@ const DRAWN: ReadonlySet<string> = new Set([
   'serverAddress',
   'token',
   'expirationTimestamp',
-  // The certificate of the authority.
+  // The CA certificate.
   'ca.crt',
 ]);
 
@@ -33,12 +33,12 @@ const VERSIONS =
   /(resource version: |current: |resourceVersion=|ResourceVersion in (?:precondition|object meta): |\()\d+/g;
 
 /**
- * What cannot be applied: the real server stops at the first undeclared field of an object, and which one that is, and what it has
- * found below others by then, is the order of a Go map.
+ * Objects that cannot be applied: the real server stops at the first undeclared field of an object; which one that is, and what
+ * it has found below others by then, depends on the order of a Go map.
  */
 const UNTYPED = /^failed to create typed patch object \(.* field not declared in schema(?:$|\n)/s;
 
-/** Times of samples are of other days. */
+/** Times in samples are of other days. */
 const TODAY = new Date().toISOString().slice(0, 10);
 
 interface Raw {
@@ -47,7 +47,7 @@ interface Raw {
   readonly body: unknown;
 }
 
-/** normalised is what counts of an answer. */
+/** normalised returns the comparable part of a response. */
 export function normalised({ status, headers, body }: Raw, { namespace, own }: Names): Said {
   const here = (text: string): string =>
     text
@@ -97,14 +97,14 @@ interface Cause {
   readonly message?: string;
 }
 
-/** The message of a refusal repeats its causes. */
+/** The message of a rejection repeats its causes. */
 function hasCauses(parent: unknown): boolean {
   return ((parent as { details?: { causes?: readonly unknown[] } }).details?.causes?.length ?? 0) > 0;
 }
 
 /**
- * byPlace forgets the order of problems, which is that of a Go map for some, and how often one is told: the real server
- * judges the metadata of built-in kinds twice when they are updated.
+ * byPlace ignores the order of problems, which is that of a Go map for some, and duplicates: the real server validates the
+ * metadata of built-in kinds twice on update.
  */
 function byPlace(causes: readonly Cause[], essential: (value: unknown) => unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
@@ -112,18 +112,18 @@ function byPlace(causes: readonly Cause[], essential: (value: unknown) => unknow
   );
 }
 
-/** orderless puts the members of the objects that a message quotes into one order: in JSON they have none. */
+/** orderless sorts the members of objects quoted by a message, because they are unordered in JSON. */
 function orderless(message: string, essential: (value: unknown) => unknown): string {
   return withQuoted(message, (value) => sorted(essential(value)));
 }
 
-/** withQuoted is a message with another value in the place of the object that it quotes, as text within quotes or as it is. */
+/** withQuoted replaces the object quoted by a message, which is either a quoted string or plain JSON. */
 export function withQuoted(message: string, change: (value: object) => unknown): string {
   const start = message.indexOf(QUOTE) + QUOTE.length;
   if (start < QUOTE.length) return message;
   const after = message.slice(start);
   const [text] = /^"(?:[^"\\]|\\.)*"/.exec(after) ?? [];
-  // As it is, it ends where it can be read.
+  // Plain JSON ends where it can be parsed.
   const ends = text === undefined ? [...after.matchAll(/\}(?=: )/g)].map(({ index }) => index + 1) : [text.length];
   for (const end of ends) {
     try {
@@ -133,7 +133,7 @@ export function withQuoted(message: string, change: (value: object) => unknown):
       const changed = JSON.stringify(change(value));
       return `${message.slice(0, start)}${text === undefined ? changed : JSON.stringify(changed)}${after.slice(end)}`;
     } catch {
-      // It goes on.
+      // Try the next end.
     }
   }
   return message;
@@ -159,16 +159,16 @@ interface Managed {
   readonly subresource?: string;
 }
 
-/** byTime forgets which of two writes was earlier: that is told in seconds, and a second may end between them on one server alone. */
+/** byTime ignores which of two writes was earlier: times have seconds, and a second may end between them on only one server. */
 function byTime(managers: readonly Managed[]): readonly Managed[] {
   if (new Set(managers.map(({ time }) => time)).size <= 1) return managers;
-  // Those of one second are in this order.
+  // Writes within one second are sorted this way.
   const place = ({ operation, manager, apiVersion, subresource }: Managed): string =>
     [operation, manager, apiVersion, subresource].join(' ');
   return managers.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
-/** Unknown fields are told in the order of a map. */
+/** Unknown fields are reported in the order of a map. */
 function inOrder(warning: string): string {
   return warning
     .split(/, (?=299 - )/)

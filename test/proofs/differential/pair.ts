@@ -4,14 +4,14 @@ import { parse as parseYaml } from 'yaml';
 import { normalised, type Said } from './normalise.ts';
 import type { Case, Step } from './step.ts';
 
-/** Asked is a step and what both servers said to it. */
+/** Asked is a step and the responses of both servers. */
 export interface Asked {
   readonly step: Step;
   readonly real: Said;
   readonly ours: Said;
 }
 
-/** Names are what a case puts into its texts. */
+/** Names are the names that a case inserts into its texts. */
 export interface Names {
   readonly namespace: string;
   readonly own: string;
@@ -22,9 +22,9 @@ interface Answer {
   readonly body: unknown;
 }
 
-const LONGEST_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 
-/** Pair is a real control plane and an embedded one that are asked the same. */
+/** Pair is a real and an embedded control plane that get the same requests. */
 export class Pair implements AsyncDisposable {
   readonly #real: Transport;
   readonly #ours: Transport;
@@ -38,7 +38,7 @@ export class Pair implements AsyncDisposable {
     return new Pair(await transportTo(real), await transportTo(ours));
   }
 
-  /** play asks the steps of a case, one after the other. */
+  /** play sends the steps of a case, one after the other. */
   async *play({ steps }: Case, names: Names): AsyncGenerator<Asked> {
     const real: unknown[] = [];
     const ours: unknown[] = [];
@@ -53,22 +53,22 @@ export class Pair implements AsyncDisposable {
     }
   }
 
-  /** both sends a request to both, and fails unless they take it. */
+  /** both sends a request to both, and fails unless both accept it. */
   async both(step: Step): Promise<void> {
     for (const transport of [this.#real, this.#ours]) {
       const { said } = await ask(transport, step, { namespace: '-', own: '-' });
       if (said.code >= 300 && said.code !== 409)
-        throw new Error(`${step.method} ${step.path} is needed: ${JSON.stringify(said.body)}`);
+        throw new Error(`${step.method} ${step.path} failed: ${JSON.stringify(said.body)}`);
     }
   }
 
-  /** until waits for both to answer a request with 200. */
+  /** until waits until both respond to a request with 200. */
   async until(path: string): Promise<void> {
     for (const transport of [this.#real, this.#ours]) {
       for (let attempt = 0; ; attempt++) {
         const { said } = await ask(transport, { method: 'GET', path }, { namespace: '-', own: '-' });
         if (said.code === 200) break;
-        if (attempt > 600) throw new Error(`${path} is not there: ${JSON.stringify(said.body)}`);
+        if (attempt > 600) throw new Error(`${path} does not exist: ${JSON.stringify(said.body)}`);
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     }
@@ -89,7 +89,7 @@ async function ask(transport: Transport, step: Step, names: Names): Promise<Answ
   const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
   const gone = new AbortController();
   const response = await transport.request({
-    // Servers are asked things that no client of ours would.
+    // The requests include ones that our clients would never send.
     method: method as 'GET',
     path,
     lane: lines === undefined ? 'call' : 'watch',
@@ -100,7 +100,7 @@ async function ask(transport: Transport, step: Step, names: Names): Promise<Answ
       ...headers,
     },
     signal: gone.signal,
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_WAIT_MS,
     ...content,
   });
   const text =
@@ -116,7 +116,7 @@ async function ask(transport: Transport, step: Step, names: Names): Promise<Answ
 }
 
 async function beginning(body: AsyncIterable<Uint8Array>, lines: number, gone: AbortController): Promise<string> {
-  const timer = setTimeout(() => gone.abort(), LONGEST_MS);
+  const timer = setTimeout(() => gone.abort(), MAX_WAIT_MS);
   let text = '';
   try {
     for await (const chunk of body) {
@@ -132,7 +132,7 @@ async function beginning(body: AsyncIterable<Uint8Array>, lines: number, gone: A
   return text.split('\n').slice(0, lines).join('\n');
 }
 
-/** Lines of JSON are a list; what is no JSON is text. */
+/** Lines of JSON become a list; anything else stays text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,21 +16,21 @@ import type { Said } from './normalise.ts';
 import { Pair } from './pair.ts';
 import { type Case, post } from './step.ts';
 
-const MOST_VIOLATIONS = 100;
-const MOST_SHOWN = 400;
-/** What is left of the time when the last case begins. */
-const SHARE_OF_CASES = 0.85;
-/** How many generated cases share a namespace. */
+const MAX_VIOLATIONS = 100;
+const MAX_DISPLAYED = 400;
+/** The fraction of the time after which no further case starts. */
+const CASE_TIME_FRACTION = 0.85;
+/** The number of generated cases per namespace. */
 const PER_NAMESPACE = 20;
 
 /**
- * The differential proof: the same requests to a real control plane and to an embedded one get the same answers, but for what
- * is listed as known. Written cases always run; `--runs` counts those that are made up. `--attach FILE` asks a control plane
- * that runs already, as `attachmentOf` describes it.
+ * The differential proof: the same requests to a real control plane and to an embedded one get the same responses, except for
+ * known differences. Written cases always run; `--runs` counts generated cases. `--attach FILE` uses a running control plane, as
+ * described by `attachmentOf`.
  */
 export const proof: Proof = {
   name: 'differential',
-  summary: 'the same requests, written and made up, to a real API server and the embedded one: the same answers',
+  summary: 'the same written and generated requests to a real API server and the embedded one: the same responses',
   defaultRuns: 1_000,
   run,
 };
@@ -43,11 +43,11 @@ async function run({
   log,
 }: ProofOptions): Promise<ProofResult> {
   const startedAt = performance.now();
-  const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * SHARE_OF_CASES;
+  const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * CASE_TIME_FRACTION;
   await using real = await realControlPlane(flags.attach, log);
   await using ours = await startControlPlane({ kind: 'embedded', ...QUIET });
   await using pair = await Pair.connect(real.access, ours);
-  // On a control plane that runs already, names must be new.
+  // On a running control plane, names must be new.
   const prefix = flags.attach === undefined ? 'case' : `case${Date.now().toString(36)}`;
   const violations: { seed: number; message: string }[] = [];
   const known = new Map(KNOWN.map(({ name }) => [name, 0]));
@@ -63,11 +63,11 @@ async function run({
           known.set(reason.name, (known.get(reason.name) ?? 0) + 1);
           isOver ||= difference.path === 'code' && reason.endsCase === true;
         } else {
-          const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MOST_SHOWN);
+          const displayed = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_DISPLAYED);
           const what = `${each.name}: ${step.method} ${step.path} ${JSON.stringify(step.body ?? '').slice(0, 1_000)}`;
           violations.push({
             seed: at,
-            message: `${what}\n    ${difference.path}\n    real ${shown(difference.real)}\n    ours ${shown(difference.ours)}`,
+            message: `${what}\n    ${difference.path}\n    real ${displayed(difference.real)}\n    ours ${displayed(difference.ours)}`,
           });
         }
       }
@@ -90,7 +90,7 @@ async function run({
   log(`${written.length} written cases, ${requests} requests, ${violations.length} violations`);
   let generated = 0;
   const before = violations.length;
-  while (generated < runs && !isOver() && violations.length - before < MOST_VIOLATIONS) {
+  while (generated < runs && !isOver() && violations.length - before < MAX_VIOLATIONS) {
     const at = seed + generated;
     const namespace = `${prefix}-g${Math.floor(generated / PER_NAMESPACE)}`;
     if (generated % PER_NAMESPACE === 0) await prepare([namespace]);
@@ -101,7 +101,7 @@ async function run({
   }
   if (flags.only === undefined) {
     for (const [name, count] of known)
-      if (count === 0) violations.push({ seed, message: `the known difference "${name}" is none any more: remove it` });
+      if (count === 0) violations.push({ seed, message: `the known difference "${name}" no longer occurs: remove it` });
   }
   const knownDifferences = KNOWN.map(({ name, reason }) => ({ name, reason, found: known.get(name) ?? 0 }));
   return {
@@ -119,12 +119,12 @@ async function run({
   };
 }
 
-/** Answers with another status differ in that alone: what else they say follows from it. */
+/** Responses with different statuses differ only in that: the rest follows from it. */
 function between(real: Said, ours: Said): readonly Difference[] {
   return real.code === ours.code ? differences(real, ours) : [{ path: 'code', real, ours }];
 }
 
-/** Controllers would change objects between two questions. */
+/** Controllers would change objects between two requests. */
 const QUIET = { scheduler: false, workloads: false, nodes: 0 } as const;
 
 interface Reached extends AsyncDisposable {

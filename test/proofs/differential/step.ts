@@ -1,17 +1,17 @@
 /**
- * Step is one request. Texts may hold NS for the case's namespace, OWN for what its cluster-wide names begin with, and
- * `{{0.metadata.uid}}` for what the same server answered to an earlier step.
+ * Step is one request. Texts may contain NS for the case's namespace, OWN for the prefix of its cluster-scoped names, and
+ * `{{0.metadata.uid}}` for a value from the same server's response to an earlier step.
  */
 export interface Step {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reads so many lines of a stream, then leaves. Defaults to reading to the end. */
+  /** The number of lines to read from a stream. Defaults to reading to the end. */
   readonly lines?: number;
 }
 
-/** Case is what is asked, in order. */
+/** Case is a sequence of requests. */
 export interface Case {
   readonly name: string;
   readonly steps: readonly Step[];
@@ -48,7 +48,7 @@ export function patch(path: string, body: unknown, headers: Headers): Step {
   return { method: 'PATCH', path, body, headers };
 }
 
-/** apply is a server-side apply in the name of a manager. */
+/** apply returns a server-side apply with a field manager. */
 export function apply(path: string, body: unknown, manager = 'me', more = ''): Step {
   return patch(`${path}?fieldManager=${manager}${more}`, body, APPLY);
 }

@@ -4,7 +4,7 @@ const TEXTS = ['', 'a', 'other', 'A B', 'x'.repeat(64), 'a.b-c', '10', 'http', '
 const NUMBERS = [0, 1, 2, 5, -1, 80, 70_000, 1.5];
 const KEYS = ['extra', 'a', 'app', 'name'];
 
-/** variation is an object with something changed somewhere, mostly into what might have been meant. */
+/** variation returns an object with a random change, mostly a plausible one. */
 export function variation(random: Random, object: unknown): unknown {
   let result = object;
   for (let count = 1 + integerBelow(random, 2); count > 0; count--) result = varied(random, result, 0);
@@ -23,7 +23,7 @@ function varied(random: Random, value: unknown, depth: number): unknown {
   }
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value);
-    // What an object is and is called stays, or everything would be refused for that.
+    // The identity of an object stays, or everything would be rejected for that.
     const free = entries.filter(([key]) => depth > 1 || !['apiVersion', 'kind', 'name'].includes(key));
     const share = random.next();
     if (free.length === 0 || (share < 0.08 && depth > 0))

@@ -1,11 +1,11 @@
-// Updates 100 objects of a control plane in this process again and again, and tells what that leaves in memory and in its folder.
+// Updates 100 objects of a control plane in this process repeatedly, and reports the resulting memory and folder size.
 import { join } from 'node:path';
 import { startControlPlane } from '@bowline/control-plane/start';
 import type { TransportRequest } from '@bowline/runtime';
 import { openJournal } from '../../../packages/control-plane/src/server/storage/journal.ts';
 import { folderBytes } from './folder-bytes.ts';
 
-/** EnduranceSettings says how much is written, and where. */
+/** EnduranceSettings configures how much is written, and where. */
 export interface EnduranceSettings {
   readonly folder: string;
   readonly updates: number;
@@ -13,17 +13,17 @@ export interface EnduranceSettings {
   readonly seconds: number;
 }
 
-/** Endurance is what many updates left. */
+/** Endurance is the result of many updates. */
 export interface Endurance {
   readonly updates: number;
   readonly perSecond: number;
   readonly rssAtFirst: number;
   readonly rss: number;
-  /** Of the data alone. */
+  /** The size of the data without the audit log. */
   readonly folderBytes: number;
   readonly largestFolderBytes: number;
   readonly liveBytes: number;
-  /** Of the audit log. */
+  /** The size of the audit log. */
   readonly largestAuditBytes: number;
 }
 
@@ -54,10 +54,10 @@ async function write(method: TransportRequest['method'], path: string, name: str
     body: JSON.stringify({ metadata: { name }, data: { a: `${index}`.padEnd(600, 'x') } }),
     lane: 'call',
   });
-  if (answer.status >= 300) throw new Error(`${method} ${path} was refused: ${await answer.text()}`);
+  if (answer.status >= 300) throw new Error(`${method} ${path} was rejected: ${await answer.text()}`);
 }
 
-/** The memory that is left once nothing more can be freed. */
+/** The memory that remains after garbage collection. */
 function rssNow(): number {
   for (let pass = 0; pass < 3; pass++) globalThis.gc?.();
   return process.memoryUsage.rss();

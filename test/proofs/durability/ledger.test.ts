@@ -16,7 +16,7 @@ const found = (revision: number, ...objects: readonly [string, string, number][]
 });
 
 describe('Ledger', () => {
-  it('is content with what was acknowledged, and with either outcome of what was not', () => {
+  it('accepts acknowledged writes, and either outcome of unacknowledged ones', () => {
     const ledger = ledgerWith('a', 'b', 'c');
     ledger.sent('a', { content: 'new' });
     ledger.sent('b', { content: undefined });
@@ -32,13 +32,13 @@ describe('Ledger', () => {
     ['a lost object', found(3, ['b', 'b', 3]), 'a was acknowledged as version 2 with 1 characters, "a" and is absent'],
     ['an older content', found(3, ['a', 'old', 2], ['b', 'b', 3]), 'a was acknowledged'],
     ['another version', found(4, ['a', 'a', 4], ['b', 'b', 3]), 'a was acknowledged'],
-    ['an object from nowhere', found(4, ['a', 'a', 2], ['b', 'b', 3], ['c', 'c', 4]), 'c was acknowledged as absent'],
-    ['a counter that went back', found(2, ['a', 'a', 2], ['b', 'b', 3]), 'went back from 3 to 2'],
+    ['an unexpected object', found(4, ['a', 'a', 2], ['b', 'b', 3], ['c', 'c', 4]), 'c was acknowledged as absent'],
+    ['a revision counter that went back', found(2, ['a', 'a', 2], ['b', 'b', 3]), 'went back from 3 to 2'],
   ])('finds %s', (_what, state, violation) => {
     expect(ledgerWith('a', 'b').compare(state)).toEqual([expect.stringContaining(violation)]);
   });
 
-  it('finds versions of an object that do not grow', () => {
+  it('detects versions of an object that do not increase', () => {
     const ledger = ledgerWith('a');
     ledger.sent('a', { content: 'new' });
     expect(ledger.acknowledged('a', 2)).toContain('went from version 2 to 2');

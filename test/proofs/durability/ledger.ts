@@ -1,23 +1,23 @@
-/** State is what is known of an object: its content, and the version that it has with it. */
+/** State is the known state of an object: its content and its version. */
 export interface State {
   readonly content: string;
   readonly version: number;
 }
 
-/** Intent is a write that was sent: the content that the object is to have, or undefined for its end. */
+/** Intent is a write that was sent: the desired content, or undefined for a deletion. */
 export interface Intent {
   readonly content: string | undefined;
 }
 
-/** Found is what a server holds after it came back. */
+/** Found is the content of a server after a restart. */
 export interface Found {
   readonly revision: number;
   readonly objects: ReadonlyMap<string, State>;
 }
 
 /**
- * Ledger is kept by those who write, outside of the server: what was acknowledged, and what was on its way when the server
- * died. Of the latter nobody knows whether it happened; the former must be there.
+ * Ledger is kept by the writers, outside the server: the acknowledged writes, and those in flight when the server died. The
+ * latter may or may not have happened; the former must exist.
  */
 export class Ledger {
   readonly #known = new Map<string, State>();
@@ -26,12 +26,12 @@ export class Ledger {
   #survivors = 0;
   #lost = 0;
 
-  /** The newest version that anybody was told of. */
+  /** The newest version that was returned to any writer. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** How many unanswered writes had happened after all, and how many had not. */
+  /** The number of unacknowledged writes that were stored, and of those that were not. */
   get unanswered(): { readonly kept: number; readonly dropped: number } {
     return { kept: this.#survivors, dropped: this.#lost };
   }
@@ -40,29 +40,28 @@ export class Ledger {
     return this.#known.get(key);
   }
 
-  /** sent notes a write before it is sent. One object has one writer, who waits for the answer. */
+  /** sent records a write before it is sent. Each object has one writer, which waits for the response. */
   sent(key: string, intent: Intent): void {
     this.#pending.set(key, intent);
   }
 
-  /** acknowledged notes the answer to the write that was sent, and says what is wrong with it. */
+  /** acknowledged records the response to the last write, and returns what is wrong with it. */
   acknowledged(key: string, version: number): string | undefined {
     const intent = this.#pending.get(key);
     this.#pending.delete(key);
     const before = this.#known.get(key);
     if (intent?.content === undefined) this.#known.delete(key);
     else this.#known.set(key, { content: intent.content, version });
-    // Other objects are written at the same time, so only the object's own versions come in order.
+    // Other objects are written at the same time, so only the versions of one object are ordered.
     const isNewer = intent?.content === undefined || version > (before?.version ?? 0);
     this.#newest = Math.max(this.#newest, version);
     return isNewer ? undefined : `${key} went from version ${before?.version} to ${version}`;
   }
 
-  /** compare judges what a server holds after it came back, and takes over what had happened unanswered. */
+  /** compare checks the content of a server after a restart, and adopts unacknowledged writes that were stored. */
   compare({ revision, objects }: Found): string[] {
     const violations: string[] = [];
-    if (revision < this.#newest)
-      violations.push(`the counter of revisions went back from ${this.#newest} to ${revision}`);
+    if (revision < this.#newest) violations.push(`the revision counter went back from ${this.#newest} to ${revision}`);
     for (const key of new Set([...this.#known.keys(), ...this.#pending.keys(), ...objects.keys()])) {
       const known = this.#known.get(key);
       const found = objects.get(key);

@@ -14,26 +14,26 @@ import { Ledger } from './ledger.ts';
 import { ServerProcess } from './server-process.ts';
 import { readAll, writeUntilKilled } from './write-until-killed.ts';
 
-const MOST_WRITES_PER_ROUND = 1_200;
-/** Every so many rounds the process is killed while it starts, too. */
+const MAX_WRITES_PER_ROUND = 1_200;
+/** The fraction of rounds in which the process is also killed while it starts. */
 const EARLY_KILLS = 0.25;
-const LONGEST_START_MS = 600;
+const MAX_START_MS = 600;
 const UPDATES = 1_000_000;
 const SERVER = new URL('./server-child.ts', import.meta.url);
-/** The limits that the control plane promises. */
-const MOST_GROWTH = 1.2;
-const MOST_FOLDER = 4;
-const MOST_AUDIT_BYTES = 32 * 1024 * 1024;
+/** The limits that the control plane guarantees. */
+const MAX_GROWTH = 1.2;
+const MAX_FOLDER_RATIO = 4;
+const MAX_AUDIT_BYTES = 32 * 1024 * 1024;
 
 /**
- * The durability proof: an embedded control plane in a process of its own is killed again and again, while it writes and while
- * it starts, and must hold what it acknowledged each time it comes back. `--kills N` is the same as `--runs N`. Then 100
- * objects are updated a million times (`--updates N` for another number), and memory and folder must not grow with that; nor
- * may the audit log beyond its bound, over one start or many.
+ * The durability proof: an embedded control plane in a separate process is killed repeatedly, while it writes and while it
+ * starts, and must have every acknowledged write each time it comes back. `--kills N` is the same as `--runs N`. Then 100 objects
+ * are updated a million times (`--updates N` for another number), and neither memory nor the folder may grow with that; nor may
+ * the audit log exceed its limit, over one start or many.
  */
 export const proof: Proof = {
   name: 'durability',
-  summary: 'an embedded control plane killed with -9 again and again: no acknowledged write is lost, nothing grows',
+  summary: 'an embedded control plane killed repeatedly with -9: no acknowledged write is lost, nothing grows',
   defaultRuns: 40,
   run,
 };
@@ -43,29 +43,30 @@ type Violation = ProofResult['violations'][number];
 async function run(options: ProofOptions): Promise<ProofResult> {
   const { seed, seconds = Number.POSITIVE_INFINITY, flags = {}, log } = options;
   const runs = flags.kills === undefined ? options.runs : Number(flags.kills);
-  if (!Number.isInteger(runs)) throw new Error(`--kills takes a whole number, not ${flags.kills}`);
+  if (!Number.isInteger(runs)) throw new Error(`--kills must be an integer, not ${flags.kills}`);
   const violations: Violation[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'bowline-durability-'));
   try {
     const bundled = await bundleSubjects([SERVER], join(folder, 'programs'));
     const [program = ''] = bundled('server-child').args;
     const killed = (): ServerProcess => new ServerProcess(program, join(folder, 'killed'));
-    // Half of the time for each part, where time is short.
+    // Half of the time for each part if time is short.
     const rounds = await killAgainAndAgain(killed, { ...options, runs, seconds: seconds / 2 }, violations);
     const auditBytes = folderBytes(join(folder, 'killed', 'audit'));
     const updates = flags.updates === undefined ? UPDATES : Number(flags.updates);
     const settings = { folder: join(folder, 'endured'), updates, seconds: Math.min(seconds / 2, 3_600) };
     const endurance = await endure(settings);
     log(`${endurance.updates} updates, ${endurance.perSecond} per second`);
-    // Where time was short, nothing is known of growth.
+    // If time was short, nothing is known about growth.
     const growth = endurance.rssAtFirst === 0 ? 1 : endurance.rss / endurance.rssAtFirst;
     const share = endurance.largestFolderBytes / endurance.liveBytes;
-    if (growth > MOST_GROWTH) violations.push({ seed, message: `memory grew to ${growth.toFixed(2)} of what it was` });
-    if (share > MOST_FOLDER)
-      violations.push({ seed, message: `the folder held ${share.toFixed(2)} times what is alive` });
+    if (growth > MAX_GROWTH)
+      violations.push({ seed, message: `memory grew to ${growth.toFixed(2)} of its initial size` });
+    if (share > MAX_FOLDER_RATIO)
+      violations.push({ seed, message: `the folder held ${share.toFixed(2)} times the live data` });
     const largestAudit = Math.max(auditBytes, endurance.largestAuditBytes);
-    if (largestAudit > MOST_AUDIT_BYTES)
-      violations.push({ seed, message: `the audit log held ${largestAudit} bytes, more than ${MOST_AUDIT_BYTES}` });
+    if (largestAudit > MAX_AUDIT_BYTES)
+      violations.push({ seed, message: `the audit log held ${largestAudit} bytes, more than ${MAX_AUDIT_BYTES}` });
     const ratios = { memoryGrowth: round(growth), folderToLive: round(share) };
     return {
       name: 'durability',
@@ -90,26 +91,26 @@ async function killAgainAndAgain(start: () => ServerProcess, options: ProofOptio
     const random = seededRandom(seed);
     if (random.next() < EARLY_KILLS) {
       const starting = start();
-      await pause(integerBelow(random, LONGEST_START_MS));
+      await pause(integerBelow(random, MAX_START_MS));
       await starting.kill();
       early++;
     }
     await using server = start();
     restartMs.push(await server.ready());
-    const told = (message: string): void => void violations.push({ seed, message });
-    for (const message of ledger.compare(await readAll(server))) told(message);
-    const goal = 1 + integerBelow(random, MOST_WRITES_PER_ROUND);
+    const report = (message: string): void => void violations.push({ seed, message });
+    for (const message of ledger.compare(await readAll(server))) report(message);
+    const goal = 1 + integerBelow(random, MAX_WRITES_PER_ROUND);
     const laterMs = integerBelow(random, 4);
     const written = await writeUntilKilled(server, ledger, random, goal, async () => {
       if (laterMs > 0) await pause(laterMs);
       await server.kill();
     });
-    for (const message of written.violations) told(message);
+    for (const message of written.violations) report(message);
     acknowledged += written.acknowledged;
     kills++;
     if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, revision ${ledger.newest}`);
   }
-  // What the last kill left is looked at too.
+  // The state after the last kill is checked too.
   await using server = start();
   restartMs.push(await server.ready());
   for (const message of ledger.compare(await readAll(server))) violations.push({ seed: first + kills, message });
@@ -129,7 +130,7 @@ async function endure(settings: EnduranceSettings): Promise<Endurance> {
   const execArgv = [...process.execArgv, '--expose-gc'];
   const child = fork(script, [JSON.stringify(settings)], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const exited = once(child, 'exit').then(([code]) => {
-    throw new Error(`the process of the updates ended with ${code} before it was done`);
+    throw new Error(`the process of the updates exited with ${code} before it was done`);
   });
   const [endurance] = (await Promise.race([once(child, 'message'), exited])) as [Endurance];
   exited.catch(() => undefined);

@@ -1,7 +1,7 @@
-// The control plane that the durability proof kills: an embedded one that keeps its data in the folder it is given.
+// The control plane that the durability proof kills: an embedded one with its data in the given folder.
 import { startControlPlane } from '@bowline/control-plane/start';
 
-/** Access is how a control plane in another process is reached. */
+/** Access holds how to connect to a control plane in another process. */
 export interface Access {
   readonly url: string;
   /** In PEM. */
@@ -22,7 +22,7 @@ const controlPlane = await startControlPlane({
 const { clusters, users } = await controlPlane.kubeconfig({ user: 'prover', groups: ['system:masters'] });
 const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
 const { user } = users[0];
-if ('token' in user) throw new TypeError('a user is known by a certificate');
+if ('token' in user) throw new TypeError('a user must have a certificate');
 const pem = (data: string): string => Buffer.from(data, 'base64').toString();
 const access: Access = {
   url: server,

@@ -4,11 +4,11 @@ import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Access } from './server-child.ts';
 
-/** How long a control plane may take to come back. */
-const PATIENCE_MS = 60_000;
-const LONGEST_LOG = 8_192;
+/** How long a control plane may take to restart. */
+const TIMEOUT_MS = 60_000;
+const MAX_LOG = 8_192;
 
-/** Answer is what the server said to a request. */
+/** Answer is a response of the server. */
 export interface Answer {
   readonly status: number;
   readonly body: {
@@ -18,63 +18,63 @@ export interface Answer {
   };
 }
 
-/** ServerProcess is a control plane in a process of its own, which is killed. */
+/** ServerProcess is a control plane in a separate process, which is killed. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #agent: Agent;
   readonly #startedAt = performance.now();
   #access: Access | undefined;
-  #said = '';
+  #log = '';
 
-  /** The program is `server-child.ts`, bundled: it starts as soon as the product does. */
+  /** The program is `server-child.ts`, bundled, so that it starts as fast as the product. */
   constructor(program: string, folder: string) {
     this.#child = fork(program, [folder], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     this.#exited = once(this.#child, 'exit');
     this.#child.on('error', () => {});
     this.#child.stderr?.on('data', (chunk: Buffer) => {
-      this.#said = (this.#said + chunk.toString()).slice(-LONGEST_LOG);
+      this.#log = (this.#log + chunk.toString()).slice(-MAX_LOG);
     });
     this.#agent = new Agent({ keepAlive: true });
   }
 
-  /** ready resolves when the control plane answers, with how long that took. */
+  /** ready resolves when the control plane responds, with the time it took. */
   async ready(): Promise<number> {
     const late = new AbortController();
     const [access] = (await Promise.race([
       once(this.#child, 'message', { signal: late.signal }),
       this.#exited.then(() => {
-        throw new Error(`the control plane did not come back: ${this.#said}`);
+        throw new Error(`the control plane did not come back: ${this.#log}`);
       }),
-      pause(PATIENCE_MS, undefined, { ref: false, signal: late.signal }).then(() => {
-        throw new Error(`the control plane did not come back within ${PATIENCE_MS} ms: ${this.#said}`);
+      pause(TIMEOUT_MS, undefined, { ref: false, signal: late.signal }).then(() => {
+        throw new Error(`the control plane did not come back within ${TIMEOUT_MS} ms: ${this.#log}`);
       }),
     ]).finally(() => late.abort())) as [Access];
     this.#access = access;
     return performance.now() - this.#startedAt;
   }
 
-  /** call sends a request; it rejects when the process is gone. */
+  /** call sends a request; it rejects if the process has exited. */
   call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
     const text = body === undefined ? '' : JSON.stringify(body);
     const { url = '', ca, certificate: cert, key } = this.#access ?? {};
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': type, 'content-length': Buffer.byteLength(text) };
       const sent = request(`${url}${path}`, { method, headers, ca, cert, key, agent: this.#agent }, (answer) => {
-        let told = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+        let received = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
         answer.on('error', reject);
         answer.on('end', () => {
-          // Killed in the middle of an answer.
-          if (!answer.complete) reject(new Error('the answer was cut off'));
-          else resolve({ status: answer.statusCode ?? 0, body: JSON.parse(told) as Answer['body'] });
+          // Killed during a response.
+          if (!answer.complete) reject(new Error('the response was truncated'));
+          else resolve({ status: answer.statusCode ?? 0, body: JSON.parse(received) as Answer['body'] });
         });
       });
       sent.on('error', reject).end(text);
     });
   }
 
-  /** kill ends the process without warning, and resolves when it is gone. */
+  /** kill kills the process without warning, and resolves when it has exited. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#exited;

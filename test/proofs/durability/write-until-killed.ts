@@ -9,13 +9,15 @@ const WRITERS = 8;
 const NAMES_PER_WRITER = 15;
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** Written is what became of the writes of a round. */
+/** Written is the result of the writes of a round. */
 export interface Written {
   readonly acknowledged: number;
   readonly violations: readonly string[];
 }
 
-/** writeUntilKilled lets several writers work at the same time until so many writes are acknowledged, and kills the server then. */
+/**
+ * writeUntilKilled runs several concurrent writers until the given number of writes is acknowledged, and then kills the server.
+ */
 export async function writeUntilKilled(
   server: ServerProcess,
   ledger: Ledger,
@@ -31,7 +33,7 @@ export async function writeUntilKilled(
     while (!isOver) {
       const name = `w${number}-${integerBelow(random, NAMES_PER_WRITER)}`;
       const violation = await writeOnce(server, ledger, random, name).catch(() => {
-        // The server is gone, or going: what was sent stays unanswered.
+        // The server has exited or is exiting: what was sent stays unacknowledged.
         if (!killed) violations.push(`a request about ${name} failed although the server was not killed`);
         isOver = true;
         return undefined;
@@ -67,7 +69,7 @@ async function writeOnce(
     content,
     isDeletion ? 'delete' : choice < 0.4 ? 'patch' : 'update',
   );
-  if (status >= 300) return `a write of ${name} was refused with ${status}: ${body.message}`;
+  if (status >= 300) return `a write of ${name} was rejected with ${status}: ${body.message}`;
   return ledger.acknowledged(name, Number(body.metadata.resourceVersion ?? 0));
 }
 
@@ -87,13 +89,13 @@ function send(
   return server.call('PUT', path, { metadata, data });
 }
 
-/** Mostly small, sometimes large enough that no single page of a file holds it. */
+/** Mostly small, sometimes larger than a page of a file. */
 function contentFrom(random: Random): string {
   const size = random.next() < 0.05 ? integerBelow(random, 200_000) : integerBelow(random, 2_000);
   return `${integerBelow(random, 2 ** 31).toString(36)}-`.repeat(Math.ceil((size + 1) / 7)).slice(0, size + 1);
 }
 
-/** readAll is what a server holds. */
+/** readAll returns the content of a server. */
 export async function readAll(server: ServerProcess): Promise<Found> {
   const { status, body } = await server.call('GET', `${MAPS}?labelSelector=proof%3Ddurability`);
   if (status !== 200) throw new Error(`the objects cannot be listed: ${body.message}`);

@@ -1,11 +1,11 @@
 import { openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * JournalEntry is one line of what a replica itself says it did. Times are the machine's monotonic clock in
- * milliseconds, the same for every process on it.
+ * JournalEntry is one line of a replica's own record. Times are the machine's monotonic clock in milliseconds, the same for every
+ * process on it.
  */
 export type JournalEntry =
-  /** A write was let through by the guard. `at` was read before the guard was asked. */
+  /** The guard allowed a write. `at` was read before the guard was called. */
   | {
       readonly kind: 'sent';
       readonly id: number;
@@ -13,7 +13,7 @@ export type JournalEntry =
       readonly name: string;
       readonly at: number;
     }
-  /** The answer to it. */
+  /** The response to it. */
   | { readonly kind: 'answered'; readonly id: number; readonly status: number; readonly at: number }
   /** The guard refused a write. */
   | { readonly kind: 'refused'; readonly at: number };
@@ -29,7 +29,7 @@ export function openJournal(path: string): (entry: JournalEntry) => void {
   return (entry) => void writeSync(file, `${JSON.stringify(entry)}\n`);
 }
 
-/** readJournal reads what a replica has written so far; a line cut short by a kill is not one. */
+/** readJournal reads what a replica has written so far, without a line truncated by a kill. */
 export function readJournal(path: string): readonly JournalEntry[] {
   const text = readFileSync(path, 'utf8');
   return text

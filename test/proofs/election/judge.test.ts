@@ -38,12 +38,12 @@ function verdict(change: Partial<Evidence>) {
 }
 
 describe('judge', () => {
-  it('finds nothing wrong with a leader that stopped in time', () => {
+  it('accepts a leader that stopped in time', () => {
     const audit = [event('old', 'configmaps', 'w-1', 1_000), event('new', 'leases', 'l', 5_000)];
     expect(verdict({ audit, journal: [...renewal, sent('w-1', 900)] })).toMatchObject({ violations: [], late: 0 });
   });
 
-  it('counts, and does not condemn, what was sent in time and arrived late', () => {
+  it('counts, but does not reject, writes sent in time that arrived late', () => {
     const audit = [
       event('new', 'leases', 'l', 5_000),
       event('old', 'configmaps', 'w-1', 6_000),
@@ -53,13 +53,13 @@ describe('judge', () => {
     expect(verdict({ audit, journal })).toMatchObject({ violations: [], late: 2, lateStored: 1 });
   });
 
-  it('condemns a write that was sent after the deadline, wherever it ended', () => {
+  it('rejects a write that was sent after the deadline, whatever its result', () => {
     expect(verdict({ journal: [...renewal, sent('w-1', 2_101)] }).violations).toEqual([
       'sent w-1 2001 ms after the last successful renewal was sent',
     ]);
   });
 
-  it('condemns a write before any renewal had succeeded, and a renewal after the deadline', () => {
+  it('rejects a write before the first successful renewal, and a renewal after the deadline', () => {
     const refused: JournalEntry = { kind: 'answered', id: 1, status: 409, at: 110 };
     const first: JournalEntry = { kind: 'sent', id: 1, what: 'lease', name: 'l', at: 100 };
     expect(verdict({ journal: [first, refused, sent('w-1', 200)] }).violations).toHaveLength(1);
@@ -67,14 +67,14 @@ describe('judge', () => {
     expect(verdict({ journal: [...renewal, tooLate] }).violations).toHaveLength(1);
   });
 
-  it('condemns a request that the old leader’s own journal does not have', () => {
+  it('rejects a request that is missing in the journal of the old leader', () => {
     const audit = [event('new', 'leases', 'l', 5_000), event('old', 'configmaps', 'w-9', 6_000)];
     expect(verdict({ audit }).violations).toHaveLength(1);
     const leases = [event('old', 'leases', 'l', 100), event('old', 'leases', 'l', 6_000)];
     expect(verdict({ audit: [event('new', 'leases', 'l', 5_000), ...leases] }).violations).toHaveLength(1);
   });
 
-  it('says so when the new leader’s claim is missing', () => {
+  it('reports a missing claim of the new leader', () => {
     expect(verdict({ audit: [] }).violations).toHaveLength(1);
   });
 });

@@ -1,35 +1,35 @@
 import type { AuditEvent } from '@bowline/control-plane';
 import type { JournalEntry } from './journal.ts';
 
-/** Evidence is what a change of leaders left behind. */
+/** Evidence is the recorded data of a leader change. */
 export interface Evidence {
-  /** What the API server recorded since before the fault. */
+  /** The API server's audit log since before the fault. */
   readonly audit: readonly AuditEvent[];
-  /** What the deposed leader recorded itself. */
+  /** The previous leader's own journal. */
   readonly journal: readonly JournalEntry[];
-  /** The user names of the two, as the API server knows them. */
+  /** The user names of both, as in the audit log. */
   readonly oldUser: string;
   readonly newUser: string;
   readonly renewDeadlineMs: number;
 }
 
-/** Verdict is what the evidence shows. */
+/** Verdict is the result of the check. */
 export interface Verdict {
   readonly violations: readonly string[];
   /** When the new leader's claim reached the server, in milliseconds since the epoch. */
   readonly acquiredAt: number | undefined;
-  /** Requests of the old leader that came after that, though sent before its deadline by its own clock. */
+  /** Requests of the old leader that arrived after that, although sent before its deadline by its own clock. */
   readonly late: number;
-  /** How many of those the server carried out. */
+  /** How many of those the server stored. */
   readonly lateStored: number;
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
- * judge compares the server's record with the deposed leader's own. Two things must hold: by its own clock the old
- * leader sent nothing after its renew deadline; and the server received nothing from it after the new leader's claim,
- * except what it had sent before that deadline and the network or the kernel held back.
+ * judge compares the server's record with the previous leader's own. Two things must hold: by its own clock the old leader sent
+ * nothing after its renew deadline; and the server received nothing from it after the new leader's claim, except what it had sent
+ * before that deadline and the network or the kernel delayed.
  */
 export function judge(evidence: Evidence): Verdict {
   const { audit, journal, oldUser, newUser, renewDeadlineMs } = evidence;
@@ -50,10 +50,10 @@ export function judge(evidence: Evidence): Verdict {
     const name = event.objectRef?.name ?? '';
     const isLease = isLeaseWrite(event);
     if (isLease) leasesSeen++;
-    // Everything that reached the server must be in the journal, whose times were judged above.
+    // Everything that reached the server must be in the journal, whose times were checked above.
     const isKnown = isLease ? leasesSeen <= leaseWrites : sent.has(name);
-    if (!isKnown) violations.push(`the server has a ${event.verb} of ${name} that the old leader does not know of`);
-    // A microsecond is lost in parsing; equality counts as after.
+    if (!isKnown) violations.push(`the server has a ${event.verb} of ${name} that is not in the old leader's journal`);
+    // Parsing loses microseconds; equal times count as after.
     if (Date.parse(event.requestReceivedTimestamp) < acquiredAt) continue;
     late++;
     if (succeeded(event)) lateStored++;
@@ -63,7 +63,7 @@ export function judge(evidence: Evidence): Verdict {
 
 const nothing = { acquiredAt: undefined, late: 0, lateStored: 0 };
 
-/** Each write must have been sent within the deadline of a renewal whose success was known by then. */
+/** Each write must have been sent within the deadline of a renewal known to be successful by then. */
 function sentTooLate(journal: readonly JournalEntry[], renewDeadlineMs: number): string[] {
   const violations: string[] = [];
   const leases = new Map<number, number>();

@@ -9,12 +9,12 @@ import { judge } from './judge.ts';
 import { Replica } from './replica-process.ts';
 import { simulate } from './simulation.ts';
 
-/** Short, so that a round takes seconds; the proportions are those of the defaults. */
+/** Short, so that a round takes seconds; in the proportions of the defaults. */
 const TIMING = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
 const NAMESPACE = 'election-proof';
 const SIMULATIONS_PER_ROUND = 20;
 
-/** What happens to a leader, in the order of the rounds; the seed decides with which one begins. */
+/** The faults of a leader, in round order; the seed decides which comes first. */
 const FAULTS = ['kill', 'pause', 'partition', 'stall', 'terminate'] as const;
 type FaultKind = (typeof FAULTS)[number];
 
@@ -31,12 +31,12 @@ interface Round {
 }
 
 /**
- * The election proof: managers in processes of their own on a real API server, and the leader's undoing round after
- * round. The server's audit log and the deposed leader's own journal are the witnesses.
+ * The election proof: managers in separate processes on a real API server; each round makes the leader fail. The server's audit
+ * log and the previous leader's own journal are checked.
  */
 export const proof: Proof = {
   name: 'election',
-  summary: 'two managers, one Lease: kill, pause, partition and stall the leader; nobody writes out of turn',
+  summary: 'two managers, one Lease: kill, pause, partition and stall the leader; no process writes without the Lease',
   defaultRuns: 6,
   run,
 };
@@ -73,8 +73,8 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       fail(`${fault}: ${error instanceof Error ? error.message : String(error)}`);
     }
     if (violations.length > before) {
-      for (const replica of [leader, next]) options.log(`${replica.name} said: ${replica.said}`);
-      // What follows would start from a state that nobody meant.
+      for (const replica of [leader, next]) options.log(`${replica.name} logged: ${replica.said}`);
+      // The following rounds would start from an undefined state.
       break;
     }
     await leader[Symbol.asyncDispose]();
@@ -105,7 +105,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   };
 }
 
-/** Does to the leader what the round is about, waits for the next one, and lets the old one try to go on. */
+/** playRound applies the fault of the round to the leader, waits for the next leader, and lets the old one try to continue. */
 async function playRound(
   stage: Stage,
   fault: FaultKind,
@@ -138,11 +138,11 @@ async function playRound(
   await next.wrote(20);
   leader.heal();
   leader.resume();
-  // The new leader writes on while the old one comes to.
+  // The new leader continues to write while the old one recovers.
   await next.wrote(30);
   const ended = await leader.ended();
   const expected = fault === 'kill' ? undefined : fault === 'terminate' ? 'stopped' : 'BOWLINE_LEADERSHIP_LOST';
-  if (ended?.reason !== expected) fail(`${fault}: the old leader ended with ${ended?.reason ?? 'nothing to say'}`);
+  if (ended?.reason !== expected) fail(`${fault}: the old leader ended with ${ended?.reason ?? 'no reason'}`);
 
   const verdict = judge({
     audit: await stage.audit(struckAt - 60_000),
@@ -162,7 +162,7 @@ async function playRound(
   };
 }
 
-/** Stage is the control plane with what the replicas need on it. */
+/** Stage is the control plane with the prerequisites of the replicas. */
 class Stage implements AsyncDisposable {
   readonly #controlPlane: ControlPlane;
   readonly #folder: string;
@@ -180,7 +180,7 @@ class Stage implements AsyncDisposable {
     return new Stage(controlPlane, await mkdtemp(join(tmpdir(), 'bowline-election-')));
   }
 
-  /** Each replica is a user of its own, so that the audit log tells them apart. */
+  /** Each replica has its own user, so that the audit log distinguishes them. */
   async start(): Promise<Replica> {
     const name = `replica-${++this.#count}`;
     const kubeconfig = await this.#controlPlane.kubeconfig({ user: name, groups: ['system:masters'] });

@@ -8,20 +8,20 @@ import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
 import type { FromReplica, ReplicaSettings, ToReplica } from './replica.ts';
 
-/** ReplicaOptions says where a replica runs. */
+/** ReplicaOptions configures a replica. */
 export interface ReplicaOptions extends Omit<ReplicaSettings, 'server' | 'ca' | 'journal'> {
-  /** How the API server is reached as this replica's own user. */
+  /** The connection to the API server with this replica's own user. */
   readonly upstream: ConnectionConfig;
-  /** Where its journal is kept. */
+  /** The folder of its journal. */
   readonly folder: string;
 }
 
-/** How long a replica may take for anything that it has to do sooner or later. */
-const PATIENCE_MS = 45_000;
+/** How long a replica may take for anything it is expected to do. */
+const TIMEOUT_MS = 45_000;
 
-const LONGEST_LOG = 8_192;
+const MAX_LOG = 8_192;
 
-/** Replica is a manager in a process of its own, behind a network of its own. */
+/** Replica is a manager in a separate process, behind its own network. */
 export class Replica implements AsyncDisposable {
   readonly name: string;
   readonly #child: ChildProcess;
@@ -33,7 +33,7 @@ export class Replica implements AsyncDisposable {
   #leaseReads = 0;
   #writes = 0;
   #leading = false;
-  #said = '';
+  #log = '';
   #ended: Extract<FromReplica, { type: 'ended' }> | undefined;
 
   private constructor(name: string, child: ChildProcess, proxy: FaultProxy, endpoint: Endpoint, journal: string) {
@@ -45,7 +45,7 @@ export class Replica implements AsyncDisposable {
     this.#exited = once(child, 'exit').finally(() => this.#changed());
     child.on('error', () => {});
     child.stderr?.on('data', (chunk: Buffer) => {
-      this.#said = (this.#said + chunk.toString()).slice(-LONGEST_LOG);
+      this.#log = (this.#log + chunk.toString()).slice(-MAX_LOG);
     });
     child.on('message', (message: FromReplica) => {
       if (message.type === 'leading') this.#leading = true;
@@ -60,7 +60,7 @@ export class Replica implements AsyncDisposable {
     };
   }
 
-  /** start runs a replica; it stands by or leads when `standingBy` or `leading` resolve. */
+  /** start runs a replica; it is a standby or leads when `standingBy` or `leading` resolve. */
   static async start(options: ReplicaOptions): Promise<Replica> {
     const { upstream, folder, ...rest } = options;
     const proxy = await FaultProxy.start({ upstream });
@@ -72,7 +72,7 @@ export class Replica implements AsyncDisposable {
     return new Replica(options.name, child, proxy, await proxy.endpoint(options.name), journal);
   }
 
-  /** standingBy resolves when the replica has looked at the Lease. */
+  /** standingBy resolves when the replica has read the Lease. */
   standingBy(): Promise<void> {
     return this.#until('stand by', () => this.#leaseReads > 0);
   }
@@ -81,7 +81,7 @@ export class Replica implements AsyncDisposable {
     return this.#until('lead', () => this.#leading);
   }
 
-  /** wrote resolves when so many more of its writes have come through. */
+  /** wrote resolves after the given number of further successful writes. */
   wrote(count: number): Promise<void> {
     const goal = this.#writes + count;
     return this.#until(`write ${count} times`, () => this.#writes >= goal);
@@ -115,16 +115,16 @@ export class Replica implements AsyncDisposable {
     this.#endpoint.heal();
   }
 
-  /** ended asks it to stop trying and answers why it ended by itself; undefined when it was killed. */
+  /** ended tells it to stop trying and returns why it exited by itself; undefined if it was killed. */
   async ended(): Promise<{ reason: string; refused: number } | undefined> {
     this.#tell({ type: 'enough' });
     await this.#until('end', () => this.#child.exitCode !== null || this.#child.signalCode !== null);
     return this.#ended;
   }
 
-  /** said is the end of its log, for whoever has to find out what went wrong. */
+  /** said returns the end of its log, for troubleshooting. */
   get said(): string {
-    return this.#said;
+    return this.#log;
   }
 
   journal(): readonly JournalEntry[] {
@@ -142,25 +142,25 @@ export class Replica implements AsyncDisposable {
   }
 
   #changed(): void {
-    for (const look of [...this.#waiting]) look();
+    for (const check of [...this.#waiting]) check();
   }
 
   #until(what: string, isSo: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         const isOver = this.#child.exitCode !== null || this.#child.signalCode !== null;
         if (!isSo() && !isOver) return;
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         if (isSo()) resolve();
-        else reject(new Error(`${this.name} ended before it could ${what}`));
+        else reject(new Error(`${this.name} exited before it could ${what}`));
       };
       const timer = setTimeout(() => {
-        this.#waiting.delete(look);
-        reject(new Error(`${this.name} did not ${what} within ${PATIENCE_MS} ms`));
-      }, PATIENCE_MS);
-      this.#waiting.add(look);
-      look();
+        this.#waiting.delete(check);
+        reject(new Error(`${this.name} did not ${what} within ${TIMEOUT_MS} ms`));
+      }, TIMEOUT_MS);
+      this.#waiting.add(check);
+      check();
     });
   }
 }

@@ -1,5 +1,5 @@
-// A manager in a process of its own, for the election proof. Its one operator writes as fast as it is let, also after it
-// has lost its Lease: the guard alone has to stop it.
+// A manager in a separate process, for the election proof. Its one operator writes as fast as possible, even after it has lost
+// its Lease: only the guard has to stop it.
 import { ConfigMap } from '@bowline/kubernetes';
 import {
   allow,
@@ -16,7 +16,7 @@ import {
 } from '@bowline/runtime';
 import { type JournalEntry, machineTime, openJournal } from './journal.ts';
 
-/** ReplicaSettings is what the proof hands to a replica. */
+/** ReplicaSettings is what the proof passes to a replica. */
 export interface ReplicaSettings {
   readonly name: string;
   readonly server: string;
@@ -28,22 +28,22 @@ export interface ReplicaSettings {
   readonly retryPeriodMs: number;
 }
 
-/** ToReplica is what the proof may tell a replica. */
+/** ToReplica is a message from the proof to a replica. */
 export type ToReplica =
   /** Block the event loop. */
   | { readonly type: 'stall'; readonly ms: number }
   /** Stop trying to write. */
   | { readonly type: 'enough' };
 
-/** FromReplica is what a replica tells the proof. */
+/** FromReplica is a message from a replica to the proof. */
 export type FromReplica =
   | { readonly type: 'leading' }
   | { readonly type: 'ended'; readonly reason: string; readonly refused: number };
 
 const WRITERS = 3;
 const PAUSE_MS = 15;
-/** A deposed leader goes on trying until it was refused this often, whatever it is told. */
-const LEAST_REFUSED = 30;
+/** A previous leader keeps trying until it was refused this often, whatever it is told. */
+const MIN_REFUSED = 30;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ReplicaSettings;
 const journal = openJournal(settings.journal);
@@ -52,18 +52,18 @@ let refused = 0;
 
 process.on('message', (message: ToReplica) => {
   if (message.type === 'enough') enough.abort();
-  // Blocks this thread, and with it everything that this process does.
+  // Blocks this thread, and with it the whole process.
   else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, message.ms);
 });
-// The proof has gone: nothing is left to prove.
+// The proof has exited: there is nothing left to do.
 process.on('disconnect', () => process.exit(1));
 
 function tell(message: FromReplica): void {
-  // The proof may end at any time; 'disconnect' ends this process then.
+  // The proof may exit at any time; 'disconnect' then ends this process.
   process.send?.(message, undefined, undefined, () => {});
 }
 
-/** Notes every write just before the network gets it, and its answer. */
+/** recorded records every write just before it is sent, and its response. */
 function recorded(inner: Transport): Transport {
   let last = 0;
   return {
@@ -81,7 +81,7 @@ function recorded(inner: Transport): Transport {
 }
 
 function noteSent(request: TransportRequest, id: number): void {
-  // Read first: should the process be stopped right here, the guard refuses after it and nothing is noted.
+  // Read first: if the process is stopped right here, the guard refuses afterwards and nothing is recorded.
   const at = machineTime();
   request.beforeSend?.();
   const path = request.path.split('?')[0] ?? '';
@@ -91,8 +91,8 @@ function noteSent(request: TransportRequest, id: number): void {
 }
 
 async function write(client: Client, signal: AbortSignal, writer: number): Promise<void> {
-  for (let n = 1; !enough.signal.aborted || (lost(signal) && refused < LEAST_REFUSED); n++) {
-    // Told to stop in good order: unlike one that lost its Lease, such a process stops.
+  for (let n = 1; !enough.signal.aborted || (lost(signal) && refused < MIN_REFUSED); n++) {
+    // Stopped gracefully: unlike a process that lost its Lease, it stops writing.
     if (signal.aborted && !lost(signal)) return;
     const name = `${settings.name}-${writer}-${n}`;
     const key = { namespace: settings.namespace, name };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from './simulation.ts';
 
-describe('electors under pauses, sleep, partitions and wrong clocks', () => {
-  it('never let a write run into the next holder’s time, under thirty seeds', { timeout: 60_000 }, async () => {
+describe('electors with pauses, suspends, partitions and wrong clocks', () => {
+  it('never let a write overlap the next holder, for thirty seeds', { timeout: 60_000 }, async () => {
     let acquisitions = 0;
     let writes = 0;
     for (let seed = 1; seed <= 30; seed++) {
@@ -11,12 +11,12 @@ describe('electors under pauses, sleep, partitions and wrong clocks', () => {
       acquisitions += result.acquisitions;
       writes += result.writes;
     }
-    // The seeds do what they are for: leadership moves, and leaders write.
+    // The seeds are effective: leadership changes, and leaders write.
     expect(acquisitions).toBeGreaterThan(100);
     expect(writes).toBeGreaterThan(5_000);
   });
 
-  it('come to an end when the deadline is a fraction of a millisecond away (seed 194)', async () => {
+  it('terminate when the deadline is a fraction of a millisecond away (seed 194)', async () => {
     expect((await simulate(194, 120_000)).violations).toEqual([]);
   });
 });

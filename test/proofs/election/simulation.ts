@@ -7,15 +7,15 @@ import {
   SimulatedProcess,
 } from '../../../packages/runtime/src/leader-election/lease-world.test-support.ts';
 
-/** SimulationResult is what one simulated hour of elections showed. */
+/** SimulationResult is the result of one simulated run of elections. */
 export interface SimulationResult {
   readonly seed: number;
   readonly violations: readonly string[];
-  /** Times that the Lease changed hands. */
+  /** How often the Lease changed its holder. */
   readonly acquisitions: number;
-  /** Writes that a guard let start. */
+  /** The number of writes that a guard allowed. */
   readonly writes: number;
-  /** The closest that a takeover came to the end of the previous holder's last possible write. */
+  /** The minimum time between the end of the previous holder's last possible write and a takeover. */
   readonly smallestMarginMs: number;
 }
 
@@ -35,9 +35,9 @@ interface Write {
 const TIMING = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
 /**
- * simulate lets three electors fight for one Lease in virtual time while machines pause, sleep, lose their network and
- * set their clocks. The world's own clock is the judge: whatever a guard let start at time t must be over, by the
- * guard's own time limit, when another holder's claim is stored.
+ * simulate runs three electors that compete for one Lease in virtual time while machines pause, suspend, lose their network and
+ * change their clocks. The clock of the simulation decides: a write that a guard allowed at time t must be over, by the guard's
+ * own timeout, when the claim of another holder is stored.
  */
 export async function simulate(seed: number, durationMs = 600_000): Promise<SimulationResult> {
   const random = seededRandom(seed);
@@ -75,7 +75,7 @@ export async function simulate(seed: number, durationMs = 600_000): Promise<Simu
   while (world.monotonic() < durationMs) {
     const replica = pick(random, replicas);
     disturb(replica, integerBelow(random, 10), () => between(random, 0, 1));
-    // At once, before any timer: the first thing a process does when it goes on may be a write.
+    // Immediately, before any timer: the first action of a resumed process may be a write.
     tryToWrite(replica);
     const until = world.monotonic() + between(random, 200, 12_000);
     while (world.monotonic() < until) {
@@ -152,7 +152,7 @@ function judge(api: LeaseApi, writes: readonly Write[]) {
     if (holder === '') continue;
     acquisitions++;
     for (const write of writes) {
-      // Only writes of somebody else that began before this claim was stored; later ones are judged below.
+      // Only writes of other holders that started before this claim was stored; later ones are checked below.
       if (write.by === holder || write.at > commit.at) continue;
       const margin = commit.at - write.endsBy;
       if (releasedBetween(api, write, commit.at)) continue;
@@ -163,13 +163,13 @@ function judge(api: LeaseApi, writes: readonly Write[]) {
   for (const write of writes) {
     const current = api.commits.filter((commit) => commit.at <= write.at).at(-1);
     if (current && current.holder !== write.by) {
-      violations.push(`${write.by} wrote at ${write.at} while ${current.holder || 'nobody'} held the Lease`);
+      violations.push(`${write.by} wrote at ${write.at} while ${current.holder || 'no process'} held the Lease`);
     }
   }
   return { violations, acquisitions, smallestMarginMs };
 }
 
-/** A holder that releases has drained before; its earlier writes are over whatever their time limit says. */
+/** A holder that releases has drained before; its earlier writes are over whatever their timeout. */
 function releasedBetween(api: LeaseApi, write: Write, until: number): boolean {
   return api.commits.some(
     (commit) => commit.by === write.by && commit.holder === '' && commit.at >= write.at && commit.at <= until,

@@ -1,14 +1,14 @@
 import { integerBelow, pick, type Random } from '@bowline/machinery';
 
-/** PROVIDERS are the names of those that there are. */
+/** PROVIDERS lists the names of the existing providers. */
 export const PROVIDERS = ['aws-secretsmanager', 'vault', 'azure-keyvault', 'kubernetes', 'mock'];
 
-/** chance is true as often as it says: 0.1 is one time in ten. */
+/** chance returns true with the given probability. */
 export function chance(random: Random, share: number): boolean {
   return random.next() < share;
 }
 
-/** Words that somebody may write where a name is expected, right and wrong. */
+/** Valid and invalid texts in place of a name. */
 const NAMES = [
   'db',
   'app-credentials',
@@ -177,7 +177,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   deletionPolicy: ['Retain', 'Delete'],
 };
 
-/** name is a name for a Secret, mostly a good one. */
+/** name returns a name for a Secret, mostly a valid one. */
 function name(random: Random): string {
   return chance(random, 0.9) ? `${pick(random, ['db', 'api', 'x'])}-${integerBelow(random, 50)}` : pick(random, NAMES);
 }
@@ -217,7 +217,7 @@ const MAKERS: Readonly<Record<string, (random: Random) => unknown>> = {
 
 const OPTIONAL = Object.keys(MAKERS).filter((field) => !['provider', 'path', 'secretName', 'key'].includes(field));
 
-/** randomEntry is one entry: most are right, the others wrong in one or two ways. */
+/** randomEntry returns one entry: most are valid, the others invalid in one or two ways. */
 export function randomEntry(random: Random): Record<string, unknown> {
   const fields = ['provider', 'path', 'secretName', ...OPTIONAL.filter(() => chance(random, 0.12))];
   const entry: Record<string, unknown> = {};
@@ -233,7 +233,7 @@ export function randomEntry(random: Random): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
-/** randomAnnotation is an annotation before it is written down. */
+/** randomAnnotation returns an annotation before serialization. */
 export function randomAnnotation(random: Random): unknown {
   if (chance(random, 0.02)) return pick(random, ODD);
   if (chance(random, 0.6)) return randomEntry(random);

@@ -14,14 +14,14 @@ const USUAL_KEYS = [
   'n',
 ];
 
-/** fittingPayload is a secret that has everything that a request asks for. */
+/** fittingPayload returns a secret that has everything a request needs. */
 export function fittingPayload(random: Random, request: SecretSyncRequest): SecretPayload {
   if (request.format === 'raw') return { kind: 'text', text: encoded(textFor(random, request.key ?? ''), request) };
   if (request.format === 'binary')
     return { kind: 'bytes', bytes: Buffer.from(encoded(textFor(random, request.key ?? ''), request)) };
   const wanted = request.keys ?? USUAL_KEYS.map((key) => ({ target: key, source: key }));
   const values = wanted.map(({ target, source }) => [source, valueFor(random, target, request)] as const);
-  // A source that two keys share must do for the stricter one.
+  // A source shared by two keys must satisfy the stricter one.
   const strictest = [...values].sort(([, a], [, b]) => Number(isCredentials(a)) - Number(isCredentials(b)));
   if (pick(random, [true, false]))
     return {

@@ -2,16 +2,16 @@ import { integerBelow, pick, type Random } from '@bowline/machinery';
 import { stringify } from 'yaml';
 import { chance, randomAnnotation } from './annotation-values.ts';
 
-/** HostileAnnotation is a text that somebody may put into the annotation. */
+/** HostileAnnotation is a possible text of the annotation. */
 export interface HostileAnnotation {
   readonly family: string;
   readonly text: string;
 }
 
-/** What an annotation may have; a little more, too. */
-const MOST_CHARACTERS = 66_000;
+/** The maximum size of an annotation, and a little more. */
+const MAX_CHARACTERS = 66_000;
 
-/** hostileAnnotation is an annotation: right, wrong, or no annotation at all. */
+/** hostileAnnotation returns an annotation: valid, invalid, or no annotation at all. */
 export function hostileAnnotation(random: Random): HostileAnnotation {
   const dice = random.next();
   if (dice < 0.5) return { family: 'structured', text: written(random) };
@@ -37,7 +37,7 @@ function bigintAsText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** What means something to a reader of YAML, and what may confuse one. */
+/** Tokens with a meaning in YAML, and tokens that may confuse a parser. */
 const TOKENS = [
   '&a ',
   '*a',
@@ -120,7 +120,7 @@ const TOKENS = [
 function mutated(random: Random, text: string): string {
   let result = text;
   for (let left = 1 + integerBelow(random, 2); left > 0; left--) result = mutation(random, result);
-  return result.slice(0, MOST_CHARACTERS);
+  return result.slice(0, MAX_CHARACTERS);
 }
 
 function mutation(random: Random, text: string): string {
@@ -165,7 +165,7 @@ function bytes(random: Random): string {
 
 function large(random: Random): string {
   const unit = Array.from({ length: 1 + integerBelow(random, 3) }, () => pick(random, TOKENS)).join('');
-  const count = Math.ceil(integerBelow(random, MOST_CHARACTERS) / unit.length);
+  const count = Math.ceil(integerBelow(random, MAX_CHARACTERS) / unit.length);
   const repeated = unit.repeat(count);
   return chance(random, 0.3)
     ? `provider: mock\npath: a\nsecretName: a\ntemplate: {a: ${JSON.stringify(repeated)}}`

@@ -15,7 +15,7 @@ function read(text: string): { answer: PodAnnotation; request: SecretSyncRequest
 const TEXT = '{"provider":"mock","path":"a","secretName":"a","keys":["b"],"refreshInterval":"1h"}';
 
 describe('the judge', () => {
-  test('finds nothing wrong with an annotation that is right', () => {
+  test('accepts a valid annotation', () => {
     const { answer, request } = read(TEXT);
     expect(answerProblems(answer)).toEqual([]);
     expect(jsonProblems(TEXT, answer)).toEqual([]);
@@ -23,7 +23,7 @@ describe('the judge', () => {
     expect(Object.keys(dataFor(seededRandom(1), request).data ?? {})).toEqual(['b']);
   });
 
-  test('finds answers that say nothing, messages that nobody can read, and one Secret twice', () => {
+  test('detects empty results, unreadable messages, and duplicate Secrets', () => {
     const { request } = read(TEXT);
     const reason = 'AnnotationInvalid';
     expect(answerProblems({ requests: [], problems: [] })).toHaveLength(1);
@@ -33,19 +33,19 @@ describe('the judge', () => {
     expect(answerProblems({ requests: [request, request], problems: [] })).toHaveLength(1);
   });
 
-  test('finds what was read as something else than it is', () => {
+  test('detects values that were misread', () => {
     const { request } = read(TEXT);
     expect(jsonProblems(TEXT, { requests: [{ ...request, path: 'b' }], problems: [] })).toHaveLength(1);
   });
 
-  test('finds data that a fitting secret does not give', () => {
+  test('detects data that a fitting secret does not produce', () => {
     const { request } = read(TEXT);
     expect(dataFor(seededRandom(1), { ...request, keys: [{ target: '..x', source: 'a' }] }).problem).toMatch(
-      /is refused/,
+      /is rejected/,
     );
   });
 
-  test('is told by the API server what it would refuse', async () => {
+  test('gets the rejections of the API server', async () => {
     const { request } = read(TEXT);
     await using server = await SecretServer.reach(undefined);
     expect(await server.refusals(request, { a: 'YQ==' })).toEqual([]);

@@ -5,9 +5,9 @@ import { ContentProblem } from '../../../operators/jasm/src/content/content-prob
 import { secretData } from '../../../operators/jasm/src/content/secret-data.ts';
 import { fittingPayload } from './fitting-payload.ts';
 
-const LONGEST_MESSAGE = 1_500;
+const MAX_MESSAGE = 1_500;
 
-/** answerProblems is what is wrong with an answer, whatever the text was. */
+/** answerProblems returns what is wrong with a result, whatever the text was. */
 export function answerProblems({ requests, problems }: PodAnnotation): string[] {
   const wrong: string[] = [];
   if (requests.length + problems.length === 0) wrong.push('neither a request nor a problem');
@@ -15,7 +15,7 @@ export function answerProblems({ requests, problems }: PodAnnotation): string[] 
   if (new Set(requests.map(({ secretName }) => secretName)).size < requests.length)
     wrong.push('two requests for one Secret');
   for (const { message } of problems) {
-    if (message === '' || message.length > LONGEST_MESSAGE * MOST_SECRETS)
+    if (message === '' || message.length > MAX_MESSAGE * MOST_SECRETS)
       wrong.push(`a message has ${message.length} characters`);
     if (/[\p{Cc}\p{Surrogate}]/u.test(message))
       wrong.push(`a message has control characters: ${JSON.stringify(message)}`);
@@ -23,7 +23,7 @@ export function answerProblems({ requests, problems }: PodAnnotation): string[] 
   return wrong;
 }
 
-/** jsonProblems is where a text that is JSON was read as something else than JSON says. */
+/** jsonProblems returns where a JSON text was read differently from JSON. */
 export function jsonProblems(text: string, { requests }: PodAnnotation): string[] {
   const value = parsedJson(text);
   if (value === undefined || requests.length === 0) return [];
@@ -36,7 +36,7 @@ export function jsonProblems(text: string, { requests }: PodAnnotation): string[
       .filter((field) => entry[field] !== undefined && entry[field] !== request[field])
       .map(
         (field) =>
-          `${field} is ${JSON.stringify(entry[field])} in JSON, and was read as ${JSON.stringify(request[field])}`,
+          `${field} is ${JSON.stringify(entry[field])} in JSON, but was read as ${JSON.stringify(request[field])}`,
       );
   });
 }
@@ -49,7 +49,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** asAnnotation is a request written as an annotation again, with every field. */
+/** asAnnotation serializes a request as an annotation, with every field. */
 export function asAnnotation(request: SecretSyncRequest): string {
   const { field: _, hash: __, refreshIntervalMs, keys, optionalKeys, ...fields } = request;
   return JSON.stringify({
@@ -60,10 +60,10 @@ export function asAnnotation(request: SecretSyncRequest): string {
   });
 }
 
-/** Made is the data of a Secret, or what is wrong. */
+/** Made is the data of a Secret, or the problem. */
 export type Made = { readonly data?: Readonly<Record<string, string>>; readonly problem?: string };
 
-/** dataFor is what a request makes of a secret that fits it. Only a template may find fault with one. */
+/** dataFor returns the data that a request produces from a fitting secret. Only a template may reject one. */
 export function dataFor(random: Random, request: SecretSyncRequest): Made {
   const secret = {
     provider: request.provider,
@@ -75,6 +75,6 @@ export function dataFor(random: Random, request: SecretSyncRequest): Made {
     return { data: secretData(secret, request) };
   } catch (error) {
     if (!(error instanceof ContentProblem)) return { problem: `secretData throws ${String(error)}` };
-    return request.template ? {} : { problem: `a secret that fits is refused: ${error.message}` };
+    return request.template ? {} : { problem: `a fitting secret is rejected: ${error.message}` };
   }
 }

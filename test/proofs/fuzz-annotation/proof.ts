@@ -7,20 +7,20 @@ import { type HostileAnnotation, hostileAnnotation } from './hostile-annotation.
 import { answerProblems, asAnnotation, dataFor, jsonProblems } from './judge.ts';
 import { SecretServer } from './secret-server.ts';
 
-/** Nobody waits longer for one annotation. Only the processor's time counts: other programs may run on this machine. */
-const MOST_CPU_MS = 1_500;
-const MOST_VIOLATIONS = 50;
+/** The maximum time for one annotation. Only processor time counts: other programs may run on this machine. */
+const MAX_CPU_MS = 1_500;
+const MAX_VIOLATIONS = 50;
 const BETWEEN_LINES = 10_000;
-/** A generator of which nothing is accepted would prove nothing. */
-const LEAST_ACCEPTED = 0.15;
+/** A generator whose annotations are never accepted would prove nothing. */
+const MIN_ACCEPTED = 0.15;
 const BETWEEN_REPETITIONS = 4;
-const LONGEST_QUOTE = 400;
+const MAX_QUOTE = 400;
 
-/** proof checks that no annotation harms the operator, and that none is believed which the API server would not believe. */
+/** proof checks that no annotation harms the operator, and that none is accepted which the API server would reject. */
 export const proof: Proof = {
   name: 'fuzz-annotation',
   summary:
-    'hostile annotations: the parser of JASM answers them all, soon, and accepts only what the API server does (--kubeconfig FILE: that one instead of the embedded one)',
+    'hostile annotations: the parser of JASM handles them all quickly, and accepts only what the API server does (--kubeconfig FILE: that one instead of the embedded one)',
   defaultRuns: 100_000,
   run,
 };
@@ -38,7 +38,7 @@ async function run({
   const slowest = { cpuMs: 0, family: '' };
   await using server = await SecretServer.reach(flags.kubeconfig);
   let [count, accepted, requests, created] = [0, 0, 0, 0];
-  while (count < runs && performance.now() - startedAt < seconds * 1_000 && violations.length < MOST_VIOLATIONS) {
+  while (count < runs && performance.now() - startedAt < seconds * 1_000 && violations.length < MAX_VIOLATIONS) {
     const current = seed + count++;
     const random = seededRandom(current);
     const annotation = hostileAnnotation(random);
@@ -61,10 +61,10 @@ async function run({
     if (count % BETWEEN_LINES === 0)
       log(`${count} of ${runs} annotations, ${requests} requests, ${violations.length} violations`);
   }
-  if (count >= 1_000 && accepted < count * LEAST_ACCEPTED)
+  if (count >= 1_000 && accepted < count * MIN_ACCEPTED)
     violations.push({
       seed,
-      message: `only ${accepted} of ${count} annotations were accepted: the generator is no good`,
+      message: `only ${accepted} of ${count} annotations were accepted: the generator is not effective`,
     });
   const facts = { accepted, requests, secretsTried: created, server: server.version, families, slowest };
   return { name: proof.name, runs: count, seed, violations, facts };
@@ -81,9 +81,9 @@ function read({ text }: HostileAnnotation): Reading {
   try {
     const answer = parsePodAnnotation(text, PROVIDERS);
     const problems = [...answerProblems(answer), ...jsonProblems(text, answer)];
-    // Asking for the processor's time takes as long as a short annotation.
-    const cpuMs = performance.now() - began < MOST_CPU_MS / 10 ? 0 : cpuTime(() => parsePodAnnotation(text, PROVIDERS));
-    if (cpuMs > MOST_CPU_MS) problems.push(`took ${cpuMs} ms of the processor`);
+    // Measuring processor time takes as long as parsing a short annotation.
+    const cpuMs = performance.now() - began < MAX_CPU_MS / 10 ? 0 : cpuTime(() => parsePodAnnotation(text, PROVIDERS));
+    if (cpuMs > MAX_CPU_MS) problems.push(`took ${cpuMs} ms of processor time`);
     return { answer, cpuMs, problems };
   } catch (error) {
     const problem = `the parser throws ${error instanceof Error ? error.stack : String(error)}`;
@@ -98,7 +98,7 @@ function cpuTime(work: () => void): number {
   return Math.round((user + system) / 1_000);
 }
 
-/** again reads a request that was accepted in another form: it must be the same. */
+/** again parses an accepted request in another form: the result must be the same. */
 function again(request: SecretSyncRequest): string[] {
   const { requests } = parsePodAnnotation(asAnnotation(request), PROVIDERS);
   return requests.length === 1 && requests[0]?.hash === request.hash
@@ -108,5 +108,5 @@ function again(request: SecretSyncRequest): string[] {
 
 function quoted({ family, text }: HostileAnnotation): string {
   const short = JSON.stringify(text);
-  return `${family} ${short.length > LONGEST_QUOTE ? `${short.slice(0, LONGEST_QUOTE)}… (${text.length} characters)` : short}`;
+  return `${family} ${short.length > MAX_QUOTE ? `${short.slice(0, MAX_QUOTE)}… (${text.length} characters)` : short}`;
 }

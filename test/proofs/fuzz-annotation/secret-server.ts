@@ -5,9 +5,9 @@ import type { SecretSyncRequest } from '../../../operators/jasm/src/annotation/s
 import { desiredSecret } from '../../../operators/jasm/src/secretsync/desired.ts';
 import { secrets } from '../../../operators/jasm/src/secretsync/secrets.ts';
 
-/** SecretServer is an API server on which Secrets are tried, without being kept. */
+/** SecretServer is an API server on which Secrets are tried without being stored. */
 export class SecretServer implements AsyncDisposable {
-  /** The version of Kubernetes that it is. */
+  /** Its Kubernetes version. */
   readonly version: string;
   readonly #client: Client;
   readonly #stop: () => Promise<void>;
@@ -18,7 +18,7 @@ export class SecretServer implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** reach gives the server that a kubeconfig names, or else an embedded one in this process. */
+  /** reach returns the server of a kubeconfig, or an embedded one in this process. */
   static async reach(kubeconfig: string | undefined): Promise<SecretServer> {
     if (kubeconfig === undefined) {
       const alone = { listen: false, scheduler: false, workloads: false, nodes: 0 } as const;
@@ -31,13 +31,13 @@ export class SecretServer implements AsyncDisposable {
     return new SecretServer(client, gitVersion, () => Promise.resolve());
   }
 
-  /** refusals are what it says against the Secret that a request with this data becomes. */
+  /** refusals returns the objections of the server to the Secret of a request with this data. */
   async refusals(request: SecretSyncRequest, data: Readonly<Record<string, string>>): Promise<string[]> {
     try {
       await this.#client.create(Secret, secretOf(request, data), { dryRun: true });
       return [];
     } catch (error) {
-      if (error instanceof ApiError) return [`the API server refuses: ${error.message}`];
+      if (error instanceof ApiError) return [`the API server rejects it: ${error.message}`];
       throw error;
     }
   }
@@ -48,7 +48,7 @@ export class SecretServer implements AsyncDisposable {
   }
 }
 
-/** The Secret as it would be created. One that is merged into has a type of its own. */
+/** The Secret as it would be created. A Secret that is merged into keeps its own type. */
 function secretOf(request: SecretSyncRequest, data: Readonly<Record<string, string>>): Secret {
   const wanted = {
     request: request.creationPolicy === 'Merge' ? { ...request, type: 'Opaque' } : request,

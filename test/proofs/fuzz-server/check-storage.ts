@@ -14,7 +14,7 @@ interface ListRead {
   readonly items: readonly ObjectRead[];
 }
 
-/** checkStorage reads every stored object by its name and answers how many there are, and what is wrong with them. */
+/** checkStorage reads every stored object by name and returns their number and what is wrong with them. */
 export async function checkStorage(
   server: FuzzedServer,
 ): Promise<{ readonly objects: number; readonly problems: string[] }> {
@@ -35,21 +35,22 @@ export async function checkStorage(
       const within = namespace === undefined ? root : `${root}/namespaces/${namespace}`;
       const path = `${within}/${resource}/${encodeURIComponent(name)}`;
       if (BigInt(resourceVersion) > BigInt(list.metadata.resourceVersion))
-        problems.push(`${path} is newer than the list that holds it`);
-      // Events are served by two groups: the same object then.
+        problems.push(`${path} is newer than the list that contains it`);
+      // Events are served by two groups: then it is the same object.
       const other = versions.get(resourceVersion);
       if (other !== undefined && uids.get(uid) !== other) problems.push(`${path} and ${other} have the same version`);
       versions.set(resourceVersion, path);
       uids.set(uid, path);
       const read = await server.ask('GET', path);
-      if (read.status !== 200) problems.push(`${path} is listed and reads as ${read.status}`);
-      else if (content(JSON.parse(read.text)) !== content(item)) problems.push(`${path} is listed in another state`);
+      if (read.status !== 200) problems.push(`${path} is listed but reading it returns ${read.status}`);
+      else if (content(JSON.parse(read.text)) !== content(item))
+        problems.push(`${path} is listed with different content`);
     }
   }
   return { objects, problems };
 }
 
-/** Items of lists do not say what they are. */
+/** Items of lists have no apiVersion and kind. */
 function content(object: unknown): string {
   return JSON.stringify({ ...(object as object), apiVersion: undefined, kind: undefined });
 }

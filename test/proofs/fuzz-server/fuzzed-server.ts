@@ -9,29 +9,29 @@ import { problemOf, type Told } from './judge.ts';
 import { WatchedStream } from './watched-stream.ts';
 import { goesOn, Wire, type WireAnswer } from './wire.ts';
 
-/** Nobody waits longer for an answer. Only the processor's time counts: other programs may run on this machine. */
-const MOST_CPU_MS = 1_500;
-const MOST_WAIT_MS = 20_000;
-const MOST_WATCHES = 8;
-/** How many requests go over HTTPS: each costs a handshake. */
-const SHARE_OF_WIRE = 0.05;
-/** How many watches nobody reads, of those over HTTPS. */
-const SHARE_OF_UNREAD = 0.5;
+/** The maximum time for a response. Only processor time counts: other programs may run on this machine. */
+const MAX_CPU_MS = 1_500;
+const MAX_WAIT_MS = 20_000;
+const MAX_WATCHES = 8;
+/** The fraction of requests sent over HTTPS: each costs a handshake. */
+const WIRE_FRACTION = 0.05;
+/** The fraction of watches over HTTPS that are not read. */
+const UNREAD_FRACTION = 0.5;
 
 /** Way is how a request reaches the server. */
 export type Way = 'in process' | 'HTTP/1.1' | 'HTTP/2';
 
-/** FuzzedServer is an embedded control plane in this process that is asked anything, mostly without a socket. */
+/** FuzzedServer is an embedded control plane in this process that gets arbitrary requests, mostly without a socket. */
 export class FuzzedServer implements AsyncDisposable {
   readonly #controlPlane: EmbeddedControlPlane;
   readonly #admin: Transport;
   readonly #wire: Wire;
   readonly #bugs: unknown[];
   readonly #watches: Pick<WatchedStream, 'problems' | 'close'>[] = [];
-  /** How long the slowest answer took the processor, in milliseconds, and what was asked. */
+  /** The maximum processor time of a response in milliseconds, and its request. */
   slowest = { cpuMs: 0, family: '' };
   readonly statuses: Record<string, number> = {};
-  /** How many requests went over HTTPS, and how many of those, none of them sound, the server hung up on. */
+  /** The number of requests over HTTPS, and how many of those, all malformed, the server disconnected. */
   readonly wire = { requests: 0, cutOff: 0 };
 
   private constructor(controlPlane: EmbeddedControlPlane, admin: Transport, wire: Wire, bugs: unknown[]) {
@@ -60,7 +60,7 @@ export class FuzzedServer implements AsyncDisposable {
     return new FuzzedServer(controlPlane, await controlPlane.transport('admin'), wire, bugs);
   }
 
-  /** ask sends a request that must be answered, and answers what it says. */
+  /** ask sends a request that must get a response, and returns the response. */
   async ask(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<Told> {
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const headers = { 'content-type': contentType, accept: 'application/json' };
@@ -84,35 +84,35 @@ export class FuzzedServer implements AsyncDisposable {
     const content = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { 'content-type': contentType, accept: 'application/json' };
     const request = { family: 'limit', method, path, headers, body: content };
-    const signal = AbortSignal.timeout(MOST_WAIT_MS);
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
     const answer = await (way === 'HTTP/2' ? this.#wire.http2(request, signal) : this.#wire.sound(request, signal));
     return { status: answer.status, contentType: answer.headers['content-type'] ?? '', text: answer.text ?? '' };
   }
 
-  /** attack sends a request, over HTTPS now and then, and answers everything that is wrong with the answer. */
+  /** attack sends a request, sometimes over HTTPS, and returns everything that is wrong with the response. */
   async attack(random: Random, request: HostileRequest): Promise<string[]> {
     const problems: string[] = [];
     const gone = new AbortController();
     const began = process.cpuUsage();
     // The server's own timers do not keep the process alive.
-    const timer = setTimeout(() => gone.abort(new Error(`nothing came within ${MOST_WAIT_MS} ms`)), MOST_WAIT_MS);
-    const isWire = chance(random, SHARE_OF_WIRE);
+    const timer = setTimeout(() => gone.abort(new Error(`no response within ${MAX_WAIT_MS} ms`)), MAX_WAIT_MS);
+    const isWire = chance(random, WIRE_FRACTION);
     try {
       const answer = isWire
         ? await this.#wire.send(random, request, gone.signal)
         : await this.#inProcess(request, gone.signal);
       if (isWire) this.wire.requests++;
       if (answer === undefined) this.wire.cutOff++;
-      else this.#judge(answer, request, { gone, problems, isRead: !isWire || !chance(random, SHARE_OF_UNREAD) });
+      else this.#judge(answer, request, { gone, problems, isRead: !isWire || !chance(random, UNREAD_FRACTION) });
     } catch (error) {
-      problems.push(`no answer${isWire ? ' over HTTPS' : ''}: ${String(error)}`);
+      problems.push(`no response${isWire ? ' over HTTPS' : ''}: ${String(error)}`);
     } finally {
       clearTimeout(timer);
     }
     const { user, system } = process.cpuUsage(began);
     const cpuMs = Math.round((user + system) / 1_000);
     if (cpuMs > this.slowest.cpuMs) this.slowest = { cpuMs, family: request.family };
-    if (cpuMs > MOST_CPU_MS) problems.push(`took ${cpuMs} ms of the processor`);
+    if (cpuMs > MAX_CPU_MS) problems.push(`took ${cpuMs} ms of processor time`);
     for (const bug of this.#bugs.splice(0)) problems.push(`failed: ${bug instanceof Error ? bug.stack : String(bug)}`);
     return problems;
   }
@@ -147,24 +147,24 @@ export class FuzzedServer implements AsyncDisposable {
       this.#watch(stream && isRead ? new WatchedStream(stream, gone, path) : unread);
       return;
     }
-    // An answer to HEAD is its head.
+    // A response to HEAD has no body.
     if (method === 'HEAD' && text === '') return;
     const problem = problemOf({ status, contentType: headers['content-type'] ?? '', text });
     if (problem !== undefined) problems.push(problem);
   }
 
-  /** Old watches make place for new ones. */
+  /** The oldest watch is closed when there are too many. */
   #watch(stream: Pick<WatchedStream, 'problems' | 'close'>): void {
     this.#watches.push(stream);
-    if (this.#watches.length > MOST_WATCHES) this.#watches.shift()?.close();
+    if (this.#watches.length > MAX_WATCHES) this.#watches.shift()?.close();
   }
 
-  /** watchProblems is what open watches were told that they must not be told. */
+  /** watchProblems returns the invalid events of open watches. */
   watchProblems(): string[] {
     return this.#watches.flatMap((watch) => watch.problems.splice(0));
   }
 
-  /** heapBytes is what is held once everything is forgotten that may be. */
+  /** heapBytes returns the used heap after garbage collection. */
   async heapBytes(): Promise<number> {
     await this.#controlPlane.faults.compact();
     setFlagsFromString('--expose-gc');

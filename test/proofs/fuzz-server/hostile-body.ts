@@ -2,13 +2,13 @@ import { integerBelow, pick, type Random } from '@bowline/machinery';
 import { stringify } from 'yaml';
 import { chance, hostileText } from './hostile-texts.ts';
 
-/** Body is bytes or text, and what they claim to be. */
+/** Body is bytes or text, and its content type. */
 export interface Body {
   readonly contentType: string;
   readonly content: string | Uint8Array;
 }
 
-/** hostileBody writes a value in one of the formats, and sometimes damages the text. */
+/** hostileBody serializes a value in one of the formats, and sometimes damages the text. */
 export function hostileBody(random: Random, value: unknown): Body {
   const share = random.next();
   const body =
@@ -21,7 +21,7 @@ function jsonBody(random: Random, value: unknown): Body {
   const contentType = pick(random, ['application/json', 'application/json; charset=utf-8', 'Application/JSON']);
   if (!chance(random, 0.05)) return { contentType, content: text };
   const odd = [
-    // Members twice, numbers and escapes that not every reader takes.
+    // Duplicate members, and numbers and escapes that not every parser accepts.
     text.replace(/"(\w+)":/, '"$1":1,"$1":'),
     text.replace(/"[^"]*"(?=[,}])/, '1e400'),
     text.replace(/"[^"]*"(?=[,}])/, '123456789012345678901234567890'),
@@ -66,12 +66,12 @@ function yamlBody(random: Random, value: unknown): Body {
   try {
     return { contentType, content: stringify(value) };
   } catch {
-    // Too deep for the writer; JSON is YAML too.
+    // Too deep for the serializer; JSON is YAML too.
     return { contentType, content: JSON.stringify(value) };
   }
 }
 
-/** protobufBody is the envelope of the API's protobuf with fields of any number and kind inside. */
+/** protobufBody returns the envelope of the API's protobuf with arbitrary fields inside. */
 function protobufBody(random: Random, value: unknown): Body {
   const { apiVersion, kind } = (value ?? {}) as { readonly apiVersion?: unknown; readonly kind?: unknown };
   const typeMeta = Buffer.concat([bytesField(1, text(apiVersion)), bytesField(2, text(kind))]);
@@ -82,7 +82,7 @@ function protobufBody(random: Random, value: unknown): Body {
 
 const text = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : '');
 
-/** Metadata with a name, then whatever. */
+/** Metadata with a name, then random fields. */
 function soundMessage(random: Random): Buffer {
   const metadata = bytesField(1, Buffer.from(pick(random, ['sample', 'other'])));
   return Buffer.concat([bytesField(1, metadata), randomMessage(random, 2)]);

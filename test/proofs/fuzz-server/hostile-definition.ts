@@ -81,7 +81,7 @@ const RULES = [
   'dyn(self).constructor.constructor("x") == 1',
 ];
 
-/** hostileRule is an expression: mostly not CEL at all. */
+/** hostileRule returns an expression, mostly invalid CEL. */
 export function hostileRule(random: Random): string {
   const share = random.next();
   if (share < 0.6) return glued(random, CEL_TOKENS, 12);
@@ -116,7 +116,7 @@ const COLUMN_PATHS = [
   '.spec.__proto__.x',
 ];
 
-/** hostileDefinition is the definition of a kind whose schema, rules, names or versions are wrong in some way, or not. */
+/** hostileDefinition returns the definition of a kind whose schema, rules, names or versions may be invalid. */
 export function hostileDefinition(random: Random): unknown {
   const plural = `hostiles${integerBelow(random, 4)}`;
   const schema = dressed(random, pick(random, [randomSchema, brokenSchema])(random) as Record<string, unknown>);

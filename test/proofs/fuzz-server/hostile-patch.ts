@@ -37,7 +37,7 @@ const POINTERS = [
 ];
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test', 'x', '', '__proto__'];
 
-/** hostilePatch is a patch of one of the types, of an object that looks like the sample. */
+/** hostilePatch returns a patch of one of the types, for an object similar to the sample. */
 export function hostilePatch(random: Random, sample: unknown): Body {
   const object = asObject(sample);
   const share = random.next();
@@ -59,7 +59,7 @@ function asObject(value: unknown): Record<string, unknown> {
 
 function operations(random: Random): unknown {
   if (chance(random, 0.03)) return anyValue(random);
-  // Each copy would double what is there.
+  // Each copy doubles the content.
   if (chance(random, 0.02))
     return Array.from({ length: 40 }, () => ({ op: 'copy', from: '/metadata', path: '/metadata/annotations' }));
   if (chance(random, 0.01)) return Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'x' }));
@@ -79,7 +79,7 @@ function pointer(random: Random): string {
   return chance(random, 0.9) ? pick(random, POINTERS) : `/${hostileText(random)}/${hostileText(random)}`;
 }
 
-/** A part of the object, changed. */
+/** A changed part of the object. */
 function document(random: Random, object: Record<string, unknown>): unknown {
   if (chance(random, 0.05)) return anyValue(random);
   const part = Object.fromEntries(Object.entries(object).filter(() => chance(random, 0.6)));

@@ -39,7 +39,7 @@ const SEGMENTS = [
   'constructor',
 ];
 
-/** hostilePath is a path of segments that belong together, or not at all. */
+/** hostilePath returns a path of matching or random segments. */
 export function hostilePath(random: Random): string {
   const segments = Array.from({ length: integerBelow(random, 8) }, () =>
     chance(random, 0.85) ? pick(random, SEGMENTS) : encodeURIComponent(lossless(hostileText(random))),
@@ -103,7 +103,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   hash: ['x', 'ABC'],
 };
 
-/** hostileQuery is a query, with its question mark, or nothing. */
+/** hostileQuery returns a query with its question mark, or nothing. */
 export function hostileQuery(random: Random): string {
   const names = Object.keys(VALUES);
   const parameters = Array.from({ length: integerBelow(random, 4) }, () => {
@@ -123,7 +123,7 @@ function hostileTextEncoded(random: Random): string {
   return encodeURIComponent(lossless(hostileText(random)));
 }
 
-/** Half of a pair cannot be written in a URL. */
+/** Half of a surrogate pair cannot be written in a URL. */
 function lossless(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -148,7 +148,7 @@ const ACCEPTS = [
   'a'.repeat(10_000),
 ];
 
-/** hostileHeaders are headers besides those of the body. */
+/** hostileHeaders returns headers in addition to those of the body. */
 export function hostileHeaders(random: Random): Record<string, string> {
   const headers: Record<string, string> = {};
   if (chance(random, 0.3)) headers.accept = pick(random, ACCEPTS);

@@ -16,13 +16,13 @@ export interface HostileRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** NAMESPACES are where objects are written. */
+/** NAMESPACES are the namespaces of written objects. */
 export const NAMESPACES = ['fuzz-0', 'fuzz-1'];
 
-/** DEFINITIONS is where kinds are defined. */
+/** DEFINITIONS is the path of CustomResourceDefinitions. */
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The first is meant most often: there should be something to change. */
+/** The first is used most often, so that there is something to change. */
 const NAMES = ['sample', 'sample', 'sample', 'other'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const REVIEWS = [
@@ -53,7 +53,7 @@ const FAMILIES: readonly (readonly [
   [4, 'review', reviewRequest],
 ];
 
-/** hostileRequest is a request that somebody with bad intentions, or none, might send. */
+/** hostileRequest returns a request that a malicious or faulty client might send. */
 export function hostileRequest(random: Random): HostileRequest {
   let share = random.next() * 100;
   for (const [weight, family, make] of FAMILIES) {
@@ -77,7 +77,7 @@ function placeOf(
   return { collection: sample.path.replace('NS', pick(random, NAMESPACES)), name, part };
 }
 
-/** What a webhook would do to other requests is shown elsewhere: here it is only tried. */
+/** The effect of webhooks on other requests is tested elsewhere: here they are only dry-run. */
 function queryFor(random: Random, sample: Sample): string {
   return sample.kind.endsWith('WebhookConfiguration') ? '?dryRun=All' : hostileQuery(random);
 }
@@ -93,7 +93,7 @@ function objectRequest(random: Random): Omit<HostileRequest, 'family'> {
   const sample = pick(random, SAMPLES);
   const { collection, name, part } = placeOf(random, sample);
   const object = { ...sample.object, metadata: { ...sample.object.metadata, name: pick(random, NAMES) } };
-  // A sound one now and then, so that there is something to change.
+  // Sometimes a valid one, so that there is something to change.
   const value = chance(random, 0.4) ? object : chance(random, 0.95) ? changed(random, object) : anyValue(random);
   const isCreate = chance(random, 0.6);
   const path = isCreate ? collection : `${collection}/${name}${part}`;

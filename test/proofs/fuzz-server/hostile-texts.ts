@@ -1,6 +1,6 @@
 import { integerBelow, pick, type Random } from '@bowline/machinery';
 
-/** KEYS are member names that a careless program trips over. */
+/** KEYS are member names that break careless programs. */
 export const KEYS = [
   '__proto__',
   'constructor',
@@ -75,12 +75,12 @@ const TEXTS = [
 ];
 const NUMBERS = [0, -0, 1, -1, 0.5, 80, 65_536, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 1e21, 1e308, 5e-324];
 
-/** chance is true this often. */
+/** chance returns true with the given probability. */
 export function chance(random: Random, probability: number): boolean {
   return random.next() < probability;
 }
 
-/** hostileText is a text that somebody did not expect. */
+/** hostileText returns an unexpected text. */
 export function hostileText(random: Random): string {
   const share = random.next();
   if (share < 0.9) return pick(random, TEXTS);
@@ -88,12 +88,12 @@ export function hostileText(random: Random): string {
   return pick(random, ['x', '(', '😀', '{']).repeat(1 + integerBelow(random, 5_000));
 }
 
-/** hostileNumber is one from the edges. */
+/** hostileNumber returns a boundary value. */
 export function hostileNumber(random: Random): number {
   return chance(random, 0.8) ? pick(random, NUMBERS) : integerBelow(random, 200) - 100;
 }
 
-/** glued joins tokens at random: mostly not what a grammar allows, sometimes almost. */
+/** glued joins random tokens: mostly invalid by the grammar, sometimes almost valid. */
 export function glued(random: Random, tokens: readonly string[], most: number): string {
   return Array.from({ length: 1 + integerBelow(random, most) }, () => pick(random, tokens)).join('');
 }

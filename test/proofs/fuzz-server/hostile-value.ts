@@ -1,7 +1,7 @@
 import { integerBelow, pick, type Random } from '@bowline/machinery';
 import { chance, hostileNumber, hostileText, KEYS } from './hostile-texts.ts';
 
-/** anyValue is any JSON, and more of it than is polite. */
+/** anyValue returns arbitrary, possibly large JSON. */
 export function anyValue(random: Random, depth = 3): unknown {
   const share = random.next();
   if (share < 0.3) return hostileText(random);
@@ -16,7 +16,7 @@ export function anyValue(random: Random, depth = 3): unknown {
   return Object.fromEntries(Array.from({ length: count }, () => [pick(random, KEYS), below()]));
 }
 
-/** Deep, but seldom deeper than a reader of JSON would go. */
+/** Deep, but seldom deeper than a JSON parser supports. */
 function nested(random: Random): unknown {
   let value: unknown = 1;
   const key = chance(random, 0.5) ? pick(random, KEYS) : undefined;
@@ -25,7 +25,7 @@ function nested(random: Random): unknown {
   return value;
 }
 
-/** changed is a value with a few places changed: replaced, removed, repeated, renamed, added. */
+/** changed returns a value with a few changes: replaced, removed, repeated, renamed, added. */
 export function changed(random: Random, value: unknown, times = 1 + integerBelow(random, 3)): unknown {
   let result = value;
   for (let count = 0; count < times; count++) result = changedOnce(random, result);

@@ -2,18 +2,18 @@ import { integerBelow, pick, type Random } from '@bowline/machinery';
 import type { HostileRequest } from './hostile-request.ts';
 import { chance, hostileText } from './hostile-texts.ts';
 
-/** WireBytes is a request of HTTP/1.1 as it is written, piece by piece. */
+/** WireBytes is an HTTP/1.1 request as it is written, in pieces. */
 export interface WireBytes {
   readonly pieces: readonly Uint8Array[];
-  /** Whether it is what HTTP allows, so that there must be a whole answer. Others may also be cut off. */
+  /** Whether it is valid HTTP, so that there must be a complete response. Others may also be disconnected. */
   readonly isSound: boolean;
 }
 
 const METHODS = /^(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what may not stand there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are not allowed
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** isSendable is whether HTTP has a way to say a request. */
+/** isSendable returns whether a request can be expressed in HTTP. */
 function isSendable({ method, path, headers }: HostileRequest): boolean {
   return (
     METHODS.test(method) &&
@@ -23,21 +23,21 @@ function isSendable({ method, path, headers }: HostileRequest): boolean {
   );
 }
 
-/** isSendableOverHttp2 is the same for Node's client of HTTP/2, which takes no other characters than those of Latin-1. */
+/** isSendableOverHttp2 returns the same for Node's HTTP/2 client, which accepts only Latin-1 characters. */
 export function isSendableOverHttp2(request: HostileRequest): boolean {
   return (
     isSendable(request) && Object.values(request.headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value))
   );
 }
 
-/** soundBytes writes a request as it is meant. */
+/** soundBytes serializes a valid request. */
 export function soundBytes(request: HostileRequest, token: string): WireBytes {
   const content = Buffer.from(request.body ?? '');
   const lines = headLines(request, token, content.length > 0 ? `content-length: ${content.length}` : undefined);
   return { pieces: [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), content], isSound: isSendable(request) };
 }
 
-/** wireBytes writes a request, a third of the time as nobody should, and its body at once, in pieces or in chunks. */
+/** wireBytes serializes a request, malformed in a third of the cases, with its body as a whole, in pieces or in chunks. */
 export function wireBytes(random: Random, request: HostileRequest, token: string): WireBytes {
   const content = Buffer.from(request.body ?? '');
   const isChunked = content.length > 0 && chance(random, 0.3);
@@ -75,7 +75,7 @@ function chunk(content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from('\r\n')]);
 }
 
-/** damaged is a head, or what is said of the body, as no client writes it. */
+/** damaged returns a malformed head, or a head that does not match the body. */
 function damaged(random: Random, lines: readonly string[], body: readonly Buffer[]): readonly Uint8Array[] {
   const [first = '', ...rest] = lines;
   const text = (all: readonly string[], end = '\r\n'): Buffer => Buffer.from(`${all.join(end)}${end}${end}`);
@@ -99,7 +99,7 @@ function damaged(random: Random, lines: readonly string[], body: readonly Buffer
       ...after(),
       Buffer.from(pick(random, ['0\r\n\r\n', '\r\n', 'GET / HTTP/1.1\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\n'])),
     ],
-    // A body that is never finished, and chunks that say another size than they have.
+    // A body that is never complete, and chunks with a wrong size.
     () => [text(lines), ...body.slice(0, -1)],
     () => [
       text(lines),

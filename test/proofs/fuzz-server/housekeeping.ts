@@ -6,7 +6,7 @@ interface Listed {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly finalizers?: readonly string[] };
 }
 
-/** furnish makes the namespaces and the kind that requests are about; what is there stays. */
+/** furnish creates the namespaces and the kind that requests use, unless they exist. */
 export async function furnish(server: FuzzedServer): Promise<void> {
   for (const name of NAMESPACES) await server.ask('POST', '/api/v1/namespaces', { metadata: { name } });
   await server.ask('POST', DEFINITIONS, WIDGETS);
@@ -18,7 +18,7 @@ export async function furnish(server: FuzzedServer): Promise<void> {
   throw new Error('the kind of the samples is not served');
 }
 
-/** tidy removes what requests left behind, finalizers or not: the server must not grow because of it. */
+/** tidy removes what requests created, despite finalizers, so that the server does not grow because of it. */
 export async function tidy(server: FuzzedServer): Promise<string[]> {
   const problems: string[] = [];
   const places = SAMPLES.flatMap(({ path }) =>
@@ -38,7 +38,7 @@ export async function tidy(server: FuzzedServer): Promise<string[]> {
   return problems;
 }
 
-/** Cluster-wide kinds have objects that belong to every cluster. */
+/** Cluster-scoped kinds have objects that belong to every cluster. */
 function isLeftBehind(place: string, name: string): boolean {
   if (place.includes('/namespaces/')) return name !== 'default' && name !== 'kube-root-ca.crt';
   return !name.startsWith('system') && !['admin', 'edit', 'view', 'cluster-admin'].includes(name);

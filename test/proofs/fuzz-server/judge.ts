@@ -1,25 +1,25 @@
 import type { HostileRequest } from './hostile-request.ts';
 
-/** Told is what the server said to a request. */
+/** Told is the response of the server to a request. */
 export interface Told {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
 }
 
-/** Words of the language that the server is written in: who reads them in an answer looks at a bug. */
+/** Terms of the implementation language: a response that contains them shows a bug. */
 const LEAKS =
   /\[object \w+\]|Cannot read propert|is not a function|is not iterable|Maximum call stack|Invalid array length|node_modules|\.ts:\d+/;
 
-/** problemOf is what is wrong with an answer, whatever was asked. */
+/** problemOf returns what is wrong with a response, whatever the request was. */
 export function problemOf({ status, contentType, text }: Told): string | undefined {
-  if (!Number.isInteger(status) || status < 200 || status > 599) return `answers with the status ${status}`;
+  if (!Number.isInteger(status) || status < 200 || status > 599) return `returns the status ${status}`;
   if (contentType !== 'application/json') return undefined;
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return `answers ${status} with what is no JSON: ${text.slice(0, 200)}`;
+    return `returns ${status} with a body that is not JSON: ${text.slice(0, 200)}`;
   }
   if (status < 400) return undefined;
   const { kind, code, message } = body as {
@@ -29,21 +29,21 @@ export function problemOf({ status, contentType, text }: Told): string | undefin
   };
   if (kind === 'TokenReview') return undefined;
   if (kind !== 'Status' || code !== status || typeof message !== 'string')
-    return `answers ${status} without saying so: ${text.slice(0, 200)}`;
+    return `returns ${status} without a matching Status: ${text.slice(0, 200)}`;
   const [leak] = LEAKS.exec(message) ?? [];
   return leak === undefined
     ? undefined
-    : `answers ${status} and lets ${JSON.stringify(leak)} through: ${message.slice(0, 300)}`;
+    : `returns ${status} and leaks ${JSON.stringify(leak)}: ${message.slice(0, 300)}`;
 }
 
-/** described is a request in one line, so that it can be sent again. */
+/** described returns a request in one line, so that it can be sent again. */
 export function described({ family, method, path, headers, body }: HostileRequest): string {
   const content =
     body === undefined ? '' : typeof body === 'string' ? body : `base64:${Buffer.from(body).toString('base64')}`;
   return `[${family}] ${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)} ${content.slice(0, 1_500)}`;
 }
 
-/** builtIns is what the language's own objects hold: it must be the same after all requests. */
+/** builtIns returns the members of the language's built-in objects, which must not change. */
 export function builtIns(): string {
   const owners = { Object, Array, String, Number, Boolean, Function, Map, Set, Promise, Error };
   return Object.entries(owners)

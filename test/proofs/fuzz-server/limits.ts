@@ -9,13 +9,13 @@ function map(more: object): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'limit' }, ...more });
 }
 
-/** An unknown field of a size is dropped, so that the body is all that counts. */
+/** An unknown field of the given size is dropped, so that only the size of the body matters. */
 function bodyOf(bytes: number): string {
   const text = map({ unknown: '' });
   return text.replace('"unknown":""', `"unknown":"${'x'.repeat(bytes - text.length)}"`);
 }
 
-/** Limits and what a request just within or beyond them is answered with by the real API server. */
+/** Limits, and the real API server's response to a request just within or beyond them. */
 const LIMITS: readonly (readonly [what: string, expected: number, ...ask: Parameters<FuzzedServer['ask']>])[] = [
   ['a body of 3 MiB', 201, 'POST', DRY, bodyOf(3 * MIB)],
   ['a body of 3 MiB and one byte', 413, 'POST', DRY, bodyOf(3 * MIB + 1)],
@@ -91,7 +91,7 @@ function deepDefinition(depth: number): unknown {
 
 const WAYS: readonly Way[] = ['in process', 'HTTP/1.1', 'HTTP/2'];
 
-/** limitProblems tries every limit, in every way that a request can come. */
+/** limitProblems tries every limit over every way. */
 export async function limitProblems(server: Pick<FuzzedServer, 'askOver'>): Promise<string[]> {
   const problems: string[] = [];
   for (const way of WAYS) {
@@ -99,9 +99,9 @@ export async function limitProblems(server: Pick<FuzzedServer, 'askOver'>): Prom
       try {
         const { status, text } = await server.askOver(way, ...ask);
         if (status !== expected)
-          problems.push(`${what}, ${way}, is answered with ${status} instead of ${expected}: ${text.slice(0, 200)}`);
+          problems.push(`${what}, ${way}, returns ${status} instead of ${expected}: ${text.slice(0, 200)}`);
       } catch (error) {
-        problems.push(`${what}, ${way}, is not answered: ${String(error)}`);
+        problems.push(`${what}, ${way}, gets no response: ${String(error)}`);
       }
     }
   }

@@ -8,25 +8,25 @@ import { builtIns, described } from './judge.ts';
 import { limitProblems } from './limits.ts';
 
 const BETWEEN_TIDYINGS = 2_000;
-/** What is left of the time when requests end: for the checks at the end. */
-const SHARE_OF_REQUESTS = 2 / 3;
-const MOST_VIOLATIONS = 50;
-const MOST_GROWTH_BYTES = 32 * 1024 * 1024;
+/** The fraction of the time for requests; the rest is for the final checks. */
+const REQUEST_TIME_FRACTION = 2 / 3;
+const MAX_VIOLATIONS = 50;
+const MAX_GROWTH_BYTES = 32 * 1024 * 1024;
 
-/** proof checks that whatever is sent to the embedded API server gets an answer, soon, and harms nobody. */
+/** proof checks that every request to the embedded API server gets a quick response and does no harm. */
 export const proof: Proof = {
   name: 'fuzz-server',
   summary:
-    'hostile bodies, paths, queries, selectors, patches, schemas and rules: the embedded API server answers them all',
+    'hostile bodies, paths, queries, selectors, patches, schemas and rules: the embedded API server handles them all',
   defaultRuns: 100_000,
   run,
 };
 
 async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: ProofOptions): Promise<ProofResult> {
   const startedAt = performance.now();
-  const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * SHARE_OF_REQUESTS;
+  const isOver = (): boolean => performance.now() - startedAt > seconds * 1_000 * REQUEST_TIME_FRACTION;
   const violations: { seed: number; message: string }[] = [];
-  using _ = onLostErrors((error) => violations.push({ seed, message: `nobody caught ${stackOf(error)}` }));
+  using _ = onLostErrors((error) => violations.push({ seed, message: `uncaught ${stackOf(error)}` }));
   const families: Record<string, number> = {};
   const language = builtIns();
   await using server = await FuzzedServer.start();
@@ -34,13 +34,13 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
   for (const message of await limitProblems(server)) violations.push({ seed, message });
   const heapAtFirst = await server.heapBytes();
   let [count, readBack] = [0, 0];
-  while (count < runs && !isOver() && violations.length < MOST_VIOLATIONS) {
+  while (count < runs && !isOver() && violations.length < MAX_VIOLATIONS) {
     const current = seed + count++;
     const random = seededRandom(current);
     const request = hostileRequest(random);
     families[request.family] = (families[request.family] ?? 0) + 1;
     const problems = [...(await server.attack(random, request)), ...server.watchProblems()];
-    if (builtIns() !== language) problems.push('the objects of the language itself were changed');
+    if (builtIns() !== language) problems.push('built-in objects of the language were changed');
     for (const problem of problems) violations.push({ seed: current, message: `${problem} <- ${described(request)}` });
     if (count % BETWEEN_TIDYINGS === 0 && count < runs) {
       const { objects, problems: wrong } = await checkStorage(server);
@@ -55,7 +55,7 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
   (await tidy(server)).forEach(end);
   (await stillWorks(server)).forEach(end);
   const growth = (await server.heapBytes()) - heapAtFirst;
-  if (growth > MOST_GROWTH_BYTES) end(`memory grew by ${Math.round(growth / 1024 / 1024)} MiB`);
+  if (growth > MAX_GROWTH_BYTES) end(`memory grew by ${Math.round(growth / 1024 / 1024)} MiB`);
   const { slowest, statuses, wire } = server;
   const facts = {
     families,
@@ -68,13 +68,13 @@ async function run({ runs, seed, seconds = Number.POSITIVE_INFINITY, log }: Proo
   return { name: proof.name, runs: count, seed, violations, facts };
 }
 
-/** onLostErrors tells what would have ended the process. */
+/** onLostErrors reports errors that would have crashed the process. */
 function onLostErrors(tell: (error: unknown) => void): Disposable {
   process.on('unhandledRejection', tell).on('uncaughtException', tell);
   return { [Symbol.dispose]: () => void process.off('unhandledRejection', tell).off('uncaughtException', tell) };
 }
 
-/** stillWorks takes an object through its life. */
+/** stillWorks takes an object through its lifecycle. */
 async function stillWorks(server: FuzzedServer): Promise<string[]> {
   const path = '/api/v1/namespaces/default/configmaps';
   const steps = [
@@ -88,7 +88,7 @@ async function stillWorks(server: FuzzedServer): Promise<string[]> {
   for (const [method, place, body, expected] of steps) {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const { status, text } = await server.ask(method, place, body, type);
-    if (status !== expected) problems.push(`at the end ${method} ${place} answers ${status}: ${text.slice(0, 200)}`);
+    if (status !== expected) problems.push(`at the end ${method} ${place} returns ${status}: ${text.slice(0, 200)}`);
   }
   return problems;
 }

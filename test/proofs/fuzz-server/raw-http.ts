@@ -1,4 +1,4 @@
-/** RawAnswer is an answer of HTTP/1.1. */
+/** RawAnswer is an HTTP/1.1 response. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export interface RawAnswer {
 
 const HEAD_END = '\r\n\r\n';
 
-/** rawAnswer reads what came over a connection; undefined where that is not a whole answer. */
+/** rawAnswer parses what arrived on a connection; undefined if it is not a complete response. */
 export function rawAnswer(bytes: Buffer, isHead: boolean): RawAnswer | undefined {
   const head = rawHead(bytes);
   if (!head) return undefined;
@@ -21,14 +21,14 @@ export function rawAnswer(bytes: Buffer, isHead: boolean): RawAnswer | undefined
   return rest.length < length ? undefined : { status, headers, text: rest.subarray(0, length).toString() };
 }
 
-/** rawHead reads the head of an answer, and what is there after it; undefined while it is not all there. */
+/** rawHead parses the head of a response, and returns what follows it; undefined while it is incomplete. */
 export function rawHead(bytes: Buffer): (Omit<RawAnswer, 'text'> & { readonly rest: Buffer }) | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const rest = bytes.subarray(end + HEAD_END.length);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
-  // 100 Continue: the answer comes after it.
+  // 100 Continue: the response follows.
   if (status < 200) return rawHead(rest);
   const headers: Record<string, string> = {};
   for (const line of lines) {

@@ -1,4 +1,4 @@
-/** WatchedStream reads a watch for as long as it is open: every line is an event, and versions only ascend. */
+/** WatchedStream reads a watch while it is open: every line must be an event, and versions must ascend. */
 export class WatchedStream {
   readonly problems: string[] = [];
   readonly #gone: AbortController;
@@ -28,7 +28,7 @@ export class WatchedStream {
 
   #judge(line: string): void {
     const { type, object } = JSON.parse(line) as { type: string; object: { metadata?: { resourceVersion?: string } } };
-    // What is there at the beginning comes in the order of names.
+    // Initial objects arrive in the order of their names.
     if (type === 'ERROR' || type === 'ADDED') return;
     const version = BigInt(object.metadata?.resourceVersion ?? '0');
     if (version < this.#newest)

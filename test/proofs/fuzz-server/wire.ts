@@ -7,27 +7,27 @@ import { chance } from './hostile-texts.ts';
 import { isSendableOverHttp2, soundBytes, type WireBytes, wireBytes } from './hostile-wire.ts';
 import { rawAnswer, rawHead } from './raw-http.ts';
 
-/** WireAnswer is what came back. */
+/** WireAnswer is the response. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined where the answer is a watch, which goes on. */
+  /** Undefined if the response is a watch, which continues. */
   readonly text?: string | undefined;
-  /** The watch, where it can be read. */
+  /** The watch, if it can be read. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** WireOptions says where the server is and who asks. */
+/** WireOptions configures the server and the credentials. */
 export interface WireOptions {
   readonly url: string;
   readonly authority: string;
   readonly token: string;
 }
 
-/** How long a request that HTTP does not allow may wait for more before it is ended. */
-const PATIENCE_MS = 50;
+/** How long a malformed request may wait for more before it is ended. */
+const TIMEOUT_MS = 50;
 
-/** Wire sends requests over HTTPS: with HTTP/2 as a client does, and with HTTP/1.1 byte by byte. */
+/** Wire sends requests over HTTPS: with HTTP/2 like a client, and with HTTP/1.1 byte by byte. */
 export class Wire implements Disposable {
   readonly #options: WireOptions;
   #session: ClientHttp2Session | undefined;
@@ -36,20 +36,20 @@ export class Wire implements Disposable {
     this.#options = options;
   }
 
-  /** send answers undefined where the server hung up on what was no sound request. */
+  /** send resolves to undefined if the server disconnected a malformed request. */
   send(random: Random, request: HostileRequest, signal: AbortSignal): Promise<WireAnswer | undefined> {
     if (isSendableOverHttp2(request) && chance(random, 0.5)) return this.http2(request, signal);
     return this.http1(wireBytes(random, request, this.#options.token), request, signal);
   }
 
-  /** sound sends a request over HTTP/1.1 as a client does. */
+  /** sound sends a valid request over HTTP/1.1. */
   async sound(request: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
     const answer = await this.http1(soundBytes(request, this.#options.token), request, signal);
-    if (!answer) throw new Error('the connection ended without an answer');
+    if (!answer) throw new Error('the connection ended without a response');
     return answer;
   }
 
-  /** http2 sends a request as a stream of a session that others share. */
+  /** http2 sends a request as a stream of a shared session. */
   async http2({ method, path, headers, body }: HostileRequest, signal: AbortSignal): Promise<WireAnswer> {
     const stream = this.#open().request(
       { authorization: `Bearer ${this.#options.token}`, ...headers, ':method': method, ':path': path },
@@ -58,9 +58,9 @@ export class Wire implements Disposable {
     const answered = new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
       stream.once('response', (got) => resolve(got as Readonly<Record<string, string>>));
       stream.once('error', reject);
-      stream.once('close', () => reject(new Error(`the stream ended with ${stream.rstCode}, without an answer`)));
+      stream.once('close', () => reject(new Error(`the stream ended with ${stream.rstCode}, without a response`)));
     });
-    // What comes after an answer is nobody's concern: servers need not read a body to its end.
+    // Errors after a response are irrelevant: servers need not read a body to its end.
     stream.on('error', () => {});
     if (body !== undefined) stream.end(body);
     const got = await answered;
@@ -68,7 +68,7 @@ export class Wire implements Disposable {
     return goesOn(head, path) ? { ...head, stream } : { ...head, text: await textOf(stream) };
   }
 
-  /** http1 sends bytes over a connection of their own, which the server ends, unless a watch begins. */
+  /** http1 sends bytes on a separate connection, which the server closes, unless a watch starts. */
   async http1(
     bytes: WireBytes,
     { method, path }: HostileRequest,
@@ -84,18 +84,18 @@ export class Wire implements Disposable {
       });
     });
     const end = new Promise<void>((resolve) => {
-      // A server that refuses a request need not read it to its end.
+      // A server that rejects a request need not read it to its end.
       socket.on('error', () => {}).on('close', () => resolve());
     });
     for (const piece of bytes.pieces) {
       socket.write(piece);
       await turn();
     }
-    const patience = bytes.isSound ? undefined : setTimeout(() => socket.end(), PATIENCE_MS);
+    const patience = bytes.isSound ? undefined : setTimeout(() => socket.end(), TIMEOUT_MS);
     const begun = await Promise.race([watch, end]);
     clearTimeout(patience);
     if (begun) {
-      // Nobody reads it: the server must bear that.
+      // The watch is not read: the server must handle that.
       socket.pause();
       return begun;
     }
@@ -110,7 +110,7 @@ export class Wire implements Disposable {
     this.#session?.destroy();
   }
 
-  /** Servers may end a session for what was sent over it. */
+  /** Servers may close a session because of what was sent on it. */
   #open(): ClientHttp2Session {
     if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session;
     const session = connectHttp2(this.#options.url, { ca: this.#options.authority });
@@ -130,7 +130,7 @@ export class Wire implements Disposable {
   }
 }
 
-/** goesOn is whether an answer is a watch, which does not end. */
+/** goesOn returns whether a response is a watch, which does not end. */
 export function goesOn({ status, headers }: Pick<WireAnswer, 'status' | 'headers'>, path: string): boolean {
   return status === 200 && headers['cache-control'] === 'no-cache, private' && /[?&]watch=|\/watch\//.test(path);
 }

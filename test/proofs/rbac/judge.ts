@@ -1,15 +1,17 @@
 import type { Outcome } from './play.ts';
 import type { Right } from './rights.ts';
 
-/** judge says what is wrong with how an operator did without a right, or with all of them; undefined when nothing is. */
+/**
+ * judge returns what is wrong with an operator's behaviour without one permission, or with all of them; undefined if nothing is.
+ */
 export function judge(taken: Right | undefined, { broken, refused }: Outcome): string | undefined {
   if (!taken) {
     if (broken !== undefined) return `does not work: ${broken}; refused: ${refused.join(', ') || 'nothing'}`;
     return refused.length > 0 ? `works, but was refused: ${refused.join(', ')}` : undefined;
   }
-  if (broken !== undefined && refused.length === 0) return `breaks, but was refused nothing: ${broken}`;
+  if (broken !== undefined && refused.length === 0) return `breaks, but nothing was refused: ${broken}`;
   if (broken !== undefined || taken.isCovered) return undefined;
   return refused.length > 0
-    ? `works all the same, though it was refused ${refused.join(', ')}`
-    : 'works all the same: nothing needs it';
+    ? `works although it was refused ${refused.join(', ')}`
+    : 'works without it: nothing needs it';
 }

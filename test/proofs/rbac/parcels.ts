@@ -11,7 +11,7 @@ export const Parcel = defineResource({
   scope: 'Namespaced',
   spec: s.object({
     address: s.string(),
-    /** Whether there is a ConfigMap. */
+    /** Whether a ConfigMap is created. */
     wrapped: s.boolean().default(true),
     /** The name of a ServiceAccount; empty for none. */
     courier: s.string().default(''),
@@ -19,9 +19,9 @@ export const Parcel = defineResource({
   status: s.object({ route: s.string().optional() }),
 });
 
-/** On a Namespace: what its parcels say in their status. */
+/** On a Namespace: the route in the status of its parcels. */
 export const ROUTE = 'proof.bowline.dev/route';
-/** On a Parcel: how many LimitRanges there were when it was made. */
+/** On a Parcel: the number of LimitRanges when it was created. */
 export const LIMITS = 'proof.bowline.dev/limits';
 /** In the manager's namespace: what a Parcel needs to be sent. */
 export const POSTAGE = 'postage';
@@ -68,7 +68,7 @@ const counted = mutating(Parcel, { name: 'counted', operations: ['CREATE'], fail
     return { ...object, metadata: { ...object.metadata, annotations } };
   });
 
-/** parcels declares every kind of right that can be declared and that no example needs. */
+/** parcels declares every kind of permission that can be declared and that no example needs. */
 export const parcels = defineOperator({
   name: 'parcels',
   domain: 'bowline.dev',

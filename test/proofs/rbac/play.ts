@@ -5,32 +5,32 @@ import type { Operator, RbacManifest } from '@bowline/runtime';
 import { Refusals } from './refusals.ts';
 import type { Performance, Scenario, Stage } from './scenario.ts';
 
-/** How long an operator that was refused something may take for the next thing that the scenario waits for. */
-const PATIENCE_MS = 2_500;
+/** How long an operator may take for the next expected state after something was refused. */
+const TIMEOUT_MS = 2_500;
 
-/** Outcome is what became of a scenario. */
+/** Outcome is the result of a scenario. */
 export interface Outcome {
-  /** Undefined when everything came about; else why not. */
+  /** Why the scenario failed; undefined if it passed. */
   readonly broken: string | undefined;
   /** What the API server forbade meanwhile. */
   readonly refused: readonly string[];
 }
 
-/** PlayOptions is where and with which rights a scenario plays. */
+/** PlayOptions configures where and with which permissions a scenario runs. */
 export interface PlayOptions {
   readonly controlPlane: ControlPlaneAccess;
   readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
 }
 
 /**
- * play runs an operator through its scenario. A wait that does not end breaks it; once something was refused, a wait that takes
- * longer than a moment is not waited for to its end.
+ * play runs an operator through its scenario. A wait that does not end fails it; once something was refused, longer waits are cut
+ * short.
  */
 export async function play({ operator, open }: Scenario, { controlPlane, rights }: PlayOptions): Promise<Outcome> {
   const performance = await open();
   const given = new AbortController();
   const patience = new Patience(() =>
-    given.abort(new Error(`did not come after the refusal of ${refusals.seen.join(', ')}`)),
+    given.abort(new Error(`did not happen after the refusal of ${refusals.seen.join(', ')}`)),
   );
   const refusals = new Refusals(() => patience.begin());
   const rig: OperatorsOptions & ClusterOptions = {
@@ -40,7 +40,7 @@ export async function play({ operator, open }: Scenario, { controlPlane, rights 
     config: { [operator.name]: performance.config },
     clock: performance.clock,
     through: (client) => refusals.watch(client),
-    // Nothing is drained: what hangs is what this is about.
+    // Nothing is drained: hanging requests are expected here.
     drainTimeoutMs: 100,
     signal: given.signal,
     prefix: operator.name,
@@ -78,12 +78,12 @@ async function playAll(stage: Stage, operator: Operator, performance: Performanc
   await stage.idle();
   await performance.play(stage);
   if (operator.webhooks.length > 0) await repairsCertificate(stage, operator);
-  // The Lease is there when it is taken for the second time: then it is updated, not created.
+  // The second time the Lease exists: it is updated, not created.
   await stage.restart();
   await stage.idle();
 }
 
-/** A certificate that somebody damaged is put right. */
+/** A damaged certificate is repaired. */
 async function repairsCertificate(stage: Stage, { name }: Operator): Promise<void> {
   const secret = { namespace: stage.managerNamespace, name: `${name}-webhook-tls` };
   const damaged = Buffer.from('damaged').toString('base64');
@@ -91,7 +91,7 @@ async function repairsCertificate(stage: Stage, { name }: Operator): Promise<voi
   await stage.until(Secret, secret, ({ data }) => data?.['tls.crt'] !== damaged);
 }
 
-/** Patience ends a while after it began, unless it is renewed meanwhile. */
+/** Patience expires after a while, unless it is renewed meanwhile. */
 class Patience {
   readonly #onEnd: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -101,7 +101,7 @@ class Patience {
   }
 
   begin(): void {
-    this.#timer ??= setTimeout(this.#onEnd, PATIENCE_MS);
+    this.#timer ??= setTimeout(this.#onEnd, TIMEOUT_MS);
   }
 
   renew(): void {
@@ -116,7 +116,7 @@ class Patience {
 
 const WAITS: ReadonlySet<string | symbol> = new Set(['until', 'untilGone', 'untilList', 'idle', 'restart']);
 
-/** observedStage tells what is waited for, and when it has come. */
+/** observedStage reports what is waited for, and when it has happened. */
 function observedStage(stage: Stage, tell: (what: string, isOver: boolean) => void): Stage {
   return new Proxy(stage, {
     get(target, name) {

@@ -8,22 +8,22 @@ import type { Scenario } from './scenario.ts';
 import { scenarios, unproved } from './scenarios.ts';
 import { spread } from './spread.ts';
 
-/** Cases at the same time: they wait more than they work. */
-const AT_ONCE = 8;
+/** The number of concurrent cases: they wait more than they work. */
+const CONCURRENCY = 8;
 
-/** The scenario with all rights of its operator, or without one of them. */
+/** A scenario with all permissions of its operator, or without one of them. */
 interface Case {
   readonly scenario: Scenario;
   readonly taken: Right | undefined;
 }
 
 /**
- * Every operator with a scenario works under exactly the rights that are generated for it, and stops working, at some point of
- * its scenario, when any single one of them is taken away.
+ * Every operator with a scenario works with exactly its generated permissions, and fails at some point of its scenario when any
+ * single one of them is removed.
  */
 export const proof: Proof = {
   name: 'rbac',
-  summary: 'removing any single generated right of an operator breaks it; with all of them it works',
+  summary: 'removing any single generated permission of an operator breaks it; with all of them it works',
   defaultRuns: 1_000,
   run,
 };
@@ -36,13 +36,13 @@ async function run(options: ProofOptions): Promise<ProofResult> {
     scheduler: false,
     workloads: false,
     nodes: 0,
-    // As on the older servers that are supported: a cache lists before it watches, so that both rights are used.
+    // As on older supported servers: a cache lists before it watches, so that both permissions are used.
     apiServerFlags: ['--feature-gates=WatchList=false'],
     onProgress: options.log,
   });
-  // All at once and before anything else: admission learns of new kinds every 30 s only.
+  // All at once and before anything else: admission observes new kinds only every 30 s.
   await install(controlPlane);
-  // Where there is time for a part of them only, every operator is in it.
+  // If there is time for only some of them, every operator is among them.
   const all = spread(await Promise.all(scenarios.map(casesOf)));
   const violations = ['operators', 'docs/examples'].flatMap(unproved).map((operator) => ({
     seed: options.seed,
@@ -66,7 +66,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       options.log(`${seed}: ${text}: ${found} (${Math.round(performance.now() - began)} ms)`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return {
     name: 'rbac',
     runs: results.length,
@@ -77,7 +77,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
       operators: scenarios.map(({ operator }) => operator.name),
       rights: all.filter(({ taken }) => taken).length,
       broke: results.filter(({ outcome }) => outcome.broken !== undefined).length,
-      // Read beside list: nothing is gained by taking it away.
+      // get in addition to list: removing it has no effect.
       coveredByList: results.filter(({ isCovered, outcome }) => isCovered && !outcome.broken).map(({ text }) => text),
     },
   };
@@ -91,12 +91,12 @@ async function install(controlPlane: ControlPlane): Promise<void> {
   );
 }
 
-/** An operator's whole rights first: a scenario that does not work at all is found at once. */
+/** All permissions of an operator first: a scenario that does not work at all is detected immediately. */
 async function casesOf(scenario: Scenario): Promise<readonly Case[]> {
   const performance = await scenario.open();
   const operator = await withConfig(scenario.operator, performance.config);
   await performance[Symbol.asyncDispose]?.();
-  // The names differ from place to place, the rights do not.
+  // The names differ between installations, the permissions do not.
   const rights = rightsIn(rbacManifests(operator, { namespace: 'somewhere' }));
   return [{ scenario, taken: undefined }, ...rights.map((taken) => ({ scenario, taken }))];
 }
@@ -107,5 +107,5 @@ function playCase({ scenario, taken }: Case, controlPlane: ControlPlane): Promis
 }
 
 function describe({ scenario: { operator }, taken }: Case): string {
-  return taken ? `${operator.name} without ${taken.text}` : `${operator.name} with all its rights`;
+  return taken ? `${operator.name} without ${taken.text}` : `${operator.name} with all its permissions`;
 }

@@ -1,9 +1,9 @@
 import { type ApiError, type Client, isForbidden } from '@bowline/runtime';
 
-/** What answers another client instead of a promise. */
+/** Methods that return another client instead of a promise. */
 const MAKES_CLIENT: ReadonlySet<string | symbol> = new Set(['guarded', 'checked', 'onLeaseLane']);
 
-/** Refusals are the requests of an operator that the API server forbade. */
+/** Refusals records the requests of an operator that the API server forbade. */
 export class Refusals {
   readonly #seen: string[] = [];
   readonly #onRefused: () => void;
@@ -13,12 +13,12 @@ export class Refusals {
     this.#onRefused = onRefused;
   }
 
-  /** What was forbidden, each once: `patch greetings/status`. */
+  /** The distinct forbidden requests: `patch greetings/status`. */
   get seen(): readonly string[] {
     return [...new Set(this.#seen)];
   }
 
-  /** watch is a client whose refusals are noted. */
+  /** watch returns a client whose refusals are recorded. */
   watch(client: Client): Client {
     return new Proxy(client, {
       get: (target, name) => {
@@ -27,15 +27,15 @@ export class Refusals {
         return (...args: unknown[]): unknown => {
           const answer: unknown = Reflect.apply(member, target, args);
           if (MAKES_CLIENT.has(name)) return this.watch(answer as Client);
-          // The caller handles what it gets; this is a second look at the same answer.
-          if (answer instanceof Promise) answer.catch((error: unknown) => this.#look(error));
+          // The caller handles its own result; this only observes the same promise.
+          if (answer instanceof Promise) answer.catch((error: unknown) => this.#observe(error));
           return answer;
         };
       },
     });
   }
 
-  #look(error: unknown): void {
+  #observe(error: unknown): void {
     if (!isForbidden(error)) return;
     this.#seen.push(describe(error));
     this.#onRefused();

@@ -14,7 +14,7 @@ const role: Role = {
 };
 const rights = rightsIn([account, role]);
 
-it('counts every verb of every rule, and knows a read that a list covers', () => {
+it('counts every verb of every rule, and detects a get that is covered by a list', () => {
   expect(rights.map(({ text, isCovered }) => `${text}${isCovered ? ' covered' : ''}`)).toEqual([
     'get secrets key (Role)',
     'get secrets lock (Role)',
@@ -26,18 +26,18 @@ it('counts every verb of every rule, and knows a read that a list covers', () =>
   ]);
 });
 
-it('takes out one right and leaves the others', () => {
+it('removes one permission and keeps the others', () => {
   for (const right of rights) {
     const left = rightsIn(without([account, role], right)).map(({ text }) => text);
     expect(left.sort()).toEqual(rights.flatMap((each) => (each === right ? [] : [each.text])).sort());
   }
 });
 
-it('takes out the same right where names differ', () => {
+it('removes the same permission where names differ', () => {
   const [rule] = role.rules ?? [];
   const renamed = { ...role, rules: rule ? [{ ...rule, resourceNames: ['x', 'y'] }] : [] };
   const [first] = rights;
-  if (!first) throw new TypeError('there is no right');
+  if (!first) throw new TypeError('there is no permission');
   expect(rightsIn(without([account, renamed], first)).map(({ text }) => text)).toEqual([
     'update secrets x (Role)',
     'update secrets y (Role)',
@@ -61,11 +61,21 @@ describe('the verdict', () => {
       { broken: undefined, refused: ['get pods'] },
       /refused: get pods/,
     ],
-    ['breaks without a right', named, { broken: 'idle', refused: ['get secrets'] }, undefined],
-    ['breaks for another reason', named, { broken: 'idle: timeout', refused: [] }, /refused nothing: idle: timeout/],
-    ['works without a right', named, { broken: undefined, refused: [] }, /nothing needs it/],
-    ['works although it was refused', named, { broken: undefined, refused: ['get secrets'] }, /though it was refused/],
-    ['works without a right that gives nothing', covered, { broken: undefined, refused: [] }, undefined],
+    ['breaks without a permission', named, { broken: 'idle', refused: ['get secrets'] }, undefined],
+    [
+      'breaks for another reason',
+      named,
+      { broken: 'idle: timeout', refused: [] },
+      /nothing was refused: idle: timeout/,
+    ],
+    ['works without a permission', named, { broken: undefined, refused: [] }, /nothing needs it/],
+    [
+      'works alalthough it was refused',
+      named,
+      { broken: undefined, refused: ['get secrets'] },
+      /although it was refused/,
+    ],
+    ['works without a redundant permission', covered, { broken: undefined, refused: [] }, undefined],
   ])('on an operator that %s', (_, taken, outcome, text) => {
     expect(judge(taken, outcome) ?? 'fine').toMatch(text ?? /^fine$/);
   });

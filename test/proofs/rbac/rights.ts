@@ -1,24 +1,24 @@
 import type { PolicyRule } from '@bowline/kubernetes';
 import type { RbacManifest } from '@bowline/runtime';
 
-/** Right is one verb of one generated rule, for one of its names where it has several. */
+/** Right is one verb of one generated rule, for one of its names if it has several. */
 export interface Right {
-  /** The manifest that grants it, by its place in the list. */
+  /** The index of the manifest that grants it. */
   readonly manifest: number;
   readonly rule: number;
   readonly verb: string;
-  /** Which of the rule's names, by its place: the names themselves differ from test to test. */
+  /** The index of the rule's name: the names themselves differ from test to test. */
   readonly name: number | undefined;
-  /** For people: `patch configmaps (ClusterRole)`. */
+  /** A display text: `patch configmaps (ClusterRole)`. */
   readonly text: string;
   /**
-   * Whether it is `get` beside `list`: whoever may list may read every object already, so it gives nothing more, and no rule is
+   * Whether it is `get` in addition to `list`: listing already reads every object, so `get` grants nothing more, and no rule is
    * longer for it. Reads of single objects come with every watched kind; see decision 010.
    */
   readonly isCovered: boolean;
 }
 
-/** rightsIn are all rights that RBAC manifests grant, one by one. */
+/** rightsIn returns all permissions granted by RBAC manifests, one by one. */
 export function rightsIn(manifests: readonly RbacManifest[]): readonly Right[] {
   return manifests.flatMap((manifest, index) =>
     rulesOf(manifest).flatMap((each, rule) =>
@@ -36,7 +36,7 @@ export function rightsIn(manifests: readonly RbacManifest[]): readonly Right[] {
   );
 }
 
-/** without are the manifests with one right taken out. */
+/** without returns the manifests without one permission. */
 export function without(manifests: readonly RbacManifest[], right: Right): readonly RbacManifest[] {
   return manifests.map((manifest, index) => {
     if (index !== right.manifest) return manifest;
@@ -45,9 +45,9 @@ export function without(manifests: readonly RbacManifest[], right: Right): reado
   });
 }
 
-/** left is what stays of a rule: its other verbs, and the verb for its other names. */
+/** left returns the rest of a rule: its other verbs, and the verb for its other names. */
 function left(rule: PolicyRule, { verb, name }: Right): readonly PolicyRule[] {
-  if (!rule.verbs.includes(verb)) throw new TypeError(`no rule to ${verb} is where one was`);
+  if (!rule.verbs.includes(verb)) throw new TypeError(`there is no rule to ${verb} any more`);
   const verbs = rule.verbs.filter((each) => each !== verb);
   const resourceNames = rule.resourceNames?.filter((_, at) => at !== name) ?? [];
   return [

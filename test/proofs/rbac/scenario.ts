@@ -2,25 +2,25 @@ import type { Cluster, RunningOperators } from '@bowline/control-plane/testing';
 import type { Clock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
 
-/** Stage is where a scenario plays: a corner of the control plane in which the operator runs. */
+/** Stage is the environment of a scenario: a part of the control plane in which the operator runs. */
 export type Stage = Cluster & RunningOperators;
 
 /**
- * Scenario is an operator at work: everything that it declares is used, and what comes of it is waited for with the waits of the
- * stage. That it starts, leads, keeps its webhook certificate and leads again after a restart is not part of it: that is asked
- * of every operator.
+ * Scenario is an operator at work: everything it declares is used, and the results are awaited with the waits of the stage.
+ * Starting, leading, maintaining the webhook certificate and leading again after a restart are not part of it: they are checked
+ * for every operator.
  */
 export interface Scenario {
   readonly operator: Operator;
-  /** open prepares one performance. */
+  /** open prepares one run. */
   open(): Performance | Promise<Performance>;
 }
 
-/** Performance is a scenario with what it needs besides the cluster. */
+/** Performance is one run of a scenario with what it needs besides the cluster. */
 export interface Performance extends Partial<AsyncDisposable> {
   /** The operator's section of the configuration. Defaults to none. */
   readonly config?: unknown;
-  /** The operator's time. Defaults to the system's. */
+  /** The operator's clock. Defaults to the system clock. */
   readonly clock?: Clock;
   play(stage: Stage): Promise<void>;
 }

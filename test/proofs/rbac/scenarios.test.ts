@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { operatorsIn, scenarios, unproved } from './scenarios.ts';
 
-it('finds the operators that a source text exports', () => {
+it('finds the operators exported by a source text', () => {
   const source = `
 export const first = defineOperator({ name: 'first', domain: 'bowline.dev', controllers: [] });
 export const second: Operator = defineOperator({
@@ -12,7 +12,7 @@ const hidden = defineOperator({ name: 'hidden' , domain: 'bowline.dev'});
   expect(operatorsIn(source)).toEqual(['first', 'second']);
 });
 
-it('has a scenario for every operator, those of the examples too', () => {
+it('has a scenario for every operator, including the examples', () => {
   expect(['operators', 'docs/examples'].flatMap(unproved)).toEqual([]);
   expect(new Set(scenarios.map(({ operator }) => operator.name)).size).toBe(scenarios.length);
 });

@@ -10,7 +10,10 @@ import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
 import { shopScenario } from './scenarios/shop.ts';
 
-/** scenarios are those of every operator whose rights are proved. Without an owner first: the others wait for their kinds. */
+/**
+ * scenarios are those of every operator whose permissions are checked. Scenarios without an owner come first: the others wait for
+ * their kinds.
+ */
 export const scenarios: readonly Scenario[] = [
   copyScenario,
   configMapSyncScenario,
@@ -21,7 +24,7 @@ export const scenarios: readonly Scenario[] = [
   parcelsScenario,
 ];
 
-/** unproved are the operators that a folder exports and that have no scenario: `name in file`. */
+/** unproved returns the operators exported by a folder that have no scenario: `name in file`. */
 export function unproved(folder: string): readonly string[] {
   const proved = new Set(scenarios.map(({ operator }) => operator.name));
   return sourceFiles(folder, '.ts')
@@ -33,7 +36,7 @@ export function unproved(folder: string): readonly string[] {
     );
 }
 
-/** operatorsIn are the names of the operators that a source text defines and exports. */
+/** operatorsIn returns the names of the operators that a source text defines and exports. */
 export function operatorsIn(source: string): readonly string[] {
   return [...source.matchAll(/export const \w+(?:: Operator)? = defineOperator\(\{\s*name: '([^']+)'/g)].map(
     ([, name = '']) => name,

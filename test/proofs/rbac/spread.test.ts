@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { spread } from './spread.ts';
 
-it('gives every stretch of the list its share of each, in its order', () => {
+it('distributes each list evenly, in its order', () => {
   const many = Array.from({ length: 40 }, (_, index) => `many ${index}`);
   const few = Array.from({ length: 10 }, (_, index) => `few ${index}`);
   const all = spread([many, few, []]);

@@ -4,12 +4,12 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   #end: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
 
-  /** ended says that nothing more will come. */
+  /** ended returns whether nothing more will be written. */
   get ended(): boolean {
     return this.#end !== undefined;
   }
 
-  /** unread is how many chunks wait for the reader. */
+  /** unread returns the number of chunks that wait for the reader. */
   get unread(): number {
     return this.#chunks.length;
   }
@@ -20,13 +20,13 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** end closes the body cleanly once what is written has been read. */
+  /** end closes the body cleanly once everything written has been read. */
   end(): void {
     this.#end ??= {};
     this.#wake?.();
   }
 
-  /** fail breaks the body at once; what is unread is lost, as it is with a connection. */
+  /** fail breaks the body immediately; unread data is lost, as with a connection. */
   fail(error: unknown): void {
     if (this.#end && 'error' in this.#end) return;
     this.#chunks = [];

@@ -7,21 +7,21 @@ import {
   type WatchServer,
 } from '../../../packages/runtime/src/cache/watch-server.test-support.ts';
 
-/** A spell of bad weather: while it lasts, requests may meet it. */
+/** A period during which requests may hit a fault. */
 interface Spell {
   readonly until: number;
   readonly probability: number;
   readonly answer: (seen: Seen) => Answer | undefined;
 }
 
-/** Longer outages only add time; no answer of a write is remembered for more than five minutes anyway. */
-const LONGEST_SPELL_MS = 40_000;
-/** Shorter than what makes a kind count as vanished. */
-const LONGEST_ABSENCE_MS = 4_000;
+/** Longer outages only add time; no response of a write is remembered for more than five minutes anyway. */
+const MAX_SPELL_MS = 40_000;
+/** Shorter than the time after which a kind counts as vanished. */
+const MAX_ABSENCE_MS = 4_000;
 
-/** FaultPlan strikes a server with whatever networks, proxies and servers do to a watch. */
+/** FaultPlan injects faults of networks, proxies and servers into a server. */
 export class FaultPlan {
-  /** How often each fault struck. */
+  /** How often each fault was injected. */
   readonly counts: Record<string, number> = {};
   readonly #server: WatchServer;
   readonly #clock: VirtualClock;
@@ -39,19 +39,19 @@ export class FaultPlan {
     server.script = (seen) => this.#weather(seen);
   }
 
-  /** count notes a fault. */
+  /** count records a fault. */
   count(name: string): void {
     this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
 
-  /** strike causes one fault, chosen by chance. */
+  /** strike injects one random fault. */
   strike(): void {
     const [name, fault] = pick(this.#random, Object.entries(this.#catalogue));
     this.count(name);
     fault();
   }
 
-  /** stop ends every fault: connections that hang are cut, as they would be in the end. */
+  /** stop ends every fault: hanging connections are cut, as they would be eventually. */
   stop(): void {
     this.#stopped = true;
     this.#spell = undefined;
@@ -112,14 +112,14 @@ export class FaultPlan {
     'kind absent for a moment': () => {
       this.#server.served = false;
       for (const watch of [...this.#server.watches]) watch.close();
-      this.#clock.setTimer(between(this.#random, 100, LONGEST_ABSENCE_MS), () => {
+      this.#clock.setTimer(between(this.#random, 100, MAX_ABSENCE_MS), () => {
         this.#server.served = true;
       });
     },
     'definition deleted': () => this.#deleteDefinition(),
   };
 
-  /** With its definition every object of a kind is deleted; whether watches hear of that is a matter of luck. */
+  /** With its definition every object of a kind is deleted; watches may or may not be notified of that. */
   #deleteDefinition(): void {
     if (this.#random.next() < 0.5) for (const watch of [...this.#server.watches]) watch.cut();
     for (const { metadata } of this.#server.history.at(this.#server.history.current).values())
@@ -138,7 +138,7 @@ export class FaultPlan {
   }
 
   #begin(probability: number, answer: (seen: Seen) => Answer): void {
-    this.#spell = { until: this.#clock.monotonic() + between(this.#random, 0, LONGEST_SPELL_MS), probability, answer };
+    this.#spell = { until: this.#clock.monotonic() + between(this.#random, 0, MAX_SPELL_MS), probability, answer };
   }
 
   #weather(seen: Seen): Answer | undefined {

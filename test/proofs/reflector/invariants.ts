@@ -2,42 +2,45 @@ import { keyString, type ObjectKey, type ObjectMeta } from '@bowline/kubernetes'
 import { compareResourceVersions } from '@bowline/machinery';
 import type { Informer, InformerEvent } from '@bowline/runtime';
 
-/** Identity is what an object is compared by. */
+/** Identity holds what objects are compared by. */
 export interface Identity {
   readonly uid: string;
   readonly version: string;
 }
 
-/** InvariantOptions connects a checker with an informer. It knows nothing of the server, so it serves a real one too. */
+/** InvariantOptions connects a checker to an informer. It does not depend on the server, so it works with a real one too. */
 export interface InvariantOptions<V> {
   readonly informer: Informer<V>;
-  /** The metadata of a read. */
+  /** Returns the metadata of a read. */
   readonly metadata: (value: V) => ObjectMeta;
-  /** Told of every violation. */
+  /** Called with every violation. */
   readonly report: (message: string) => void;
-  /** How often the server's history has really gone back so far. Defaults to never. */
+  /** Returns how often the server's history has really gone back so far. Defaults to never. */
   readonly serverRewinds?: () => number;
 }
 
-interface Shown {
-  /** What is shown now; undefined when nothing is. */
+interface Observed {
+  /** The current identity; undefined if there is none. */
   now: Identity | undefined;
-  /** The newest version ever shown, also of what is gone. */
+  /** The newest version ever observed, including deleted objects. */
   floor: string;
 }
 
 /**
- * InvariantChecker follows the events and reads of one informer and reports what must never be: a version older than one
- * that was shown, an object that was gone and comes back, events that do not fit together, lists and indexes that do not
- * agree with single reads, and at the end a state that is not the server's.
+ * InvariantChecker follows the events and reads of one informer and reports violations: a version older than an observed one, a
+ * deleted object that reappears, inconsistent events, lists and indexes that disagree with single reads, and a final state that
+ * differs from the server's.
  */
 export class InvariantChecker<V> implements Disposable {
   readonly #options: InvariantOptions<V>;
   readonly #subscription: Disposable;
-  /** What events and reads have shown, by key; a read may be ahead of the events, by own writes, but never behind itself. */
-  readonly #events = new Map<string, Shown>();
-  readonly #reads = new Map<string, Shown>();
-  /** How many of the server's rewinds each watch has used up to start over, by what it was noticed in. */
+  /**
+   * What events and reads have returned, by key; a read may be ahead of the events because of own writes, but never behind
+   * itself.
+   */
+  readonly #events = new Map<string, Observed>();
+  readonly #reads = new Map<string, Observed>();
+  /** How many of the server's rewinds each watch has used to start over. */
   readonly #rewindsUsed = new Map<string, number>();
   #count = 0;
 
@@ -46,7 +49,7 @@ export class InvariantChecker<V> implements Disposable {
     this.#subscription = options.informer.subscribe((event) => this.#event(event));
   }
 
-  /** eventCount is how many events were checked. */
+  /** eventCount returns how many events were checked. */
   get eventCount(): number {
     return this.#count;
   }
@@ -57,8 +60,8 @@ export class InvariantChecker<V> implements Disposable {
     const identity = identityOf(event.metadata);
     const known = this.#events.get(name);
     if (event.type === 'delete') {
-      if (!known?.now) this.#report(`delete of ${name}, which was not there`);
-      // What is missed at a relist is told with its last known version, which says nothing new.
+      if (!known?.now) this.#report(`delete of ${name}, which did not exist`);
+      // An object missing at a relist is reported with its last known version, which is not new.
       this.#show(this.#events, 'events', name, undefined, event.stale ? undefined : identity.version);
       return;
     }
@@ -66,20 +69,20 @@ export class InvariantChecker<V> implements Disposable {
     else if (identityOf(this.#options.metadata(event.current)).version !== identity.version) {
       this.#report(`${event.type} of ${name} whose object and metadata differ`);
     }
-    if (event.type === 'add' && known?.now) this.#report(`add of ${name}, which was there`);
+    if (event.type === 'add' && known?.now) this.#report(`add of ${name}, which existed`);
     if (event.type === 'update') this.#checkPrevious(name, known?.now, event);
     this.#show(this.#events, 'events', name, identity, identity.version);
   }
 
   #checkPrevious(name: string, known: Identity | undefined, event: InformerEvent<V>): void {
     const previous = event.previous && identityOf(this.#options.metadata(event.previous));
-    if (!known || !previous) this.#report(`update of ${name}, which was not there`);
+    if (!known || !previous) this.#report(`update of ${name}, which did not exist`);
     else if (known.version !== previous.version) {
-      this.#report(`update of ${name} from ${previous.version}, but ${known.version} was shown last`);
+      this.#report(`update of ${name} from ${previous.version}, but ${known.version} was reported last`);
     } else if (known.uid !== event.metadata.uid) this.#report(`update of ${name} from one uid to another`);
   }
 
-  /** readAll reads every key and checks that no read goes back, and that lists and indexes say the same. */
+  /** readAll reads every key and checks that no read goes back, and that lists and indexes agree. */
   readAll(
     keys: readonly ObjectKey[],
     index?: { readonly name: string; readonly valuesOf: (value: V) => readonly string[] },
@@ -112,15 +115,15 @@ export class InvariantChecker<V> implements Disposable {
     }
   }
 
-  /** settled checks the state after everything has calmed down: events, reads and the server must agree. */
+  /** settled checks the state after everything has settled: events, reads and the server must agree. */
   settled(expected: ReadonlyMap<string, Identity>): void {
     const { informer, metadata } = this.#options;
     const stored = new Map(
       informer.list().map((value) => [keyString(keyIn(metadata(value))), identityOf(metadata(value))]),
     );
-    const told = new Map([...this.#events].flatMap(([name, { now }]) => (now ? [[name, now] as const] : [])));
+    const reported = new Map([...this.#events].flatMap(([name, { now }]) => (now ? [[name, now] as const] : [])));
     this.#compare('the store', stored, expected);
-    this.#compare('the events', told, expected);
+    this.#compare('the events', reported, expected);
     const { synced, unconfirmedWrites, state } = informer.health();
     if (!synced) this.#report(`the informer is not synced (${state})`);
     if (unconfirmedWrites > 0) this.#report(`${unconfirmedWrites} own writes were never confirmed`);
@@ -135,35 +138,35 @@ export class InvariantChecker<V> implements Disposable {
       }
     }
     for (const name of actual.keys()) {
-      if (!expected.has(name)) this.#report(`${what} still has ${name}, the server does not`);
+      if (!expected.has(name)) this.#report(`${what} still has ${name}, but the server does not`);
     }
   }
 
   #show(
-    shown: Map<string, Shown>,
+    observed: Map<string, Observed>,
     where: 'events' | 'reads',
     name: string,
     now: Identity | undefined,
     version: string | undefined,
   ): void {
-    const known = shown.get(name);
+    const known = observed.get(name);
     if (known && version !== undefined && this.#goesBack(known, now, version) && !this.#startsOver(where, name)) {
-      const what = now === undefined ? 'its end' : `${now.uid} at ${version}`;
-      const before = known.now ? 'shown' : 'shown and gone';
-      this.#report(`${where}: ${name} shows ${what} after ${known.floor} was ${before}`);
+      const what = now === undefined ? 'its deletion' : `${now.uid} at ${version}`;
+      const before = known.now ? 'observed' : 'observed and deleted';
+      this.#report(`${where}: ${name} reports ${what} after ${known.floor} was ${before}`);
     }
-    shown.set(name, { now, floor: version ?? known?.floor ?? '' });
+    observed.set(name, { now, floor: version ?? known?.floor ?? '' });
   }
 
-  /** Once gone, only something newer may be shown; otherwise nothing older. The same version twice is no step back. */
-  #goesBack(known: Shown, now: Identity | undefined, version: string): boolean {
+  /** After a deletion only something newer may appear; otherwise nothing older. The same version twice is allowed. */
+  #goesBack(known: Observed, now: Identity | undefined, version: string): boolean {
     if (known.floor === '') return false;
     const order = compareResourceVersions(version, known.floor) ?? 0;
     const returns = known.now === undefined && now !== undefined;
     return returns ? order <= 0 : order < 0;
   }
 
-  /** Each time that the server's history went back, everything that one watch has shown may start over once. */
+  /** Each time the server's history went back, everything that one watch has reported may start over once. */
   #startsOver(where: 'events' | 'reads', name: string): boolean {
     const namespaced = this.#options.informer.health().namespaces !== undefined;
     const prefix = namespaced ? name.slice(0, name.indexOf('/') + 1) : '';
@@ -171,8 +174,8 @@ export class InvariantChecker<V> implements Disposable {
     const id = `${where} ${prefix}`;
     if (rewinds <= (this.#rewindsUsed.get(id) ?? 0)) return false;
     this.#rewindsUsed.set(id, rewinds);
-    for (const [each, shown] of where === 'events' ? this.#events : this.#reads) {
-      if (each.startsWith(prefix)) shown.floor = '';
+    for (const [each, observed] of where === 'events' ? this.#events : this.#reads) {
+      if (each.startsWith(prefix)) observed.floor = '';
     }
     return true;
   }

@@ -3,7 +3,7 @@ import { runCase } from './model.ts';
 import { tampering } from './tampering.ts';
 
 describe('the reflector model', () => {
-  it('finds nothing wrong with fifty seeds, each of which meets faults', async () => {
+  it('finds no violation for fifty seeds, each with faults', async () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= 50; seed++) {
       const { violations, faults } = await runCase(seed);
@@ -15,15 +15,15 @@ describe('the reflector model', () => {
     );
   });
 
-  it('plays the same case for the same seed', async () => {
+  it('runs the same case for the same seed', async () => {
     expect(await runCase(7)).toEqual(await runCase(7));
   });
 
-  it.each(Object.entries(tampering))('notices when %s', async (_, tamper) => {
+  it.each(Object.entries(tampering))('detects that %s', async (_, tamper) => {
     for (let seed = 1; seed <= 200; seed++) {
       const { violations } = await runCase(seed, tamper);
       if (violations.length > 0) return;
     }
-    expect.fail('no seed out of 200 showed it');
+    expect.fail('no seed out of 200 detected it');
   });
 });

@@ -11,22 +11,22 @@ const KEYS: readonly NamespacedKey[] = NAMESPACES.flatMap((namespace) =>
   ['x', 'y', 'z'].map((name) => ({ namespace, name })),
 );
 /**
- * How far a write moves the version, by how often the history has gone back. Nobody can tell an old history from a new
- * one that has grown past it, so each one grows in steps that together are smaller than one step of the one before.
+ * How far a write moves the version, by how often the history has gone back. An old history cannot be distinguished from a new
+ * one that has grown past it, so each one grows in steps that together are smaller than one step of the previous one.
  */
 const STEPS = [1e12, 1e9, 1e6, 1e3];
-/** Enough for the slowest recovery: a half-open connection is noticed after 70 s, then a backoff of at most 30 s. */
+/** Enough for the slowest recovery: a half-open connection is detected after 70 s, then a backoff of at most 30 s. */
 const CALM_MS = 240_000;
 
-/** Tamper spoils a part on purpose, to show that the model notices. */
+/** Tamper breaks a part on purpose, to show that the model detects it. */
 export interface Tamper {
   readonly transport?: (transport: Transport) => Transport;
-  /** Answers of own writes do not reach the cache. */
+  /** Responses of own writes do not reach the cache. */
   readonly forgetOwnWrites?: boolean;
   readonly client?: (client: Client) => Pick<Client, 'list' | 'watch'>;
 }
 
-/** CaseResult is what one seed showed. */
+/** CaseResult is the result of one seed. */
 export interface CaseResult {
   readonly violations: readonly string[];
   readonly writes: number;
@@ -45,7 +45,7 @@ interface Watched {
   readonly index: { readonly name: string; readonly valuesOf: (value: unknown) => readonly string[] };
 }
 
-/** runCase plays one seed: random writes and faults, then calm, then judgement. */
+/** runCase runs one seed: random writes and faults, then calm, then the checks. */
 export async function runCase(seed: number, tamper: Tamper = {}): Promise<CaseResult> {
   const world = new World(seed, tamper);
   await world.play();
@@ -137,7 +137,7 @@ class World {
       report: (message) => this.#violations.push(message),
       serverRewinds: () => this.#rewinds,
     });
-    // Kept without their type: from here on a value is only handed back to the functions above.
+    // Kept without their type: from here on a value is only passed back to the functions above.
     const version = (value: V): string | undefined => metadata(value).resourceVersion;
     this.#watched.push({ informer, checker, inScope, index, version } as unknown as Watched);
   }
@@ -168,7 +168,7 @@ class World {
     return this.#server.put(key, { labels: { colour }, data: { n: String(this.#writes) } }, step);
   }
 
-  /** A write of the process itself: its answer reaches the cache some time later, before or after its echo. */
+  /** A write of the process itself: its response reaches the cache later, before or after its watch event. */
   #ownWrite(): void {
     const before = new Map(this.#server.history.at(this.#server.history.current));
     const era = this.#rewinds;
@@ -177,7 +177,7 @@ class World {
     const { namespace, name, uid, resourceVersion } = object.metadata;
     const deleted = before.get(keyString(object.metadata)) === object;
     const record = (): void => {
-      // The answer of a write that a restored server has forgotten belongs to no history any more.
+      // The response of a write that a restored server has lost belongs to no history any more.
       if (era !== this.#rewinds || !this.#server.served) return;
       if (!this.#forgetOwnWrites) {
         if (deleted) this.#cache.recordDelete(ConfigMap, { namespace, name }, { uid, resourceVersion });
@@ -189,20 +189,20 @@ class World {
     else this.#clock.setTimer(between(this.#random, 0, 2_000), record);
   }
 
-  /** Unless somebody has written since, a read shows an own write from the moment of its answer. */
+  /** Unless another client has written since, a read returns an own write from the moment of its response. */
   #checkOwnWrite({ metadata }: StoredObject, deleted: boolean): void {
     const key = keyString(metadata);
     const last = this.#server.history.since(0).findLast(({ after }) => keyString(after.metadata) === key);
     const isLast = last && last.deleted === deleted && last.after.metadata.uid === metadata.uid;
-    // An informer that has yet to notice that the history went back cannot place a write of the new one.
+    // An informer that has not yet detected that the history went back cannot place a write of the new one.
     if (this.#rewinds > 0 || !isLast) return;
     const now = this.#server.history.get(metadata)?.metadata.resourceVersion;
     if (!deleted && now !== metadata.resourceVersion) return;
     for (const { informer, inScope, version } of this.#watched) {
-      const shown = informer.get(metadata);
+      const value = informer.get(metadata);
       const state = this.#server.history.get(metadata);
       const expected = state && inScope(state) ? now : undefined;
-      const read = shown === undefined ? undefined : version(shown);
+      const read = value === undefined ? undefined : version(value);
       if (read !== expected) {
         this.#violations.push(
           `own ${deleted ? 'deletion' : 'write'} of ${keyString(metadata)} is read as ${read}, not ${expected}`,
@@ -237,7 +237,7 @@ class World {
       checker.settled(new Map(expected.map(([key, object]) => [key, identityOf(object)])));
       const claimed = informer.health().rewinds;
       const possible = this.#rewinds * (informer.health().namespaces?.length ?? 1);
-      if (claimed > possible) this.#violations.push(`${claimed} rewinds were claimed, ${possible} were possible`);
+      if (claimed > possible) this.#violations.push(`${claimed} rewinds were reported, ${possible} were possible`);
     }
   }
 

@@ -3,7 +3,7 @@ import { type CaseResult, runCase } from './model.ts';
 
 const PROGRESS_EVERY = 250;
 
-/** proof checks that, whatever the faults, an informer misses no final state, brings back no object and never goes back. */
+/** proof checks that, whatever the faults, an informer misses no final state, restores no deleted object and never goes back. */
 export const proof: Proof = {
   name: 'reflector',
   summary:
@@ -32,5 +32,5 @@ async function run({ runs, seed, seconds, log }: ProofOptions): Promise<ProofRes
 function describe(seed: number, result: CaseResult): string {
   const [first, ...others] = result.violations;
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `seed ${seed}: ${first}${more}; again with: npm run prove -- reflector --seed ${seed} --runs 1`;
+  return `seed ${seed}: ${first}${more}; repeat with: npm run prove -- reflector --seed ${seed} --runs 1`;
 }

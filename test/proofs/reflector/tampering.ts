@@ -2,21 +2,21 @@ import { type KubernetesObject, keyOf, keyString, type Resource } from '@bowline
 import type { Client, ListOptions, Transport, WatchEvent, WatchOptions, WatchStream } from '@bowline/runtime';
 import type { Tamper } from './model.ts';
 
-/** Ways in which a client or a reflector could be wrong. The model has to notice each of them, or it would prove nothing. */
+/** Possible defects of a client or a reflector. The model has to detect each of them, or it would prove nothing. */
 export const tampering: Readonly<Record<string, Tamper>> = {
-  'lines that cannot be read are skipped': { transport: skippingBadLines },
+  'unreadable lines are skipped': { transport: skippingBadLines },
   'deletions are not delivered': {
     client: (client) => onEvents(client, (events) => events.filter(({ type }) => type !== 'DELETED')),
   },
-  'now and then an event is lost': {
+  'events are lost occasionally': {
     client: (client) => {
       let count = 0;
       return onEvents(client, (events) => events.filter(({ type }) => type === 'BOOKMARK' || ++count % 7 !== 0));
     },
   },
-  'own writes are not shown': { forgetOwnWrites: true },
-  'objects that are gone stay in the lists': { client: neverForgetting },
-  'every version is taken to be still there': {
+  'own writes are not visible': { forgetOwnWrites: true },
+  'deleted objects stay in the lists': { client: neverForgetting },
+  'every version is assumed to still exist': {
     client: (client) => ({
       watch: (resource, options) => client.watch(resource, options),
       async list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions) {

@@ -28,10 +28,10 @@ const CREATES_PER_SCHEMA = 6;
 const UPDATES_PER_SCHEMA = 2;
 const CONCURRENCY = 16;
 
-/** CASES_PER_BATCH is how many cases one kind gives. */
+/** CASES_PER_BATCH is the number of cases of one kind. */
 export const CASES_PER_BATCH = SCHEMAS_PER_BATCH * (CREATES_PER_SCHEMA + UPDATES_PER_SCHEMA);
 
-/** Tally counts what was found. */
+/** Tally counts the results. */
 export interface Tally {
   cases: number;
   creates: number;
@@ -39,9 +39,9 @@ export interface Tally {
   accepted: number;
   refused: number;
   schemas: number;
-  /** Schemas that were refused, by both. */
+  /** Schemas rejected by both. */
   refusedSchemas: number;
-  /** Schemas with a defect on purpose. */
+  /** Schemas with an intentional defect. */
   brokenSchemas: number;
   known: Record<string, number>;
   readonly violations: { seed: number; message: string }[];
@@ -65,11 +65,11 @@ interface Case {
   readonly index: number;
   readonly field: string;
   readonly value: unknown;
-  /** The value that is stored before the schema is in force. */
+  /** The value that is stored before the schema applies. */
   readonly old?: unknown;
 }
 
-/** runBatch installs one kind with many random schemas, each in a field of its own, and tries values on it. */
+/** runBatch installs one kind with many random schemas, each in its own field, and tries values on it. */
 export async function runBatch({ client, random, seed, tally, most }: Batch): Promise<void> {
   const probe = probeKind(`probe${seed}x`);
   const fields = await acceptedFields(client, random, seed, tally);
@@ -93,7 +93,7 @@ export async function runBatch({ client, random, seed, tally, most }: Batch): Pr
   });
   const changed = await changeKind(client, probe, root);
   if (changed.status !== 200) {
-    tally.violations.push({ seed, message: `the schemas together are refused: ${changed.message.slice(0, 500)}` });
+    tally.violations.push({ seed, message: `the schemas together are rejected: ${changed.message.slice(0, 500)}` });
     return;
   }
   await inForce(client, probe);
@@ -104,7 +104,7 @@ export async function runBatch({ client, random, seed, tally, most }: Batch): Pr
   await removeKind(client, probe);
 }
 
-/** The schemas that the API server accepts. One that it refuses and we do not, or the other way round, is a violation. */
+/** The schemas that the API server accepts. A schema rejected by only one side is a violation. */
 async function acceptedFields(
   client: Client,
   random: Random,
@@ -127,11 +127,11 @@ async function acceptedFields(
     else if (verdict.status === 422 && problems.length > 0) tally.refusedSchemas++;
     else {
       const [ours] = problems;
-      const message = `schema ${JSON.stringify(schema)}: server says ${verdict.message.slice(0, 400) || 'accepted'}, we say ${ours === undefined ? 'accepted' : `${ours.path}: ${ours.problem}`}`;
+      const message = `schema ${JSON.stringify(schema)}: server: ${verdict.message.slice(0, 400) || 'accepted'}, ours: ${ours === undefined ? 'accepted' : `${ours.path}: ${ours.problem}`}`;
       tally.violations.push({ seed, message });
     }
   });
-  // In the order of their making, whatever the order of the answers: a seed is a seed.
+  // In the order of creation, regardless of the order of responses, so that seeds are reproducible.
   return new Map(sound.flatMap(([field, schema]) => (fields.has(field) ? [[field, schema] as const] : [])));
 }
 
@@ -177,14 +177,14 @@ function randomValue(random: Random, schema: StructuralSchema): unknown {
   return chance(random, 0.5) ? damaged(random, value) : value;
 }
 
-/** A changed schema is in force a moment after the CRD was written. */
+/** A changed schema applies a moment after the CRD was written. */
 async function inForce(client: Client, probe: ProbeKind): Promise<void> {
   for (let attempt = 0; attempt < 400; attempt++) {
     const verdict = await tryCreate(client, probe, probeObject(probe, { spec: { canary: 'not a number' } }, 'canary'));
     if (verdict.status === 422) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error('the schema did not come into force');
+  throw new Error('the schema did not take effect');
 }
 
 async function compare(
@@ -218,7 +218,7 @@ async function compare(
   return difference(verdict, problems, readObject(written, root), each, root);
 }
 
-/** What JSON cannot say, such as a negative zero, does not reach the server. */
+/** Values that JSON cannot express, such as negative zero, do not reach the server. */
 function asSent(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

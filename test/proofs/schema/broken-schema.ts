@@ -4,7 +4,7 @@ import type { StructuralSchema } from '@bowline/machinery/schema';
 const text = { type: 'string', maxLength: 5 } as const;
 const one = { type: 'object', required: ['k'], properties: { k: text } } as const;
 
-/** What the API server refuses, and some that look like it but are not refused. */
+/** Schemas that the API server rejects, and some that look similar but are accepted. */
 const DEFECTS: readonly object[] = [
   { type: 'array' },
   {},
@@ -108,9 +108,9 @@ const DEFECTS: readonly object[] = [
   }),
 ];
 
-/** brokenSchema is a schema with a defect, alone or inside of something sound. */
+/** brokenSchema returns a schema with a defect, alone or inside a valid one. */
 export function brokenSchema(random: Random): StructuralSchema {
-  // Not all of them are structural schemas: that is their point.
+  // Not all of them are structural schemas, intentionally.
   const defect = pick(random, DEFECTS) as StructuralSchema;
   switch (Math.floor(random.next() * 4)) {
     case 0:

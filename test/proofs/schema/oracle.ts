@@ -2,7 +2,7 @@ import type { KubernetesObject, Resource, StatusCause } from '@bowline/kubernete
 import { CustomResourceDefinition, resource } from '@bowline/kubernetes';
 import { ApiError, type Client } from '@bowline/runtime';
 
-/** Verdict is the API server's answer to a write: the causes of a refusal, or none. */
+/** Verdict is the API server's response to a write: the causes of a rejection, or none. */
 export interface Verdict {
   /** The HTTP status; 200 for accepted. */
   readonly status: number;
@@ -12,7 +12,7 @@ export interface Verdict {
   readonly object?: KubernetesObject;
 }
 
-/** ProbeKind is a kind made for one schema. */
+/** ProbeKind is a kind created for one schema. */
 export interface ProbeKind {
   readonly resource: Resource<KubernetesObject>;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ProbeKind {
 
 const GROUP = 'probe.bowline.dev';
 
-/** probeKind names the kind of a schema; `label` is unique among the kinds of a control plane. */
+/** probeKind returns the names of the kind of a schema; `label` must be unique among the kinds of a control plane. */
 export function probeKind(label: string): ProbeKind {
   const plural = `${label}s`;
   const kind = `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
@@ -30,7 +30,7 @@ export function probeKind(label: string): ProbeKind {
   };
 }
 
-/** definitionOf is the CustomResourceDefinition of a kind. */
+/** definitionOf returns the CustomResourceDefinition of a kind. */
 export function definitionOf(probe: ProbeKind, root: object): CustomResourceDefinition {
   const { kind, plural } = probe.resource;
   return {
@@ -46,7 +46,7 @@ export function definitionOf(probe: ProbeKind, root: object): CustomResourceDefi
   };
 }
 
-/** createKind installs the CRD of a schema, or says why the API server refuses it. */
+/** createKind installs the CRD of a schema, or returns why the API server rejects it. */
 export async function createKind(client: Client, probe: ProbeKind, root: object, dryRun = false): Promise<Verdict> {
   return verdictOf(() => client.create(CustomResourceDefinition, definitionOf(probe, root), { dryRun }));
 }
@@ -63,13 +63,13 @@ export async function removeKind(client: Client, probe: ProbeKind): Promise<void
   await client.delete(CustomResourceDefinition, { name: probe.name });
 }
 
-/** probeObject is an object of a kind. */
+/** probeObject returns an object of a kind. */
 export function probeObject(probe: ProbeKind, fields: object, name = 'probe'): KubernetesObject {
   const { group, version, kind } = probe.resource;
   return { ...fields, apiVersion: `${group}/${version}`, kind, metadata: { name } };
 }
 
-/** tryCreate asks whether an object would be accepted, without storing it. A kind that is not served yet is waited for. */
+/** tryCreate checks whether an object would be accepted, without storing it. It waits for a kind that is not served yet. */
 export async function tryCreate(
   client: Client,
   probe: ProbeKind,
@@ -83,14 +83,14 @@ export async function tryCreate(
   }
 }
 
-/** tryUpdate asks whether a change of a stored object would be accepted, without storing it. */
+/** tryUpdate checks whether a change of a stored object would be accepted, without storing it. */
 export async function tryUpdate(client: Client, probe: ProbeKind, object: KubernetesObject): Promise<Verdict> {
   const stored = await client.get(probe.resource, { name: object.metadata?.name ?? '' });
   const changed = { ...object, metadata: stored.metadata } as KubernetesObject;
   return verdictOf(() => client.update(probe.resource, changed, { dryRun: true, fieldValidation: 'Ignore' }));
 }
 
-/** verdictOf asks something of the API server; a refusal is an answer too. */
+/** verdictOf sends a request to the API server; a rejection is a result too. */
 export async function verdictOf(ask: () => Promise<KubernetesObject>): Promise<Verdict> {
   try {
     return { status: 200, message: '', causes: [], object: await ask() };

@@ -4,11 +4,11 @@ import type { Client } from '@bowline/runtime';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { CASES_PER_BATCH, knownDifferences, runBatch, type Tally } from './batch.ts';
 
-/** proof checks that our validator says what the real API server says. */
+/** proof checks that our validator agrees with the real API server. */
 export const proof: Proof = {
   name: 'schema',
   summary:
-    'random schemas and values: our verdict, fields, reasons, messages and stored values against the real API server',
+    'random schemas and values: our decision, fields, reasons, messages and stored values compared with the real API server',
   defaultRuns: 2400,
   run,
 };

@@ -3,7 +3,7 @@ import { escapeFieldName } from '@bowline/machinery/cel';
 import type { StructuralSchema, ValidationRule } from '@bowline/machinery/schema';
 import { chance } from './random-schema.ts';
 
-/** randomRules are one or two rules that fit a schema. Some cannot be evaluated for some values: that is part of the proof. */
+/** randomRules returns one or two rules that match a schema. Some cannot be evaluated for some values, intentionally. */
 export function randomRules(random: Random, schema: StructuralSchema, hasIdentity: boolean): ValidationRule[] {
   const expressions = expressionsFor(schema);
   if (expressions.length === 0) return [];

@@ -5,7 +5,7 @@ import { validValue } from './random-value.ts';
 
 type Draft = { -readonly [K in keyof StructuralSchema]: StructuralSchema[K] };
 
-/** chance is true this often. */
+/** chance returns true with the given probability. */
 export function chance(random: Random, probability: number): boolean {
   return random.next() < probability;
 }
@@ -30,16 +30,22 @@ const FORMATS = [
 ];
 const PATTERNS = ['^[a-z]+$', 'b', '^(foo|bar)?$', '[0-9]{2,}', '^\\w+@\\w+$', '^.{2,4}$', '^(?i)ABC'];
 
-/** Place says what may stand at a point of a schema. */
+/** Place describes what is allowed at a position of a schema. */
 interface Place {
   readonly depth: number;
   /** Whether rules may compare with the old value here. */
   readonly hasIdentity: boolean;
-  /** Whether a default may be given here: the API server allows none inside of additionalProperties of metadata, and we none in items. */
+  /**
+   * Whether a default is allowed here: the API server allows none inside additionalProperties of metadata, and we allow none in
+   * items.
+   */
   readonly mayDefault: boolean;
 }
 
-/** randomSchema is a random structural schema that the API server should accept. Everything is bounded, so that rules are cheap. */
+/**
+ * randomSchema returns a random structural schema that the API server should accept. Everything is bounded, so that rules are
+ * cheap.
+ */
 export function randomSchema(
   random: Random,
   place: Place = { depth: 3, hasIdentity: true, mayDefault: true },
@@ -162,7 +168,7 @@ function embedded(): StructuralSchema {
   return { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true };
 }
 
-/** Branches restrict what the schema describes already. */
+/** Branches restrict what the schema already describes. */
 function addBranches(random: Random, draft: Draft): void {
   const branches = branchesFor(draft);
   if (branches.length < 2) return;
@@ -196,7 +202,7 @@ function branchesFor(draft: Draft): NonNullable<StructuralSchema['oneOf']> {
   }
 }
 
-/** A default is given only if it is valid by our own rules; that the API server agrees is part of what is proved. */
+/** A default is set only if it is valid by our own rules; whether the API server agrees is part of the proof. */
 function addDefault(random: Random, draft: Draft): void {
   const value = validValue(random, draft);
   if (value === null || value === undefined) return;

@@ -43,7 +43,7 @@ const TEXTS = [
 const INTEGERS = [0, 1, 2, 3, 4, 5, 6, 7, -1, -3, 10, 12, 300, 1_000_000, 9_007_199_254_740_991];
 const FRACTIONS = [0.5, 1.5, 2.25, 3.1, -0.5, 12_345_678.5, 1e21, 0.00001, 2.5, 9.75];
 
-/** validValue is a value that mostly fits a schema; undefined where none was found. */
+/** validValue returns a value that mostly matches a schema; undefined if none was found. */
 export function validValue(random: Random, schema: StructuralSchema): unknown {
   if (schema.nullable === true && chance(random, 0.1)) return null;
   if (schema.enum !== undefined && schema.enum.length > 0) return pick(random, schema.enum);
@@ -92,7 +92,7 @@ function validObject(random: Random, schema: StructuralSchema): Record<string, u
   return object;
 }
 
-/** anything is any JSON. */
+/** anything returns arbitrary JSON. */
 export function anything(random: Random): unknown {
   switch (integerBelow(random, 7)) {
     case 0:
@@ -112,7 +112,7 @@ export function anything(random: Random): unknown {
   }
 }
 
-/** damaged is a value with something changed somewhere: another type, a missing or unknown field, a duplicate, a null. */
+/** damaged returns a value with a random change: another type, a missing or unknown field, a duplicate, a null. */
 export function damaged(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && chance(random, 0.7)) {
     const index = integerBelow(random, value.length);

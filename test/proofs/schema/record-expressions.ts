@@ -3,19 +3,19 @@ import type { Client } from '@bowline/runtime';
 import { rules, sample, sampleSchema, texts } from '../../../packages/machinery/src/schema/fixtures/expressions.ts';
 import { createKind, definitionOf, probeKind, probeObject, tryCreate, verdictOf } from './oracle.ts';
 
-/** RecordedExpression is what the API server makes of an expression: a refusal, or the problem of a value, if any. */
+/** RecordedExpression is the API server's result for an expression: a rejection, or the problem of a value, if any. */
 export interface RecordedExpression {
   readonly source: string;
   readonly isAccepted: boolean;
-  /** What the server says of a refused one; for readers only. */
+  /** The server's message for a rejected expression; for readers only. */
   readonly refusal?: string;
-  /** The message of the problem that the rule makes; absent when the rule is true. */
+  /** The message of the violated rule; absent if the rule is true. */
   readonly message?: string;
 }
 
 const PER_KIND = 20;
 
-/** recordExpressions shows the expressions of the fixtures to a real API server. */
+/** recordExpressions evaluates the expressions of the fixtures on a real API server. */
 export async function recordExpressions(
   client: Client,
 ): Promise<{ rules: RecordedExpression[]; texts: RecordedExpression[] }> {

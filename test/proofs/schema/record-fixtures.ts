@@ -1,5 +1,5 @@
 // node --conditions=@bowline/source --import tsx test/proofs/schema/record-fixtures.ts
-// Shows the cases of packages/machinery/src/schema/fixtures to a real API server and writes down its answers.
+// Sends the cases of packages/machinery/src/schema/fixtures to a real API server and records its responses.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectClient, startControlPlane } from '@bowline/control-plane';
@@ -12,7 +12,7 @@ import { recordExpressions } from './record-expressions.ts';
 
 const CONCURRENCY = 8;
 
-/** Recorded is a case with the API server's answer: no causes where it accepted, and then what it would have stored. */
+/** Recorded is a case with the API server's response: no causes if it accepted, and then what it would have stored. */
 interface Recorded extends FixtureCase {
   readonly causes: readonly { field: string; reason: string; message: string }[];
   readonly stored?: unknown;
@@ -40,7 +40,7 @@ async function record(client: Client, fixture: FixtureCase, index: number): Prom
   return answered(fixture, await tryUpdate(client, probe, object));
 }
 
-/** A changed schema is in force a moment after the CRD was written: when another kind, created after it, is served. */
+/** A changed schema applies a moment after the CRD was written: when another kind, created after it, is served. */
 async function changedSchemaIsServed(client: Client, probe: ReturnType<typeof probeKind>): Promise<void> {
   const witness = probeKind(`${probe.resource.kind.toLowerCase()}w`);
   await createKind(client, witness, { type: 'object' });

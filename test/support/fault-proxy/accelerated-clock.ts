@@ -1,8 +1,8 @@
 import { type Clock, sleepOn, systemClock } from '@bowline/machinery';
 
 /**
- * acceleratedClock runs `factor` times as fast as the machine's: the backoffs and silences of a component that lives by
- * it take a fraction of their time against a real server. Everything that compares its times must live by the same one.
+ * acceleratedClock returns a clock that runs `factor` times as fast as the system clock, so that the backoffs and idle timeouts
+ * of a component take a fraction of their time against a real server. All components that compare times must use the same clock.
  */
 export function acceleratedClock(factor: number): Clock {
   const monotonicStart = systemClock.monotonic();

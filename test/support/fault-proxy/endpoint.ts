@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Relay } from './relay.ts';
 
-/** MOST_CONNECTIONS bounds what one endpoint accepts. */
-const MOST_CONNECTIONS = 256;
+/** The maximum number of connections of one endpoint. */
+const MAX_CONNECTIONS = 256;
 
-/**
- * Endpoint is a client's own door to the proxy, so that one client can be cut off while the others go on.
- */
+/** Endpoint is a client's own entry to the proxy, so that one client can be disconnected while the others continue. */
 export class Endpoint implements AsyncDisposable {
   readonly name: string;
   readonly #innerPort: number;
@@ -30,7 +28,7 @@ export class Endpoint implements AsyncDisposable {
     return endpoint;
   }
 
-  /** The port that the client connects to; it survives a restart. */
+  /** The port that the client connects to; it stays the same across restarts. */
   get port(): number {
     return this.#port;
   }
@@ -39,18 +37,18 @@ export class Endpoint implements AsyncDisposable {
     return this.#relays.size;
   }
 
-  /** relayOf finds the connection that the inner server knows by its remote port. */
+  /** relayOf returns the connection with the given remote port on the inner server. */
   relayOf(innerRemotePort: number | undefined): Relay | undefined {
     return [...this.#relays].find((relay) => relay.innerPort === innerRemotePort);
   }
 
-  /** partition lets no byte through in either direction and swallows new connections, without closing any. */
+  /** partition blocks all bytes in both directions and accepts new connections without forwarding them; it closes none. */
   partition(): void {
     this.#partitioned = true;
     for (const relay of this.#relays) relay.hold({ toServer: true, toClient: true });
   }
 
-  /** heal ends a partition: what was held arrives now, as it does when TCP sends it again. */
+  /** heal ends a partition: held bytes are delivered, like TCP retransmissions. */
   heal(): void {
     this.#partitioned = false;
     for (const relay of this.#relays) {
@@ -59,7 +57,7 @@ export class Endpoint implements AsyncDisposable {
     }
   }
 
-  /** reset ends every present connection with a RST. */
+  /** reset closes every open connection with a RST. */
   reset(): void {
     for (const relay of this.#relays) relay.reset();
   }
@@ -95,7 +93,7 @@ export class Endpoint implements AsyncDisposable {
       void relay.closed.then(() => this.#relays.delete(relay));
       if (!this.#partitioned) relay.start();
     });
-    server.maxConnections = MOST_CONNECTIONS;
+    server.maxConnections = MAX_CONNECTIONS;
     return server;
   }
 }

@@ -6,12 +6,12 @@ import type { Endpoint } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { endToEnd, type Upstream } from './upstream.ts';
 
-/** Request is one of either protocol. */
+/** Request is a request of either protocol. */
 export type Request = Http2ServerRequest | IncomingMessage;
-/** Response is one of either protocol. */
+/** Response is a response of either protocol. */
 export type Response = Http2ServerResponse | ServerResponse;
 
-/** Exchange is one request on its way, and what may be done to it. */
+/** Exchange is one proxied request, with the actions that a fault may take. */
 export interface Exchange {
   readonly request: Request;
   readonly response: Response;
@@ -20,14 +20,14 @@ export interface Exchange {
   readonly wire: Clock;
   /** Aborted when the proxy closes. */
   readonly signal: AbortSignal;
-  /** Takes the endpoint down and up again after so long. */
+  /** Takes the endpoint down, and up again after this time. */
   readonly restart: (downMs: number) => void;
 }
 
-/** A watch line can be as large as an object, which etcd bounds at 1.5 MiB; JSON escapes may multiply that. */
-const LONGEST_LINE = 16 * 2 ** 20;
+/** A watch line can be as large as an object, which etcd limits to 1.5 MiB; JSON escapes may multiply that. */
+const MAX_LINE_BYTES = 16 * 2 ** 20;
 
-/** answerWith gives a Status in the server's place. */
+/** answerWith responds with a Status in place of the server. */
 export function answerWith(response: Response, status: number, retryAfterSeconds?: number): void {
   const reason: Readonly<Record<number, string>> = {
     409: 'Conflict',
@@ -51,13 +51,13 @@ function statusOf(code: number, reason = 'Unknown') {
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
-    message: `the fault proxy answers ${code}`,
+    message: `the fault proxy returns ${code}`,
     reason,
     code,
   };
 }
 
-/** forward sends the request to the server and the answer back, with the fault on the way. */
+/** forward sends the request to the server and the response back, applying the fault. */
 export async function forward(exchange: Exchange, fault: Fault | undefined): Promise<void> {
   const { request, response, upstream } = exchange;
   const { method = 'GET', url = '/' } = request;
@@ -91,7 +91,7 @@ export async function forward(exchange: Exchange, fault: Fault | undefined): Pro
   }
 }
 
-/** connectionOf is what stays the same for all requests of a front connection. */
+/** connectionOf returns the value shared by all requests of a front connection. */
 export function connectionOf(request: Request): object {
   return 'stream' in request ? (request.stream.session ?? request.stream) : request.socket;
 }
@@ -106,13 +106,13 @@ function isBodiless(request: Request): boolean {
 }
 
 function writeHead(response: Response, status: number, headers: ReturnType<typeof endToEnd>): void {
-  // The two protocols' responses have the same methods under types that do not unite.
+  // The responses of both protocols have the same methods, but TypeScript cannot unify their types.
   const either = response as ServerResponse;
   either.writeHead(status, headers);
   either.flushHeaders();
 }
 
-/** relayOf is the TCP connection that a request came on. */
+/** relayOf returns the TCP connection of a request. */
 export function relayOf(exchange: Exchange) {
   return exchange.endpoint.relayOf(exchange.request.socket.remotePort);
 }
@@ -122,7 +122,7 @@ interface Line {
   readonly index: number;
 }
 
-/** Bytes by line, each with its line feed; a body without any is one line. */
+/** lines yields bytes by line, each with its line feed; a body without any is one line. */
 async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let rest: Buffer = Buffer.alloc(0);
   let index = 0;
@@ -132,12 +132,12 @@ async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<Line> {
       yield { bytes: rest.subarray(0, at + 1), index: index++ };
       rest = rest.subarray(at + 1);
     }
-    if (rest.length > LONGEST_LINE) throw new Error('a line is longer than the proxy takes');
+    if (rest.length > MAX_LINE_BYTES) throw new Error('a line is longer than the proxy allows');
   }
   if (rest.length > 0) yield { bytes: rest, index };
 }
 
-/** Sends a line, or what the fault makes of it, and answers whether to go on. */
+/** passLine sends a line, or what the fault makes of it, and returns whether to continue. */
 async function passLine(exchange: Exchange, fault: Fault | undefined, line: Line): Promise<boolean> {
   const { response, wire, signal } = exchange;
   if (fault === undefined) return await send(response, line.bytes);
@@ -182,7 +182,7 @@ async function passLine(exchange: Exchange, fault: Fault | undefined, line: Line
   }
 }
 
-/** Writes with back-pressure; false when the client has gone. */
+/** send writes with back-pressure; false if the client is gone. */
 function send(response: Response, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     if (response.destroyed || response.writableEnded) {

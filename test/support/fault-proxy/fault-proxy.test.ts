@@ -17,7 +17,7 @@ import { FaultProxy } from './fault-proxy.ts';
 
 const LINES = Array.from({ length: 4 }, (_, n) => JSON.stringify({ type: n === 2 ? 'BOOKMARK' : 'ADDED', n }));
 
-/** A small API server: `?watch=true` gives LINES and stays open until the client goes, anything else an echo. */
+/** A small API server: `?watch=true` sends LINES and stays open until the client disconnects, anything else echoes. */
 class Origin {
   readonly seen: { method: string; path: string; authorization: string | undefined; body: string }[] = [];
   openWatches = 0;
@@ -88,7 +88,7 @@ async function through(fault: Fault | undefined | Schedule, options: TransportOp
   };
 }
 
-/** The fault strikes the first request only. */
+/** The fault applies to the first request only. */
 function firstOnly(fault: Fault | undefined | Schedule): Schedule {
   return typeof fault === 'function' ? fault : (request) => (request.number === 1 ? fault : undefined);
 }
@@ -99,7 +99,7 @@ const get = (transport: Transport, extra: object = {}) =>
 const watch = (transport: Transport, signal?: AbortSignal) =>
   transport.request({ method: 'GET', path: '/api/v1/pods?watch=true', lane: 'watch', signal });
 
-/** Reads a watch until it has so many lines or ends; answers the text and how it ended. */
+/** read reads a watch until it has the given number of lines or ends; returns the text and how it ended. */
 async function read(transport: Transport, lineCount = Number.POSITIVE_INFINITY) {
   const stop = new AbortController();
   let text = '';
@@ -118,7 +118,7 @@ async function read(transport: Transport, lineCount = Number.POSITIVE_INFINITY) 
 }
 
 describe('FaultProxy', () => {
-  it('passes requests, bodies and identities through when nothing is to go wrong', async () => {
+  it('passes requests, bodies and identities through without faults', async () => {
     await using world = await through(undefined);
     const answer = await get(world.transport, { method: 'POST', body: 'hello' });
     expect([answer.status, await answer.text()]).toEqual([200, '{"echo":"hello"}']);
@@ -129,7 +129,7 @@ describe('FaultProxy', () => {
     await own.close();
   });
 
-  it('speaks HTTP/1.1 too', async () => {
+  it('supports HTTP/1.1', async () => {
     await using world = await through(undefined);
     const { server, ca } = await world.proxy.connection('h1');
     const text = await new Promise<string>((resolve, reject) => {
@@ -146,7 +146,7 @@ describe('FaultProxy', () => {
     expect(text).toBe('1.1 {"echo":""}');
   });
 
-  it('stands in front of a server that speaks HTTP/1.1 without TLS', async () => {
+  it('proxies a server that uses HTTP/1.1 without TLS', async () => {
     const server = createServer((request, response) => {
       response.writeHead(201, { 'x-from': 'origin', 'x-host': request.headers.host });
       request.pipe(response);
@@ -170,7 +170,7 @@ describe('FaultProxy', () => {
     }
   });
 
-  it.each([409, 410, 429, 500, 503])('answers %d in the server’s place', async (status) => {
+  it.each([409, 410, 429, 500, 503])('returns %d in place of the server', async (status) => {
     const before = origin.seen.length;
     await using world = await through({ kind: 'answer', status, retryAfterSeconds: 7 });
     const answer = await get(world.transport);
@@ -180,7 +180,7 @@ describe('FaultProxy', () => {
     expect(origin.seen).toHaveLength(before);
   });
 
-  it('resets the connection before the server sees the request, or when its answer is there', async () => {
+  it('resets the connection before the server sees the request, or after its response', async () => {
     const before = origin.seen.length;
     await using early = await through({ kind: 'drop', when: 'before' });
     await expect(get(early.transport, { method: 'POST', body: 'x' })).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('FaultProxy', () => {
     expect(origin.seen).toHaveLength(before + 1);
   });
 
-  it('lets a client repeat a stream that was refused, and one that meets a GOAWAY go on', async () => {
+  it('lets a client retry a refused stream, and continue after a GOAWAY', async () => {
     for (const kind of ['refuse-stream', 'goaway'] as const) {
       await using world = await through({ kind });
       expect(await (await get(world.transport)).text()).toBe('{"echo":""}');
@@ -201,7 +201,7 @@ describe('FaultProxy', () => {
     }
   });
 
-  it('leaves a connection half open: no byte, no answer to a PING', async () => {
+  it('leaves a connection half open: no bytes, no PING acknowledgement', async () => {
     await using world = await through({ kind: 'half-open', afterLines: 2 });
     const { text, ended } = await read(world.transport);
     expect(text).toBe(`${LINES.slice(0, 2).join('\n')}\n`);
@@ -211,7 +211,7 @@ describe('FaultProxy', () => {
   it.each([
     [{ kind: 'truncate', afterLines: 1 }, `${LINES[0]}\n${LINES[1]?.slice(0, 10)}`],
     [{ kind: 'end', afterLines: 2 }, `${LINES[0]}\n${LINES[1]}\n`],
-  ] as const)('ends a watch cleanly in an unlucky place: %o', async (fault, expected) => {
+  ] as const)('ends a watch cleanly at an inconvenient position: %o', async (fault, expected) => {
     await using world = await through(fault);
     const { text, ended } = await read(world.transport);
     expect(ended).toBe('cleanly');
@@ -219,7 +219,7 @@ describe('FaultProxy', () => {
     expect(text.length).toBeLessThan(expected.length + 10);
   });
 
-  it('puts an ERROR line into a watch', async () => {
+  it('inserts an ERROR line into a watch', async () => {
     await using world = await through({ kind: 'watch-error', code: 410, afterLines: 1 });
     const { text } = await read(world.transport);
     const [first, second, rest] = text.split('\n');
@@ -234,7 +234,7 @@ describe('FaultProxy', () => {
     expect(text).toBe(`${[LINES[0], LINES[1], LINES[2], LINES[2], LINES[3]].join('\n')}\n`);
   });
 
-  it('holds back what is on its way and delivers it later', async () => {
+  it('delays bytes in flight and delivers them later', async () => {
     await using world = await through({ kind: 'stall', ms: 20, afterLines: 1 });
     const { text } = await read(world.transport, 4);
     expect(text).toBe(`${LINES.join('\n')}\n`);
@@ -252,14 +252,14 @@ describe('FaultProxy', () => {
     expect((await get(world.transport)).status).toBe(200);
   });
 
-  it('carries out a restart that a schedule asks for', async () => {
+  it('performs a restart requested by a schedule', async () => {
     await using world = await through({ kind: 'restart', downMs: 10 });
     await expect(get(world.transport)).rejects.toThrow();
     const answer = await eventually(() => get(world.transport));
     expect(answer.status).toBe(200);
   });
 
-  it('partitions one client while another goes on, and delivers what was held when it heals', async () => {
+  it('partitions one client while another continues, and delivers held bytes when it heals', async () => {
     await using world = await through(undefined, { pingIntervalMs: 60_000 });
     const other = connect(await world.proxy.connection('other'));
     await (await get(world.transport)).text();
@@ -277,7 +277,7 @@ describe('FaultProxy', () => {
     await other.close();
   });
 
-  it('ends the server’s side of a watch when the client goes', async () => {
+  it('ends the server side of a watch when the client disconnects', async () => {
     await using world = await through(undefined);
     await read(world.transport, 2);
     while (origin.openWatches > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -298,7 +298,7 @@ describe('FaultProxy', () => {
 });
 
 describe('seededFaults', () => {
-  it('decides alike under the same seed, and lets everything pass after its last fault', () => {
+  it('decides the same with the same seed, and passes everything after its last fault', () => {
     const run = (seed: number) => {
       const schedule = seededFaults({ random: seededRandom(seed), most: 5 });
       return Array.from({ length: 40 }, (_, n) =>
@@ -311,7 +311,7 @@ describe('seededFaults', () => {
   });
 });
 
-/** Asks until it is answered; every failure before is one that the caller's client would meet too. */
+/** eventually repeats a request until it succeeds; the failures before are those that the caller's client would see too. */
 async function eventually<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -8,37 +8,37 @@ import { answerWith, type Exchange, forward, type Request, type Response, relayO
 import type { Fault, ProxiedRequest, Schedule } from './fault.ts';
 import { Upstream } from './upstream.ts';
 
-/** FaultProxyOptions says what stands behind the proxy and what goes wrong on the way. */
+/** FaultProxyOptions configures the server behind the proxy and the faults. */
 export interface FaultProxyOptions {
   /**
-   * The server, which speaks HTTP/2 over TLS, or HTTP/1.1 at `http:`. Requests with an Authorization header pass with it;
-   * others speak with this connection's own credentials, because a proxy cannot forward a client's certificate.
+   * The server, which uses HTTP/2 over TLS, or HTTP/1.1 at `http:`. Requests with an Authorization header keep it; others use the
+   * credentials of this connection, because a proxy cannot forward a client certificate.
    */
   readonly upstream: ConnectionConfig;
-  /** Decides about each request. Defaults to letting all pass. */
+  /** Decides about each request. Defaults to no faults. */
   readonly schedule?: Schedule;
-  /** Times delays, stalls and restarts. Defaults to the system's. */
+  /** The clock for delays, stalls and restarts. Defaults to the system clock. */
   readonly wire?: Clock;
 }
 
-/** Injected is a fault that was carried out. */
+/** Injected is a fault that was applied. */
 export interface Injected {
   readonly fault: Fault;
   readonly request: ProxiedRequest;
 }
 
-/** As kube-apiserver announces. */
-const MOST_STREAMS = 100;
-/** The record of what was injected is for messages and counts; it does not grow for ever. */
-const MOST_RECORDED = 10_000;
+/** The limit of kube-apiserver. */
+const MAX_STREAMS = 100;
+/** The record of injected faults is for messages and counts and must not grow forever. */
+const MAX_RECORDED = 10_000;
 
 /**
- * FaultProxy stands between clients and an API server and makes the network as bad as a test needs it. It terminates
- * TLS with an authority of its own, speaks HTTP/2 and HTTP/1.1, and carries every connection through a relay, so that
- * it can reset, hold and refuse at the level of TCP as well as answer, cut and falsify at the level of HTTP.
+ * FaultProxy sits between clients and an API server and injects network faults. It terminates TLS with its own CA, supports
+ * HTTP/2 and HTTP/1.1, and carries every connection through a relay, so that it can reset, hold and refuse at the TCP level as
+ * well as respond, cut and modify at the HTTP level.
  */
 export class FaultProxy implements AsyncDisposable {
-  /** Change it at any time; requests under way keep what was decided for them. */
+  /** May be changed at any time; active requests keep their decision. */
   schedule: Schedule;
   readonly injected: Injected[] = [];
   readonly #ca: string;
@@ -57,7 +57,7 @@ export class FaultProxy implements AsyncDisposable {
     this.#inner = inner;
     this.#upstream = new Upstream(options.upstream);
     this.#wire = options.wire ?? systemClock;
-    // One for each request under way, which connections bound.
+    // One listener per active request, whose number is limited by the connections.
     setMaxListeners(0, this.#closing.signal);
     inner.on('request', (request: Request, response: Response) => this.#track(this.#handle(request, response)));
     inner.on('sessionError', () => {});
@@ -66,7 +66,7 @@ export class FaultProxy implements AsyncDisposable {
     inner.on('connection', (socket: Socket) => this.#keep(socket));
   }
 
-  /** start listens on loopback. Clients come in through endpoints. */
+  /** start listens on loopback. Clients connect through endpoints. */
   static async start(options: FaultProxyOptions): Promise<FaultProxy> {
     const authority = await createCertificateAuthority({ commonName: 'fault-proxy' });
     const server = await issueCertificate({
@@ -80,14 +80,14 @@ export class FaultProxy implements AsyncDisposable {
       cert: server.certificatePem,
       key: server.keyPem,
       allowHTTP1: true,
-      settings: { maxConcurrentStreams: MOST_STREAMS },
+      settings: { maxConcurrentStreams: MAX_STREAMS },
     });
     inner.listen(0, '127.0.0.1');
     await once(inner, 'listening');
     return new FaultProxy(options, authority.certificatePem, inner);
   }
 
-  /** endpoint gives the door of one client, opened at the first call. */
+  /** endpoint returns the entry of one client, which is opened by the first call. */
   async endpoint(name: string): Promise<Endpoint> {
     const existing = this.#endpoints.get(name);
     if (existing) return existing;
@@ -96,7 +96,7 @@ export class FaultProxy implements AsyncDisposable {
     return endpoint;
   }
 
-  /** connection is how a client reaches the server through its endpoint. */
+  /** connection returns the connection config of a client through its endpoint. */
   async connection(name: string, credentials?: Credentials): Promise<ConnectionConfig> {
     const { port } = await this.endpoint(name);
     return {
@@ -115,7 +115,7 @@ export class FaultProxy implements AsyncDisposable {
     await this.#upstream[Symbol.asyncDispose]();
     await new Promise<void>((resolve) => this.#inner.close(() => resolve()));
     await Promise.all(this.#work);
-    // A restart that was under way may have come up again in between.
+    // A restart in progress may have come up again in between.
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.down()));
   }
 
@@ -152,7 +152,7 @@ export class FaultProxy implements AsyncDisposable {
       number: ++this.#requests,
     };
     const fault = this.schedule(proxied);
-    if (fault && this.injected.length < MOST_RECORDED) this.injected.push({ fault, request: proxied });
+    if (fault && this.injected.length < MAX_RECORDED) this.injected.push({ fault, request: proxied });
     const exchange: Exchange = {
       request,
       response,
@@ -165,7 +165,7 @@ export class FaultProxy implements AsyncDisposable {
     try {
       if (await before(exchange, fault)) await forward(exchange, fault);
     } catch {
-      // The server or the client went away: the client learns of it as it would from the server itself.
+      // The server or the client disconnected: the client sees the same as without a proxy.
       relayOf(exchange)?.reset();
     }
   }
@@ -177,7 +177,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** Carries out what happens before the server is asked, and answers whether to ask it. */
+/** before applies the faults that precede the request to the server, and returns whether to send it. */
 async function before(exchange: Exchange, fault: Fault | undefined): Promise<boolean> {
   const { request, response, wire, signal } = exchange;
   switch (fault?.kind) {

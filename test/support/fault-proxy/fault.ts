@@ -1,21 +1,20 @@
 import { between, integerBelow, pick, type Random } from '@bowline/machinery';
 
 /**
- * Fault is one thing that can go wrong with a request. `afterLines` counts lines of a watch (or list) that pass
- * unharmed first; it defaults to 0.
+ * Fault is a fault of one request. `afterLines` is the number of lines of a watch (or list) that pass first; it defaults to 0.
  */
 export type Fault =
-  /** The answer comes late. */
+  /** The response is delayed. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The server is never asked; this is the answer. */
+  /** The request is not forwarded; this is the response. */
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** The connection is reset (RST): before the server sees the request, or once its answer, or lines of it, are there. */
+  /** The connection is reset (RST): before the server sees the request, or after its response, or after lines of it. */
   | { readonly kind: 'drop'; readonly when: 'before' | 'answer'; readonly afterLines?: number }
-  /** Only this HTTP/2 stream is refused, which the client may repeat whatever it is. */
+  /** Only this HTTP/2 stream is refused, which the client may always retry. */
   | { readonly kind: 'refuse-stream' }
-  /** The connection stays open and nothing moves on it any more, PING included. */
+  /** The connection stays open but carries nothing any more, not even PINGs. */
   | { readonly kind: 'half-open'; readonly afterLines?: number }
-  /** The server says that it takes no new streams on this connection; the present ones go on. */
+  /** The server accepts no new streams on this connection; the present ones continue. */
   | { readonly kind: 'goaway' }
   /** Half a line, then a clean end. */
   | { readonly kind: 'truncate'; readonly afterLines?: number }
@@ -25,12 +24,12 @@ export type Fault =
   | { readonly kind: 'watch-error'; readonly code: number; readonly afterLines?: number }
   /** Every bookmark comes twice. */
   | { readonly kind: 'duplicate-bookmark' }
-  /** Nothing arrives for a while, then everything: a reader that does not read, or a network that holds back. */
+  /** Nothing arrives for a while, then everything: a stalled reader or a network that delays packets. */
   | { readonly kind: 'stall'; readonly ms: number; readonly afterLines?: number }
   /** Every connection is reset and new ones are refused for a while. */
   | { readonly kind: 'restart'; readonly downMs: number };
 
-/** ProxiedRequest is what a schedule may base its decision on. */
+/** ProxiedRequest is the input of a schedule. */
 export interface ProxiedRequest {
   /** The endpoint it came through. */
   readonly client: string;
@@ -42,21 +41,21 @@ export interface ProxiedRequest {
   readonly number: number;
 }
 
-/** Schedule decides what happens to a request; undefined lets it pass. */
+/** Schedule decides the fault of a request; undefined for none. */
 export type Schedule = (request: ProxiedRequest) => Fault | undefined;
 
-/** SeededFaultsOptions shapes a random schedule. */
+/** SeededFaultsOptions configures a random schedule. */
 export interface SeededFaultsOptions {
   readonly random: Random;
-  /** The share of requests that something happens to. Defaults to 0.5. */
+  /** The fraction of requests with a fault. Defaults to 0.5. */
   readonly rate?: number;
-  /** After so many faults everything passes, so that a test can reach its end. Defaults to 20. */
+  /** After this many faults everything passes, so that a test can complete. Defaults to 20. */
   readonly most?: number;
-  /** The longest delay, stall and restart. Defaults to 100. */
+  /** The maximum delay, stall and restart. Defaults to 100. */
   readonly longestMs?: number;
 }
 
-/** seededFaults gives a schedule that the seed decides, apart from the order in which the client asks. */
+/** seededFaults returns a schedule determined by the seed and the order of the client's requests. */
 export function seededFaults(options: SeededFaultsOptions): Schedule {
   const { random, rate = 0.5, most = 20, longestMs = 100 } = options;
   let count = 0;
@@ -82,7 +81,7 @@ export function seededFaults(options: SeededFaultsOptions): Schedule {
   return (request) => {
     if (count >= most || random.next() >= rate) return undefined;
     count++;
-    // A body that is not a watch is one line: what strikes it has to strike at once.
+    // A body that is not a watch is one line: its fault has to apply immediately.
     const kinds = request.isWatch ? [...forAny(later), ...forWatches] : forAny(() => 0);
     return pick(random, kinds)();
   };

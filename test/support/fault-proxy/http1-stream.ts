@@ -2,8 +2,8 @@ import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, req
 import { Duplex } from 'node:stream';
 
 /**
- * Http1Stream makes a request to a server that speaks HTTP/1.1 without TLS look like a stream of HTTP/2, as far as an
- * exchange looks at it: the body goes in, `response` tells status and headers, the answer comes out.
+ * Http1Stream wraps a request to a server that uses HTTP/1.1 without TLS in the interface of an HTTP/2 stream, as far as an
+ * exchange uses it: the body is written, `response` reports status and headers, and the response body is read.
  */
 export class Http1Stream extends Duplex {
   readonly #request: ClientRequest;
@@ -11,7 +11,7 @@ export class Http1Stream extends Duplex {
 
   constructor(url: URL, method: string, headers: OutgoingHttpHeaders) {
     super();
-    // A connection each: what happens to one is no other's business.
+    // One connection each, so that a fault of one request does not affect others.
     this.#request = request(url, { method, headers, agent: false });
     this.#request.on('error', (error) => this.destroy(error));
     this.#request.on('response', (response) => {
@@ -25,7 +25,7 @@ export class Http1Stream extends Duplex {
     });
   }
 
-  /** close gives up what is not there yet. */
+  /** close abandons what has not arrived yet. */
   close(): void {
     this.destroy();
   }

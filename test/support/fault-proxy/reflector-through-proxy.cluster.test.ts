@@ -19,15 +19,15 @@ import { type Fault, seededFaults } from './fault.ts';
 import { FaultProxy } from './fault-proxy.ts';
 
 const SEEDS = 20;
-/** Seeds at once: they mostly wait. */
-const AT_ONCE = 5;
-/** Every request fails in some way until there were so many faults. */
+/** The number of concurrent seeds: they mostly wait. */
+const CONCURRENT_SEEDS = 5;
+/** Every request has a fault until this many have been injected. */
 const FAULTS = 8;
-/** Changes between faults, at most: a stream that survived its fault is then cut, so that the next one can strike. */
-const PATIENCE = 25;
+/** The maximum number of changes between faults: a stream that survived its fault is then cut, so that the next one can apply. */
+const MAX_CHANGES_BETWEEN_FAULTS = 25;
 /** Changes after the last fault. */
 const STEPS_AFTER = 20;
-/** The reflector's first backoff of up to 800 ms takes 40, and 30 s of one that has failed often 1.5 s. */
+/** The reflector's first backoff of up to 800 ms takes 40 ms, and the maximum backoff of 30 s takes 1.5 s. */
 const SPEED = 20;
 
 interface Outcome {
@@ -37,19 +37,19 @@ interface Outcome {
   readonly faults: readonly Fault[];
 }
 
-describe('an informer behind a network that fails', () => {
-  it('shows no step back and ends at the server’s state, under twenty seeds', { timeout: 120_000 }, async () => {
+describe('an informer behind a faulty network', () => {
+  it('never goes back and reaches the state of the server, for twenty seeds', { timeout: 120_000 }, async () => {
     await using c = await cluster({ prefix: 'reflector' });
     const seeds = Array.from({ length: SEEDS }, (_, n) => n + 1);
     const outcomes: Outcome[] = [];
     await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
+      Array.from({ length: CONCURRENT_SEEDS }, async () => {
         for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) outcomes.push(await run(c, seed));
       }),
     );
     expect(outcomes.filter((outcome) => outcome.violations.length > 0)).toEqual([]);
     expect(outcomes).toHaveLength(SEEDS);
-    // The seeds did what they are for: every kind of fault struck somewhere, and there was something to miss.
+    // The seeds are effective: every kind of fault was injected somewhere, and there were changes to miss.
     const kinds = new Set(outcomes.flatMap((outcome) => outcome.faults.map((fault) => fault.kind)));
     expect([...kinds].sort()).toEqual([
       'answer',
@@ -79,7 +79,7 @@ async function run(c: Cluster, seed: number): Promise<Outcome> {
   });
   const endpoint = await proxy.endpoint('reflector');
   const wire = acceleratedClock(SPEED);
-  // In real time: a PING every 200 ms that may take 750.
+  // In real time: a PING every 200 ms with a timeout of 750 ms.
   const limits = { pingIntervalMs: 200 * SPEED, pingTimeoutMs: 750 * SPEED, connectTimeoutMs: 2_000 * SPEED };
   const transport = connect(await proxy.connection('reflector'), { wire, timeoutMs: 3_000 * SPEED, ...limits });
   await using client = createClient({ transport, clock: wire, wire, random });
@@ -102,7 +102,7 @@ async function run(c: Cluster, seed: number): Promise<Outcome> {
       await change(c.admin, cache, pick(random, keys), seed, random);
       checker.readAll(keys);
       if (proxy.injected.length > seen) quiet = 0;
-      else if (seen < FAULTS && quiet % PATIENCE === PATIENCE - 1) endpoint.reset();
+      else if (seen < FAULTS && quiet % MAX_CHANGES_BETWEEN_FAULTS === MAX_CHANGES_BETWEEN_FAULTS - 1) endpoint.reset();
       seen = proxy.injected.length;
     }
     const expected = await serverState(c, seed);
@@ -118,7 +118,10 @@ async function run(c: Cluster, seed: number): Promise<Outcome> {
   return { seed, violations, events: checker.eventCount, faults: proxy.injected.map(({ fault }) => fault) };
 }
 
-/** Creates, changes or deletes an object directly at the server; half the time the cache is told, as after own writes. */
+/**
+ * change creates, changes or deletes an object directly at the server; half of the time the cache is informed, as after own
+ * writes.
+ */
 async function change(admin: Client, cache: Cache, key: ObjectKey, seed: number, random: Random): Promise<void> {
   const tell = random.next() < 0.5;
   const data = { value: String(integerBelow(random, 1_000_000)) };
@@ -162,7 +165,7 @@ function same(informer: Informer<ConfigMap>, expected: ReadonlyMap<string, Ident
   );
 }
 
-/** Waits for a state of the informer: looks after every event, and now and then for what no event tells. */
+/** eventually waits for a state of the informer: it checks after every event, and periodically for changes without an event. */
 async function eventually(informer: Informer<ConfigMap>, isSo: () => boolean): Promise<boolean> {
   const deadline = performance.now() + 30_000;
   while (!isSo() && performance.now() < deadline) {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * Relay carries the bytes of one TCP connection. Holding it is what a dead peer, a partition or a stalled reader looks
- * like from outside: both sockets stay open and nothing moves.
+ * Relay carries the bytes of one TCP connection. Holding it simulates a dead peer, a partition or a stalled reader: both sockets
+ * stay open but nothing is transferred.
  */
 export class Relay {
-  /** The port by which the inner server knows this connection; undefined until it is connected. */
+  /** The remote port of this connection on the inner server; undefined until it is connected. */
   get innerPort(): number | undefined {
     return this.#server?.localPort;
   }
@@ -33,21 +33,21 @@ export class Relay {
     });
   }
 
-  /** start connects to the inner server; a relay that is never started is a connection into the void. */
+  /** start connects to the inner server; a relay that is never started is a connection without a peer. */
   start(): void {
     if (this.#server || this.#client.destroyed) return;
     const server = connect({ port: this.#innerPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     this.#server = server;
     server.on('error', () => {});
     server.on('close', () => {
-      // Half open means that the client does not learn of it.
+      // Half open means that the client does not notice.
       if (!this.#holdToClient) this.#client.destroy();
     });
     this.#pump(this.#client, server, () => this.#holdToServer);
     this.#pump(server, this.#client, () => this.#holdToClient);
   }
 
-  /** hold lets nothing through in the given directions until it is called again. */
+  /** hold blocks the given directions until it is called again. */
   hold(directions: { readonly toServer: boolean; readonly toClient: boolean }): void {
     this.#holdToServer = directions.toServer;
     this.#holdToClient = directions.toClient;
@@ -57,7 +57,7 @@ export class Relay {
     flow(this.#server, this.#client, this.#holdToClient);
   }
 
-  /** quiet resolves when what the server has written so far has had the time to pass: a few turns without a byte. */
+  /** quiet resolves when everything the server has written so far has had time to pass: a few turns without a byte. */
   async quiet(): Promise<void> {
     for (let still = 0, seen = this.#passed; still < 10; still = seen === this.#passed ? still + 1 : 0) {
       seen = this.#passed;
@@ -65,7 +65,7 @@ export class Relay {
     }
   }
 
-  /** reset ends the connection with a RST, as a crashed peer's kernel does. */
+  /** reset closes the connection with a RST, like the kernel of a crashed peer. */
   reset(): void {
     // libuv refuses to reset a socket that is shutting down, and then never closes it.
     if (this.#client.writableEnded) this.#client.destroy();

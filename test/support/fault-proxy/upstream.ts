@@ -8,7 +8,7 @@ import {
 import type { ConnectionConfig } from '@bowline/runtime';
 import { Http1Stream } from './http1-stream.ts';
 
-/** Headers that belong to one hop and must not be passed on. */
+/** Hop-by-hop headers, which must not be forwarded. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'host',
@@ -20,7 +20,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** endToEnd keeps the headers that travel from end to end. */
+/** endToEnd returns the end-to-end headers. */
 export function endToEnd(headers: Readonly<Record<string, unknown>>): OutgoingHttpHeaders {
   const out: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -31,9 +31,8 @@ export function endToEnd(headers: Readonly<Record<string, unknown>>): OutgoingHt
 }
 
 /**
- * Upstream is the real server behind the proxy. Each front connection gets one HTTP/2 session of its own there, so
- * that the server's limit on streams per connection stays visible to the client. A server at `http:` is spoken to with
- * HTTP/1.1.
+ * Upstream is the real server behind the proxy. Each front connection gets its own HTTP/2 session there, so that the server's
+ * limit on streams per connection stays visible to the client. A server at `http:` is accessed with HTTP/1.1.
  */
 export class Upstream implements AsyncDisposable {
   readonly #config: ConnectionConfig;
@@ -43,7 +42,7 @@ export class Upstream implements AsyncDisposable {
     this.#config = config;
   }
 
-  /** request opens a stream for a front connection. A client that brings no token speaks as the proxy's own identity. */
+  /** request opens a stream for a front connection. A client without a token uses the proxy's own identity. */
   async request(
     connection: object,
     method: string,
@@ -70,7 +69,7 @@ export class Upstream implements AsyncDisposable {
     );
   }
 
-  /** forget ends the session of a front connection that has closed. */
+  /** forget ends the session of a closed front connection. */
   async forget(connection: object): Promise<void> {
     const session = this.#sessions.get(connection);
     this.#sessions.delete(connection);

@@ -8,22 +8,22 @@ import { runProgram } from '../../../bench/support/run-program.ts';
 import { lockFile } from '../../../packages/control-plane/src/binaries/file-lock.ts';
 import { findProgram } from '../../../packages/control-plane/src/binaries/find-binaries.ts';
 
-/** Moto is an installed moto, an implementation of AWS that others wrote, or why there is none. */
+/** Moto is an installed moto (a third-party implementation of AWS), or why there is none. */
 export type Moto = InstalledMoto | { readonly leftOut: string };
 
-/** InstalledMoto is the Python that runs it and the folder that its packages are in. */
+/** InstalledMoto holds the Python that runs it and the folder of its packages. */
 export interface InstalledMoto {
   readonly python: string;
   readonly packages: string;
 }
 
-/** All that it needs, with exact versions: the server and Secrets Manager, STS and IAM, not what other services need. */
+/** Its requirements with exact versions: the server with Secrets Manager, STS and IAM, without what other services need. */
 const requirements = fileURLToPath(new URL('./requirements.txt', import.meta.url));
 const INSTALL_LIMIT_MS = 600_000;
 
 /**
- * ensureMoto installs moto once into the cache outside the work tree, beside whatever Python the machine has and without a word
- * to it: a folder of packages needs no virtual environment.
+ * ensureMoto installs moto once into the cache outside the work tree, with any Python on the machine and without changing it: a
+ * folder of packages needs no virtual environment.
  */
 export async function ensureMoto(log: (line: string) => void = console.error): Promise<Moto> {
   const python = await findProgram('python3', process.env);
@@ -53,7 +53,7 @@ export async function ensureMoto(log: (line: string) => void = console.error): P
   }
 }
 
-/** Named after what is installed and for which Python, so that another version never answers for this one. */
+/** Named after the requirements and the Python version, so that it is never used for another version. */
 async function cacheFolder(python: string): Promise<string> {
   const sum = createHash('sha256')
     .update(await readFile(requirements))

@@ -3,23 +3,23 @@ import { freePorts } from '../../../packages/control-plane/src/ports.ts';
 import { startProgram } from '../start-program.ts';
 import type { InstalledMoto } from './ensure-moto.ts';
 
-/** RunningMoto is a moto on loopback. It believes whoever asks, until its IAM check is on. */
+/** RunningMoto is a moto on loopback. It accepts all callers until its IAM check is enabled. */
 export interface RunningMoto extends AsyncDisposable {
   readonly url: string;
-  /** secretsManager makes a call to Secrets Manager as an administrator, while the IAM check is off. */
+  /** secretsManager calls Secrets Manager as an administrator, while the IAM check is disabled. */
   secretsManager(operation: string, input: object): Promise<Readonly<Record<string, unknown>>>;
-  /** createUser makes a user with a policy and gives the keys of that user. */
+  /** createUser creates a user with a policy and returns the user's keys. */
   createUser(name: string, policy: object): Promise<{ readonly accessKeyId: string; readonly secretAccessKey: string }>;
-  /** checkIam makes it verify signatures and policies from now on, or believe everybody again. */
+  /** checkIam enables or disables the verification of signatures and policies. */
   checkIam(on: boolean): Promise<void>;
 }
 
-/** The region in which an administrator makes secrets. */
+/** The region in which an administrator creates secrets. */
 export const MOTO_REGION = 'eu-central-1';
-/** Far more than a test makes: the number of calls after which the check is on. */
+/** The number of calls after which the check is enabled: far more than a test makes. */
 const NEVER = 1_000_000_000;
 
-/** Ends with its standard input, and so with whatever started it, however that ends: a test's worker is not asked before. */
+/** Exits when its standard input closes, and so with its parent, however that exits: a test worker may be killed. */
 const PROGRAM = `
 import os, sys, threading
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
@@ -27,14 +27,14 @@ from moto.server import main
 main(sys.argv[1:])
 `;
 
-/** startMoto runs moto and resolves when it answers. */
+/** startMoto runs moto and resolves when it responds. */
 export async function startMoto({ python, packages }: InstalledMoto): Promise<RunningMoto> {
   const [port = 0] = await freePorts(1, systemRandom);
   const running = await startProgram({
     name: 'moto',
     program: python,
     args: ['-s', '-c', PROGRAM, '-H', '127.0.0.1', '-p', String(port)],
-    // Nothing of the tester's own AWS is meant here.
+    // The AWS configuration of the user must not be used.
     env: { PATH: process.env.PATH, HOME: packages, PYTHONPATH: packages, PYTHONUNBUFFERED: '1' },
     readyLine: 'Running on',
   });
@@ -77,7 +77,7 @@ async function checkIam(url: string, on: boolean): Promise<void> {
   await ask(url, 'none', { 'content-type': 'text/plain' }, String(on ? 0 : NEVER), '/moto-api/reset-auth');
 }
 
-/** moto reads region and service from what a signature would say. */
+/** moto reads region and service from the signature header. */
 async function ask(
   url: string,
   service: string,
@@ -89,6 +89,6 @@ async function ask(
   const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
   const answer = await fetch(url + path, { method: 'POST', headers: { ...headers, authorization }, body });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`moto answered ${answer.status}: ${text}`);
+  if (!answer.ok) throw new Error(`moto returned ${answer.status}: ${text}`);
   return text;
 }

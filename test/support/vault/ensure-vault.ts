@@ -8,17 +8,17 @@ import { runProgram } from '../../../bench/support/run-program.ts';
 import { lockFile } from '../../../packages/control-plane/src/binaries/file-lock.ts';
 import { findProgram } from '../../../packages/control-plane/src/binaries/find-binaries.ts';
 
-/** VaultProgram is a Vault to test with, or why there is none. */
+/** VaultProgram is a Vault for tests, or why there is none. */
 export type VaultProgram = { readonly program: string } | { readonly leftOut: string };
 
 const moduleFolder = fileURLToPath(new URL('.', import.meta.url));
 
-/** A build takes about 3 minutes of two idle cores, and they are seldom idle. */
+/** A build takes about 3 minutes on two idle cores, which are seldom idle. */
 const BUILD_LIMIT_MS = 1_800_000;
 
 /**
- * ensureVault is a real Vault, built once from the Go module beside this file into the cache outside the work tree. It is used in
- * tests alone; nothing of it is shipped.
+ * ensureVault returns a real Vault, built once from the Go module in this folder into the cache outside the work tree. It is used
+ * only in tests; nothing of it is shipped.
  */
 export async function ensureVault(log: (line: string) => void = console.error): Promise<VaultProgram> {
   const folder = await cacheFolder();
@@ -35,7 +35,7 @@ export async function ensureVault(log: (line: string) => void = console.error): 
     onWait: (pid) => log(`waiting for process ${pid}, which is building Vault`),
   });
   if (existsSync(program)) return { program };
-  // Whoever holds the lock may clear away what an interrupted build left.
+  // The holder of the lock may remove the leftovers of an interrupted build.
   for (const entry of await readdir(dirname(folder))) {
     if (entry.startsWith(`${basename(folder)}.build-`)) {
       await rm(join(dirname(folder), entry), { recursive: true, force: true });
@@ -53,15 +53,15 @@ export async function ensureVault(log: (line: string) => void = console.error): 
   return { program };
 }
 
-/** The tag leaves out most plugins; KV, AppRole and tokens are in it. */
+/** The build tag excludes most plugins; KV, AppRole and tokens are included. */
 async function build(go: string, output: string): Promise<void> {
   const args = ['build', '-mod=readonly', '-trimpath', '-tags', 'minimal', '-ldflags', '-s -w', '-o', output];
-  // A go.work above or another toolchain would build something else than go.sum describes.
+  // A go.work file or another toolchain would build something other than what go.sum describes.
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off' };
   await runProgram(go, [...args, 'github.com/hashicorp/vault'], { cwd: moduleFolder, env, timeoutMs: BUILD_LIMIT_MS });
 }
 
-/** Named after what it is built from, so that another version never answers for this one. */
+/** Named after its sources, so that it is never used for another version. */
 async function cacheFolder(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleFolder, name))).update('\0');

@@ -7,7 +7,7 @@ import { systemRandom } from '@bowline/machinery';
 import { freePorts } from '../../../packages/control-plane/src/ports.ts';
 import { startProgram } from '../start-program.ts';
 
-/** VaultAnswer is what Vault answered to an administrator. */
+/** VaultAnswer is a response of Vault to an administrator. */
 export interface VaultAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -16,17 +16,17 @@ export interface VaultAnswer {
 /** RunningVault is a Vault in development mode: unsealed, in memory, with KV version 2 at `secret`. */
 export interface RunningVault extends AsyncDisposable {
   readonly url: string;
-  /** The authority of its certificate. */
+  /** The CA of its certificate. */
   readonly ca: string;
   readonly rootToken: string;
-  /** administer makes a request as root; JSON is sent as it is written. */
+  /** administer sends a request as root; a string body is sent as is. */
   administer(method: string, path: string, body?: object | string): Promise<VaultAnswer>;
 }
 
-/** startVault runs a Vault on loopback with TLS and resolves when it answers. */
+/** startVault runs a Vault on loopback with TLS and resolves when it responds. */
 export async function startVault(program: string): Promise<RunningVault> {
   const folder = await mkdtemp(join(tmpdir(), 'vault-'));
-  // It also listens on the next one, for a cluster that it will never have.
+  // It also listens on the next port, for a cluster that it never has.
   const [port = 0] = await freePorts(1, systemRandom);
   const rootToken = 'root-of-this-test';
   const args = [
@@ -43,7 +43,7 @@ export async function startVault(program: string): Promise<RunningVault> {
       name: 'Vault',
       program,
       args,
-      // Nothing of the tester's own Vault, nor of a proxy, is meant here.
+      // The Vault and proxy configuration of the user must not be used.
       env: { PATH: process.env.PATH, HOME: folder },
       readyLine: 'Vault server started',
     });
@@ -75,6 +75,6 @@ async function ask(
   for await (const chunk of answer) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
   const status = answer.statusCode ?? 0;
-  if (status >= 400) throw new Error(`Vault answered ${status} to ${method} ${path}: ${text}`);
+  if (status >= 400) throw new Error(`Vault returned ${status} to ${method} ${path}: ${text}`);
   return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
 }

@@ -1,4 +1,4 @@
-// The operator in a process of its own, set up as `bowline run` does it.
+// The operator in a separate process, set up as by `bowline run`.
 import { configMapSync } from '@bowline/configmap-sync';
 import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
 import { runOperator } from '../../../support/run-operator.ts';
@@ -8,7 +8,7 @@ preferSmallHeap();
 const input = subjectInput();
 const config = await loadKubeconfig({ paths: [input.kubeconfig] });
 await using running = runOperator(config, configMapSync, {
-  // Nobody but the harness makes ConfigMapSyncs here, and no webhook configuration is installed.
+  // Only the harness creates ConfigMapSyncs here, and no webhook configuration is installed.
   config: { 'configmap-sync': { trustAllAuthors: true, maxWritesInFlight: Number(input.options.inFlight) } },
   webhooksFor: () => ({ address: '127.0.0.1:0' }),
 });

@@ -1,4 +1,4 @@
-// Many watches of one collection, and one writer: how long from the request of a write until the last watch has told of it.
+// Many watches of one collection, and one writer: the time from sending a write until the last watch has delivered it.
 import type { ClientHttp2Session } from 'node:http2';
 import { percentile } from '../../../statistics.ts';
 import { openSession } from '../../../support/connection.ts';
@@ -15,9 +15,9 @@ const [watches, writes] = [Number(input.options.watches), Number(input.options.w
 const collection = `/api/v1/namespaces/${String(input.options.namespace)}/configmaps`;
 
 let awaited = 0;
-let told: () => void = () => {};
+let delivered: () => void = () => {};
 
-/** Counts lines and reads none: what a client does with them is not what is measured. */
+/** Counts lines without parsing them: what a client does with them is not measured. */
 function watch(session: ClientHttp2Session, resourceVersion: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const path = `${collection}?watch=true&resourceVersion=${resourceVersion}`;
@@ -28,7 +28,7 @@ function watch(session: ClientHttp2Session, resourceVersion: string): Promise<vo
     });
     stream.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf(newLine); at >= 0; at = chunk.indexOf(newLine, at + 1)) awaited -= 1;
-      if (awaited === 0) told();
+      if (awaited === 0) delivered();
     });
     stream.on('error', reject);
   });
@@ -55,7 +55,7 @@ function send(session: ClientHttp2Session, method: string, path: string, body: s
 
 const writer = openSession(connection);
 const sessions = Array.from({ length: Math.ceil(watches / watchesPerSession) }, () => openSession(connection));
-const name = 'told';
+const name = 'delivered';
 const made = await send(writer, 'POST', collection, JSON.stringify(smallConfigMap({ name }, '0')));
 const { resourceVersion } = (JSON.parse(made) as { metadata: { resourceVersion: string } }).metadata;
 await Promise.all(
@@ -69,7 +69,7 @@ const taken: number[] = [];
 for (let revision = 1; revision <= writes; revision += 1) {
   awaited = watches;
   const all = new Promise<void>((resolve) => {
-    told = resolve;
+    delivered = resolve;
   });
   const start = performance.now();
   const written = send(writer, 'PUT', `${collection}/${name}`, JSON.stringify(smallConfigMap({ name }, `${revision}`)));
@@ -77,7 +77,7 @@ for (let revision = 1; revision <= writes; revision += 1) {
   taken.push(performance.now() - start);
   await written;
 }
-// The first ones find nothing compiled, on either side.
+// The first ones run uncompiled code on both sides.
 const warm = taken.slice(Math.floor(taken.length / 4));
 report({ p50: percentile(warm, 0.5), p99: percentile(warm, 0.99) });
 await untilReleased();

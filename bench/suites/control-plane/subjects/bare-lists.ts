@@ -1,4 +1,4 @@
-// Whole lists, one after the other, read to their end and not parsed.
+// Complete lists, one after the other, read to their end without parsing.
 import type { ClientHttp2Session } from 'node:http2';
 import { percentile } from '../../../statistics.ts';
 import { openSession } from '../../../support/connection.ts';

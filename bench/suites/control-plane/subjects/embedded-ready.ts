@@ -1,4 +1,4 @@
-// A program that uses the embedded control plane in its own process: how long from its import to its first answer.
+// A program that uses the embedded control plane in its own process: the time from its import to its first response.
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 
 const { options } = subjectInput();

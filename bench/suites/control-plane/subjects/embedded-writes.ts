@@ -1,4 +1,4 @@
-// Writes to an embedded control plane in the same process, one after the other: nothing is waited for, so this is all work.
+// Sequential writes to an embedded control plane in the same process: nothing waits, so this measures only work.
 import { orders, report, subjectInput } from '../../../support/subject.ts';
 import { smallConfigMap } from '../small-config-map.ts';
 import { startInProcess } from './start-in-process.ts';

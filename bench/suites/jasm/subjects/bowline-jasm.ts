@@ -1,5 +1,5 @@
-// The operator in a process of its own, set up as `bowline run` does it. Told `run`, it starts; told `settle N M`, it reports once
-// N Secrets were synced, M events have been sent and nothing is left to do.
+// The operator in a separate process, set up as by `bowline run`. On `run` it starts; on `settle N M` it reports once N Secrets
+// were synced, M events have been sent and no work is left.
 import { setTimeout as pause } from 'node:timers/promises';
 import { jasm } from '@bowline/jasm';
 import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
@@ -14,15 +14,15 @@ const config = await loadKubeconfig({ paths: [input.kubeconfig] });
 const section: unknown = JSON.parse(String(input.options.config));
 
 report({ ready: true });
-const told = orders()[Symbol.asyncIterator]();
-await told.next();
+const commands = orders()[Symbol.asyncIterator]();
+await commands.next();
 const startedAt = performance.now();
 await using running = runOperator(config, jasm, { config: { jasm: section } });
 
-for (let order = await told.next(); order.done !== true; order = await told.next()) {
+for (let order = await commands.next(); order.done !== true; order = await commands.next()) {
   const [, syncs = 0, events = 0] = order.value.split(' ').map(Number);
   for (;;) {
-    // The metrics tell for sure, and take some milliseconds of what is measured to say so.
+    // The metrics are authoritative but take some milliseconds of the measured time to render.
     const counted = isBusy() ? undefined : await counts();
     if (counted?.waiting === 0 && counted.syncs >= syncs && counted.events >= events) {
       report({ ms: performance.now() - startedAt, ...counted });
@@ -39,10 +39,10 @@ function isBusy(): boolean {
 }
 
 interface Counts {
-  /** Keys that are ready, or run. */
+  /** Keys that are ready or running. */
   readonly waiting: number;
   readonly syncs: number;
-  /** Events by now, those included that were dropped. */
+  /** Events so far, including dropped ones. */
   readonly events: number;
   readonly dropped: number;
 }

@@ -1,4 +1,4 @@
-// The least that a Node program can do to answer an admission review: read the body, send a constant.
+// The minimum a Node program can do to respond to an admission review: read the body, send a constant.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';

@@ -1,6 +1,6 @@
-// One reconcile that writes many children, declared and written as a user of the runtime would: all at once. How many
-// requests are in flight is the runtime's business. Reports what the reconcile took to create them and to change them, for
-// a first owner and for another one when the process has done it before.
+// One reconcile that writes many children, declared and written as by a user of the runtime: all at once. The runtime decides how
+// many requests are in flight. Reports how long the reconcile took to create and to change them, for a first owner and for
+// another one after the process has done it before.
 import { ConfigMap } from '@bowline/kubernetes';
 import {
   controller,
@@ -25,7 +25,7 @@ interface Cost {
   readonly cpuMs: number;
 }
 
-/** What the first reconcile of each owner and revision cost. */
+/** The cost of the first reconcile of each owner and revision. */
 const costs = new Map<string, Cost>();
 let reconciles = 0;
 let lastEndMs = 0;
@@ -92,7 +92,7 @@ await using running = runOperator(config, operator);
 const { client } = running;
 await installCustomResourceDefinitions(client, [Batch]);
 
-/** Waits for that reconcile, and for what the children's own events cause after it. */
+/** written waits for that reconcile, and for the effects of the children's own events. */
 async function written(what: string): Promise<Cost> {
   while (!costs.has(what)) {
     await new Promise<void>((resolve) => {
@@ -114,7 +114,7 @@ async function writeBoth(name: string): Promise<Readonly<Record<string, number>>
   return { createMs: create.ms, createCpuMs: create.cpuMs, updateMs: update.ms, updateCpuMs: update.cpuMs };
 }
 
-// Started and elected, so that the reconcile begins with nothing else going on.
+// Started and elected, so that nothing else runs when the reconcile starts.
 await running.working();
 report(await writeBoth('first'));
 report(await writeBoth('again'));

@@ -1,4 +1,4 @@
-// A manager with leader election, probes, metrics and logs, whose operator watches ten small kinds and has nothing to do.
+// A manager with leader election, probes, metrics and logs, whose operator watches ten small kinds and is idle.
 import {
   ConfigMap,
   DaemonSet,

@@ -1,5 +1,5 @@
-// A controller and, beside it in the same process but on a connection of its own, a raw watch of the same objects. Each
-// change carries the time at which it was sent: when did the raw watch have its bytes, and when did its reconcile begin?
+// A controller and, in the same process but on its own connection, a raw watch of the same objects. Each change contains the time
+// at which it was sent: when did the raw watch have its bytes, and when did its reconcile start?
 import { ConfigMap } from '@bowline/kubernetes';
 import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { percentile } from '../../../statistics.ts';
@@ -14,7 +14,7 @@ const namespace = String(input.options.namespace);
 const objects = Number(input.options.objects);
 const updates = Number(input.options.updates);
 
-/** How long after it was sent each change, by its version, was on the raw watch, and its reconcile begun. */
+/** The delay after which each change, by version, arrived on the raw watch, and its reconcile started. */
 const arrivals = new Map<string, number>();
 const begins = new Map<string, number>();
 let wake: () => void = () => {};
@@ -52,7 +52,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
     });
   }
 };
-// The namespace's own ConfigMap with the cluster's root certificate is one more.
+// The namespace's own ConfigMap with the cluster's root certificate is an additional one.
 await until(() => snapshotEnded && begins.size >= objects);
 await new Promise((resolve) => setTimeout(resolve, 500));
 report({ ready: true });

@@ -1,5 +1,5 @@
-// What a reconcile costs that says what should be and finds it so: children and a status are declared, nothing is sent.
-// Beside it, in the same process and on the same objects, a reconcile that does nothing at all.
+// The cost of a reconcile whose declared children and status already match, so that nothing is sent, compared with an empty
+// reconcile in the same process and on the same objects.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
 import { controller, defineOperator, installCustomResourceDefinitions, loadKubeconfig } from '@bowline/runtime';
 import { inParallel } from '../../../support/api.ts';
@@ -48,7 +48,7 @@ await installCustomResourceDefinitions(client, [Batch]);
 await running.working();
 const keys = Array.from({ length: owners }, (_, index) => ({ namespace, name: `owner-${index}` }));
 await inParallel(keys, 16, async (metadata) => {
-  // An earlier round may have made it.
+  // An earlier round may have created it.
   if (await client.find(Batch, metadata)) return;
   await client.create(Batch, { metadata, spec: { children, revision: 'r1' } });
 });
@@ -64,7 +64,7 @@ async function requests(): Promise<number> {
   return requestsIn(await metrics.render());
 }
 
-/** Runs every key once; answers what each took, in microseconds. */
+/** pass runs every key once and returns the duration of each in microseconds. */
 async function pass(declared: boolean): Promise<number> {
   declares = declared;
   const wanted = done + keys.length;
@@ -79,7 +79,7 @@ async function pass(declared: boolean): Promise<number> {
   return ((performance.now() - start) * 1_000) / keys.length;
 }
 
-// The objects are made, their events seen and V8 is warm when a pass sends nothing, twice.
+// The objects are created, their events observed and V8 is warm when a pass sends nothing, twice.
 for (let quiet = 0, last = -1; quiet < 3; ) {
   await new Promise((resolve) => setTimeout(resolve, 300));
   if (enqueue !== undefined) await pass(true);

@@ -1,4 +1,4 @@
-// A whole operator: a manager with leader election, metrics and probes, and one controller that looks at every ConfigMap.
+// A complete operator: a manager with leader election, metrics and probes, and one controller that reconciles every ConfigMap.
 import { ConfigMap } from '@bowline/kubernetes';
 import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { runOperator } from '../../../support/run-operator.ts';

@@ -1,5 +1,5 @@
-// What the runtime itself costs per reconcile: keys of cached objects are queued all at once, and the reconcile does
-// nothing but name its logger, which is where the log's context is made. No request is sent meanwhile.
+// The runtime's own cost per reconcile: keys of cached objects are queued all at once, and the reconcile only uses its logger,
+// which creates the log context. No request is sent meanwhile.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
 import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
 import { runOperator } from '../../../support/run-operator.ts';
@@ -43,7 +43,7 @@ function reached(count: number): Promise<void> {
 await using _running = runOperator(config, operator);
 await reached(objects);
 
-/** Runs every key once; answers how long each took, from the first enqueue on. */
+/** pass runs every key once and returns the duration of each, from the first enqueue on. */
 async function pass(): Promise<number> {
   const before = done;
   const start = performance.now();
@@ -52,7 +52,7 @@ async function pass(): Promise<number> {
   return ((performance.now() - start) * 1_000) / keys.length;
 }
 
-// The first pass is V8's to warm up.
+// The first pass warms up V8.
 await pass();
 const passes: number[] = [];
 while (passes.length * keys.length < reconciles) passes.push(await pass());

@@ -1,4 +1,4 @@
-// The runtime's informer, everything default.
+// The runtime's informer with all defaults.
 import { ConfigMap } from '@bowline/kubernetes';
 import { loadKubeconfig } from '@bowline/runtime';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';

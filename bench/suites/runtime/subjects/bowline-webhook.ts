@@ -1,4 +1,4 @@
-// The runtime's webhook server with a validating webhook that admits everything, everything default but the certificate.
+// The runtime's webhook server with a validating webhook that admits everything, with all defaults except the certificate.
 import { ConfigMap } from '@bowline/kubernetes';
 import {
   admit,
@@ -26,7 +26,7 @@ const webhooks = await startWebhooks({
   address: '127.0.0.1:0',
   reachedAt: 'loopback',
   certificates: { kind: 'files', folder: String(input.options.folder) },
-  // The limit spreads callers over replicas; a new handshake every 1,000 reviews is not what is asked here.
+  // The limit distributes callers over replicas; a new handshake every 1,000 reviews is not to be measured here.
   maxRequestsPerConnection: 1_000_000,
   log: createLog({ destination: process.stderr }),
   metrics: createMetrics(),

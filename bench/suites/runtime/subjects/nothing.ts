@@ -1,4 +1,4 @@
-// Node itself: the floor under every other number of this kind.
+// Node itself: the baseline of all other numbers of this kind.
 import { report, untilReleased } from '../../../support/subject.ts';
 
 report({});

@@ -1,12 +1,12 @@
 import { Cache, type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime';
 
-/** OpenedCache is a running cache and what stands under it. */
+/** OpenedCache is a running cache with its transport and client. */
 export interface OpenedCache extends AsyncDisposable {
   readonly client: Client;
   readonly cache: Cache;
 }
 
-/** openCache runs a cache with nothing but defaults, as a program without a manager would. */
+/** openCache runs a cache with all defaults, as in a program without a manager. */
 export function openCache(config: ConnectionConfig): OpenedCache {
   const transport = connect(config);
   const client = createClient({ transport });

@@ -1,5 +1,5 @@
-// Plays an API server that has many updates to tell: a recorded snapshot, its bookmark, and then updates of the same
-// objects as fast as the reader takes them. The real server writes about 1,000 a second, which would hide the reader.
+// Simulates an API server with many updates: a recorded snapshot, its bookmark, and then updates of the same objects as fast as
+// the reader consumes them. The real server writes about 1,000 per second, which would hide the reader.
 import { readFileSync } from 'node:fs';
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -58,7 +58,7 @@ async function serve(stream: ServerHttp2Stream, path: string): Promise<void> {
   }
   stream.respond({ ':status': 200, 'content-type': 'application/json' });
   await send(stream, snapshot);
-  // The reader finishes with the snapshot first, so that only updates are timed.
+  // The reader processes the snapshot first, so that only updates are timed.
   await pause(500);
   await send(stream, updates);
 }

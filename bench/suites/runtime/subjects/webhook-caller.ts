@@ -1,5 +1,5 @@
-// Calls two webhook servers in turn the way the API server does: one keep-alive connection each, an AdmissionReview about
-// the creation of a ConfigMap, one review at a time, so that what is timed is one answer and not a queue.
+// Calls two webhook servers alternately like the API server: one keep-alive connection each, an AdmissionReview of the creation
+// of a ConfigMap, one review at a time, so that single responses are timed and not a queue.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { percentile } from '../../../statistics.ts';
@@ -84,7 +84,7 @@ function call({ port, path, agent }: Server, body: string): Promise<number> {
 const servers = [serverOf('bowline'), serverOf('bare')];
 for (let index = -Math.ceil(reviews / 4); index < reviews; index += 1) {
   const body = review(Math.abs(index));
-  // Each goes first every other time; the first quarter is V8's to warm up.
+  // Each is first every other time; the first quarter warms up V8.
   for (const server of index % 2 === 0 ? servers : servers.toReversed()) {
     const ms = await call(server, body);
     if (index >= 0) server.times.push(ms);

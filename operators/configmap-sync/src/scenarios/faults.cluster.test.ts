@@ -113,7 +113,7 @@ it.each<readonly [string, () => void | Promise<void>, () => void | Promise<void>
     await untilWatches(ALIVE);
     await cut();
     await changeEverything(name);
-    await untilWatches(/failed: no sign of life of .*ConfigMap.* for \d{2,} s/);
+    await untilWatches(/failed: no activity of .*ConfigMap.* for \d{2,} s/);
     expect((await c.admin.get(ConfigMap, c.to(name))).data).toEqual({ color: 'red' });
     await mend();
     await untilCaughtUp(name);

@@ -40,24 +40,24 @@ describe('readAuditLog', () => {
     expect(await ids()).toEqual(['a', 'b']);
   });
 
-  it('reads on behind a line that a killed server left unfinished', async () => {
+  it('continues after a line that a killed server left incomplete', async () => {
     await writeFile(log, `${line('a', 1).slice(0, 50)}${line('b', 2)}\n${line('c', 3)}\n`);
     expect(await ids()).toEqual(['b', 'c']);
   });
 
-  it('answers what happened at or after a time', async () => {
+  it('returns events at or after a time', async () => {
     await writeFile(log, `${[line('a', 1), line('b', 2), line('c', 3)].join('\n')}\n`);
     expect(await ids(Date.parse('2026-01-01T00:00:02Z'))).toEqual(['b', 'c']);
   });
 
-  it('reads the files that were full first', async () => {
+  it('reads the rotated files first', async () => {
     await writeFile(join(folder, 'audit-2026-01-01T00-00-02.000.log'), `${line('b', 2)}\n`);
     await writeFile(join(folder, 'audit-2026-01-01T00-00-01.000.log'), `${line('a', 1)}\n`);
     await writeFile(log, `${line('c', 3)}\n`);
     expect(await ids()).toEqual(['a', 'b', 'c']);
   });
 
-  it('says so when a line is no event, instead of leaving it out', async () => {
+  it('reports a line that is not an event instead of skipping it', async () => {
     await writeFile(log, 'something else\n');
     await expect(ids()).rejects.toMatchObject({ code: 'BOWLINE_AUDIT_UNREADABLE' });
   });

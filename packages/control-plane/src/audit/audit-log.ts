@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { BowlineError } from '@bowline/machinery';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 
-/** auditFolder is where an API server writes its audit log, below the control plane's folder. */
+/** auditFolder returns the folder of an API server's audit log, below the control plane's folder. */
 export function auditFolder(folder: string): string {
   return join(folder, 'audit');
 }
 
-/** auditLogName is the log's file name; the API server moves full ones aside as `audit-<time>.log`. */
+/** auditLogName is the log's file name; the API server rotates full files to `audit-<time>.log`. */
 export const auditLogName = 'audit.log';
 
-/** fullAuditLogs are the files among others that were moved aside, oldest first: the names carry the time at which they were full. */
+/** fullAuditLogs returns the rotated files among the given names, oldest first: the names contain the time of rotation. */
 export function fullAuditLogs(names: readonly string[]): string[] {
   return names.filter((name) => /^audit-.*\.log$/.test(name)).sort();
 }
 
 /**
- * auditPolicy records who did what to which object, without bodies. The components' own reads are left out: they are most
- * of the traffic and no test asks about them.
+ * auditPolicy records who did what to which object, without bodies. The components' own reads are omitted: they are most of the
+ * traffic and no test needs them.
  */
 export const auditPolicy: object = {
   apiVersion: 'audit.k8s.io/v1',
@@ -41,15 +41,15 @@ export const auditPolicy: object = {
   ],
 };
 
-/** Every event begins with this, which is how one is found behind the rest of another. */
-const BEGINNING = '{"kind":"Event"';
+/** Every event starts with this, which is used to find one after an incomplete line. */
+const EVENT_START = '{"kind":"Event"';
 const TIMESTAMP = '"stageTimestamp":"';
-/** How often the log is read again because a file was moved aside: it takes thousands of requests to fill one. */
-const MOST_READS = 5;
+/** How often the log is read again because a file was rotated meanwhile: it takes thousands of requests to fill one. */
+const MAX_READS = 5;
 
 /**
- * readAuditLog answers the events in a folder's audit log, full files that were moved aside included, whose stage was
- * reached at or after `since`. The log may be written to meanwhile: a last line without its end is not yet an event.
+ * readAuditLog returns the events in a folder's audit log, including rotated files, whose stage was reached at or after `since`.
+ * The log may be written to meanwhile: a last line without a line end is not yet an event.
  */
 export async function readAuditLog(folder: string, since = 0): Promise<readonly AuditEvent[]> {
   for (let read = 1; ; read++) {
@@ -62,12 +62,12 @@ export async function readAuditLog(folder: string, since = 0): Promise<readonly 
         if (event) events.push(event);
       }
     }
-    // A file that was moved aside meanwhile may have been read under neither name.
-    if (read === MOST_READS || fullAuditLogs(await readdir(folder)).at(-1) === full.at(-1)) return events;
+    // A file that was rotated meanwhile may have been read under neither name.
+    if (read === MAX_READS || fullAuditLogs(await readdir(folder)).at(-1) === full.at(-1)) return events;
   }
 }
 
-/** completeLines gives the lines that end in a newline. A file that does not exist has none. */
+/** completeLines yields the lines that end in a newline. A missing file has none. */
 async function* completeLines(path: string): AsyncGenerator<string> {
   let rest = '';
   const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 });
@@ -83,20 +83,20 @@ async function* completeLines(path: string): AsyncGenerator<string> {
   }
 }
 
-/** parseLine reads one line; undefined when it is older than `since`. Old lines are passed over without parsing. */
+/** parseLine parses one line; undefined if it is older than `since`. Old lines are skipped without parsing. */
 function parseLine(line: string, since: number, path: string): AuditEvent | undefined {
   const at = line.lastIndexOf(TIMESTAMP);
   if (at < 0) throw unreadable(path);
   const begin = at + TIMESTAMP.length;
   const time = Date.parse(line.slice(begin, line.indexOf('"', begin)));
   if (time < since) return undefined;
-  // A server that was killed while it wrote leaves part of a line, and the next one continues behind it.
-  for (const start of [0, line.lastIndexOf(BEGINNING)]) {
+  // A server that was killed during a write leaves part of a line, and the next one continues after it.
+  for (const start of [0, line.lastIndexOf(EVENT_START)]) {
     try {
-      // The server's own format; nothing here depends on more than the fields above.
+      // The server's own format; the code depends only on the fields above.
       return JSON.parse(line.slice(start)) as AuditEvent;
     } catch {
-      // Tried once more from the last beginning.
+      // Retry from the last start of an event.
     }
   }
   throw unreadable(path);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** fakeGo is a `go` that answers its version and, for a build, runs the given shell lines with $out as the output file. */
+/** fakeGo creates a `go` that prints its version and, for a build, runs the given shell lines with $out as the output file. */
 async function fakeGo(build: string, version = 'go1.26.8'): Promise<Record<string, string>> {
   const bin = join(root, 'bin');
   await mkdir(bin, { recursive: true });
@@ -35,7 +35,7 @@ esac
 const succeed = 'echo built > $out; chmod 755 $out';
 
 describe('buildBinaries', () => {
-  it('builds every binary, one line of progress each, and never again', async () => {
+  it('builds every binary once, with one line of progress each', async () => {
     const env = await fakeGo(succeed);
     const lines: string[] = [];
     const folder = await buildBinaries({ env, onProgress: (line) => lines.push(line) });
@@ -50,14 +50,14 @@ describe('buildBinaries', () => {
     expect((await readFile(join(root, 'calls'), 'utf8')).trim().split('\n')).toHaveLength(allBinaries.length);
   });
 
-  it('builds once when several ask at the same time', async () => {
+  it('builds once for concurrent callers', async () => {
     const env = await fakeGo(succeed);
     const found = await Promise.all([ensureBinaries(['etcd'], { env }), ensureBinaries(['kubectl'], { env })]);
     expect(found.map(({ source }) => source)).toEqual(['cache', 'cache']);
     expect((await readFile(join(root, 'calls'), 'utf8')).trim().split('\n')).toHaveLength(allBinaries.length);
   });
 
-  it('shows what the compiler said when a build fails, and leaves no half of it', async () => {
+  it('reports the compiler output when a build fails, and leaves no partial result', async () => {
     const env = await fakeGo('echo "no required module provides package" >&2; exit 1');
     const folder = await cacheFolder({ env });
     await expect(buildBinaries({ env })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('buildBinaries', () => {
     expect(await readdir(dirname(folder))).toEqual([]);
   });
 
-  it('clears away what an interrupted build left', async () => {
+  it('removes the leftovers of an interrupted build', async () => {
     const env = await fakeGo(succeed);
     const folder = await cacheFolder({ env });
     await mkdir(`${folder}.build-dead`, { recursive: true });
@@ -88,17 +88,17 @@ describe('buildBinaries', () => {
     await expect(building).rejects.toThrow('enough');
   });
 
-  it('names every way to get binaries, and what is left out, when there is no Go', async () => {
+  it('lists every way to get binaries, and what is skipped, when Go is missing', async () => {
     const env = { PATH: '', XDG_CACHE_HOME: root };
     const failure = await ensureBinaries(['etcd'], { env }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'BOWLINE_BINARIES_MISSING' });
     const { message } = failure as Error;
-    for (const part of ['KUBEBUILDER_ASSETS', 'PATH', 'install Go 1.25', 'control-plane build', 'are left out']) {
+    for (const part of ['KUBEBUILDER_ASSETS', 'PATH', 'install Go 1.25', 'control-plane build', 'are skipped']) {
       expect(message).toContain(part);
     }
   });
 
-  it('refuses a Go that is too old for the module', async () => {
+  it('rejects a Go version that is too old for the module', async () => {
     const env = await fakeGo(succeed, 'go1.22.0');
     await expect(buildBinaries({ env })).rejects.toMatchObject({
       code: 'BOWLINE_BINARIES_MISSING',
@@ -108,7 +108,7 @@ describe('buildBinaries', () => {
 });
 
 describe('linkerFlags', () => {
-  it('tells Kubernetes its version', () => {
+  it('sets the version of Kubernetes', () => {
     const flags = linkerFlags('kube-apiserver', { kubernetes: 'v1.35.8' });
     expect(flags).toContain('-X k8s.io/component-base/version.gitVersion=v1.35.8');
     expect(flags).toContain('-X k8s.io/client-go/pkg/version.gitMinor=35');

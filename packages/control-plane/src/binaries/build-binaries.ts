@@ -19,12 +19,12 @@ import {
   readModule,
 } from './find-binaries.ts';
 
-/** BuildOptions shape a build. */
+/** BuildOptions configures a build. */
 export interface BuildOptions extends BinaryOptions {
   /** Called with one line of text per step. Defaults to nothing. */
   readonly onProgress?: ((line: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Defaults to the machine's clock. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock | undefined;
 }
 
@@ -36,7 +36,7 @@ const packages: Readonly<Record<BinaryName, string>> = {
   kubectl: 'k8s.io/kubernetes/cmd/kubectl',
 };
 
-/** ensureBinaries finds the named binaries, or builds them all once into the cache. */
+/** ensureBinaries finds the named binaries, or builds all of them once into the cache. */
 export async function ensureBinaries<const N extends BinaryName>(
   names: readonly N[],
   options: BuildOptions = {},
@@ -44,7 +44,7 @@ export async function ensureBinaries<const N extends BinaryName>(
   const found = await findBinaries(names, options);
   if (found) return found;
   await buildBinaries(options);
-  // A build makes every binary, so the cache now holds what was asked for.
+  // A build creates every binary, so the cache now contains the requested ones.
   const folder = await cacheFolder(options);
   return {
     source: 'cache',
@@ -53,8 +53,8 @@ export async function ensureBinaries<const N extends BinaryName>(
 }
 
 /**
- * buildBinaries builds every binary from the Go module into the cache and answers the folder. The folder appears at once
- * when all are there; two processes never build at the same time; a finished build is not repeated.
+ * buildBinaries builds every binary from the Go module into the cache and returns the folder. The folder appears atomically once
+ * all binaries exist; two processes never build at the same time; a finished build is not repeated.
  */
 export async function buildBinaries(options: BuildOptions = {}): Promise<string> {
   const env = options.env ?? process.env;
@@ -73,7 +73,7 @@ export async function buildBinaries(options: BuildOptions = {}): Promise<string>
     onWait: (pid) => onProgress(`waiting for process ${pid}, which is building the same binaries`),
   });
   if (await isBuilt()) return folder;
-  // Whoever holds the lock may clear away what an interrupted build left.
+  // The holder of the lock may remove the leftovers of an interrupted build.
   for (const entry of await readdir(dirname(folder))) {
     if (entry.startsWith(`${basename(folder)}.build-`)) {
       await rm(join(dirname(folder), entry), { recursive: true, force: true });
@@ -110,7 +110,7 @@ export async function buildBinaries(options: BuildOptions = {}): Promise<string>
   return folder;
 }
 
-/** linkerFlags strips the binaries and tells Kubernetes its version, which it would otherwise report as v0.0.0. */
+/** linkerFlags strips the binaries and sets the version of Kubernetes, which would otherwise report v0.0.0. */
 export function linkerFlags(name: BinaryName, module: Pick<GoModule, 'kubernetes'>): string {
   if (name === 'etcd') return '-s -w';
   const [major = '', minor = ''] = module.kubernetes.slice(1).split('.');
@@ -136,11 +136,11 @@ async function requireGo(
   const ways =
     `set KUBEBUILDER_ASSETS to a folder with ${allBinaries.slice(0, 4).join(', ')}, or put them on the PATH, or install ` +
     `Go ${module.go} or later (https://go.dev/dl) and run \`bowline control-plane build --kind kubernetes\`; until then ` +
-    'the tests and commands that need a real control plane are left out';
+    'the tests and commands that need a real control plane are skipped';
   if (!go) {
     throw new BowlineError(
       'BOWLINE_BINARIES_MISSING',
-      `no Kubernetes binaries: KUBEBUILDER_ASSETS is not set, the PATH lacks them, ${folder} does not hold them and there is no Go on the PATH to build them with; ${ways}`,
+      `no Kubernetes binaries: KUBEBUILDER_ASSETS is not set, the PATH lacks them, ${folder} does not contain them and Go is not on the PATH to build them; ${ways}`,
     );
   }
   const text = await runGo(go, ['env', 'GOVERSION'], module.dir, env, signal);
@@ -160,7 +160,7 @@ async function hasAll(folder: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** runGo runs the Go tool to its end and answers its output; a failure carries the last lines it printed. */
+/** runGo runs the Go tool and returns its output; an error contains the last lines it printed. */
 async function runGo(
   go: string,
   args: readonly string[],
@@ -171,7 +171,7 @@ async function runGo(
   const child = spawn(go, args, {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A go.work above, vendoring or another toolchain would build something else than go.sum describes.
+    // A go.work file, vendoring or another toolchain would build something other than what go.sum describes.
     env: { ...env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=readonly' },
     signal,
   });
@@ -182,7 +182,7 @@ async function runGo(
   if (code !== 0) {
     throw new BowlineError(
       'BOWLINE_BINARIES_BUILD',
-      `building the Kubernetes binaries failed: \`go ${args[0]} … ${args.at(-1)}\` in ${cwd} ended with ${code ?? error?.message}; ` +
+      `building the Kubernetes binaries failed: \`go ${args[0]} … ${args.at(-1)}\` in ${cwd} exited with ${code ?? error?.message}; ` +
         'if it could not download, set GOPROXY to a reachable module proxy, then run `bowline control-plane build --kind kubernetes` again\n' +
         problems(),
       { cause: error },
@@ -191,7 +191,9 @@ async function runGo(
   return output();
 }
 
-/** ended resolves when the child is gone. An abort is told as an error while it still runs, and its end is awaited. */
+/**
+ * ended resolves when the child has exited. An abort is reported as an error while the child still runs, and its exit is awaited.
+ */
 function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error | undefined }> {
   return new Promise((resolve) => {
     let error: Error | undefined;

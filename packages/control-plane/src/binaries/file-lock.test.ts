@@ -25,16 +25,16 @@ async function deadPid(): Promise<number> {
 describe('lockFile', () => {
   it('gives the lock to one holder at a time and leaves nothing behind', async () => {
     let holders = 0;
-    let most = 0;
+    let maximum = 0;
     const work = async (): Promise<void> => {
       await using _lock = await lockFile(path);
       holders += 1;
-      most = Math.max(most, holders);
+      maximum = Math.max(maximum, holders);
       await new Promise((resolve) => setImmediate(resolve));
       holders -= 1;
     };
     await Promise.all([work(), work(), work()]);
-    expect(most).toBe(1);
+    expect(maximum).toBe(1);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -51,44 +51,40 @@ describe('lockFile', () => {
     if (!('holder' in lock)) await lock.release();
   });
 
-  it.runIf(process.platform === 'linux')(
-    'takes over from a process that has ended and that nobody has asked how',
-    { timeout: 30_000 },
-    async () => {
-      // Its parent becomes another program, which does not know of it, before it may end.
-      const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 60'], {
-        stdio: ['pipe', 'pipe', 'ignore'],
-      });
-      try {
-        const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-        const pid = Number(line.toString());
-        const parentName = (): Promise<string> => readFile(`/proc/${parent.pid}/comm`, 'utf8');
-        await expect.poll(parentName, { timeout: 20_000 }).toBe('sleep\n');
-        parent.stdin.end();
-        const fields = async (): Promise<string[]> =>
-          (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-        await expect.poll(async () => (await fields())[0], { timeout: 20_000 }).toBe('Z');
-        await writeFile(path, JSON.stringify({ pid, host: hostname(), started: (await fields())[19] }));
-        await using lock = await lockFile(path);
-        expect(lock).toBeDefined();
-      } finally {
-        parent.kill();
-      }
-    },
-  );
+  it.runIf(process.platform === 'linux')('takes over from a zombie process', { timeout: 30_000 }, async () => {
+    // Its parent becomes another program, which does not wait for it, before it may exit.
+    const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 60'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line.toString());
+      const parentName = (): Promise<string> => readFile(`/proc/${parent.pid}/comm`, 'utf8');
+      await expect.poll(parentName, { timeout: 20_000 }).toBe('sleep\n');
+      parent.stdin.end();
+      const fields = async (): Promise<string[]> =>
+        (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+      await expect.poll(async () => (await fields())[0], { timeout: 20_000 }).toBe('Z');
+      await writeFile(path, JSON.stringify({ pid, host: hostname(), started: (await fields())[19] }));
+      await using lock = await lockFile(path);
+      expect(lock).toBeDefined();
+    } finally {
+      parent.kill();
+    }
+  });
 
-  it('takes over a file that names nobody', async () => {
+  it('takes over a file without a valid holder', async () => {
     await writeFile(path, 'not a lock');
     await using lock = await lockFile(path);
     expect(lock).toBeDefined();
   });
 
-  it('waits for a holder on another machine, which nobody here can judge', async () => {
+  it('waits for a holder on another machine, whose state is unknown', async () => {
     await writeFile(path, JSON.stringify({ pid: 1, host: `not-${hostname()}`, started: '' }));
     expect(await tryLockFile(path)).toEqual({ holder: expect.objectContaining({ pid: 1 }) });
   });
 
-  it('tells once whom it waits for and stops waiting when aborted', async () => {
+  it('reports once which process it waits for and stops waiting when aborted', async () => {
     await using _held = await lockFile(path);
     const clock = new VirtualClock();
     const abort = new AbortController();

@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '@bowline/machinery';
 
-/** FileLockOptions shape how a lock is waited for. */
+/** FileLockOptions configures how to wait for a lock. */
 export interface FileLockOptions {
-  /** Called once with the holder's process id when the lock is taken by somebody alive. Defaults to nothing. */
+  /** Called once with the holder's process id when the lock is held by a living process. Defaults to nothing. */
   readonly onWait?: ((pid: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Defaults to the machine's clock. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock | undefined;
 }
 
@@ -21,28 +21,28 @@ export interface FileLock extends AsyncDisposable {
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** Tells a process from a later one with the same number; empty where the system does not say. */
+  /** Distinguishes a process from a later one with the same id; empty if the system does not provide it. */
   readonly started: string;
 }
 
 const POLL_MS = 200;
 
 /**
- * lockFile waits until this process holds the lock that `path` stands for. Node has no flock, so the lock is a file that
- * only one process can create and that names its holder; the file of a process that no longer lives is taken over.
+ * lockFile waits until this process holds the lock at `path`. Node has no flock, so the lock is a file that only one process can
+ * create and that contains its holder; the file of a dead process is taken over.
  */
 export async function lockFile(path: string, options: FileLockOptions = {}): Promise<FileLock> {
-  let told = false;
+  let notified = false;
   for (;;) {
     const lock = await tryLockFile(path);
     if (!('holder' in lock)) return lock;
-    if (!told) options.onWait?.(lock.holder.pid);
-    told = true;
+    if (!notified) options.onWait?.(lock.holder.pid);
+    notified = true;
     await (options.clock ?? systemClock).sleep(POLL_MS, options.signal);
   }
 }
 
-/** tryLockFile takes the lock, or answers who holds it. */
+/** tryLockFile takes the lock, or returns its holder. */
 export async function tryLockFile(path: string): Promise<FileLock | { readonly holder: { readonly pid: number } }> {
   await mkdir(dirname(path), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, host: hostname(), started: await startOf(process.pid) });
@@ -52,7 +52,7 @@ export async function tryLockFile(path: string): Promise<FileLock | { readonly h
     if (text === undefined) continue; // released in between
     const holder = parseHolder(text);
     if (holder && (await isAlive(holder))) return { holder };
-    await takeAway(path, text);
+    await removeStale(path, text);
   }
 }
 
@@ -65,7 +65,7 @@ function held(path: string): FileLock {
   return { release, [Symbol.asyncDispose]: release };
 }
 
-/** create makes the file with its content in one step: a reader never sees it half written. */
+/** create creates the file with its content atomically: a reader never sees it half written. */
 async function create(path: string, content: string): Promise<boolean> {
   const own = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   await writeFile(own, content, { flag: 'wx' });
@@ -81,10 +81,10 @@ async function create(path: string, content: string): Promise<boolean> {
 }
 
 /**
- * takeAway removes a dead holder's file. Renaming first means that of two processes only one gets it; when it turns out
- * that the file had meanwhile become somebody else's, it is put back.
+ * removeStale removes a dead holder's file. It is renamed first, so that only one of two processes gets it; if the file has been
+ * replaced by another holder meanwhile, it is restored.
  */
-async function takeAway(path: string, expected: string): Promise<void> {
+async function removeStale(path: string, expected: string): Promise<void> {
   const aside = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {
     await rename(path, aside);
@@ -112,7 +112,7 @@ function parseHolder(text: string): Holder | undefined {
 }
 
 async function isAlive(holder: Holder): Promise<boolean> {
-  // Another machine on the same file system: nobody here can tell, so its word counts.
+  // Another machine on the same file system: its state is unknown, so assume that it is alive.
   if (holder.host !== hostname()) return true;
   try {
     process.kill(holder.pid, 0);
@@ -121,7 +121,7 @@ async function isAlive(holder: Holder): Promise<boolean> {
   }
   if (holder.started === '') return true;
   const { state, started } = await statOf(holder.pid);
-  // One that has ended keeps its number until its parent asks how, which may take long or for ever.
+  // A zombie keeps its id until its parent waits for it, which may take long or forever.
   return state !== 'Z' && state !== 'X' && holder.started === started;
 }
 
@@ -130,12 +130,12 @@ async function startOf(pid: number): Promise<string> {
 }
 
 /**
- * statOf reads the stat line of Linux: the state of the process, the 3rd field, and its start in ticks since boot, the 22nd. Empty
- * elsewhere.
+ * statOf reads the stat line on Linux: the state of the process, the 3rd field, and its start time in ticks since boot, the 22nd.
+ * Empty on other systems.
  */
 async function statOf(pid: number): Promise<{ readonly state: string; readonly started: string }> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field is the program's name in parentheses and may hold spaces.
+  // The second field is the program's name in parentheses and may contain spaces.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', started: fields[19] ?? '' };
 }

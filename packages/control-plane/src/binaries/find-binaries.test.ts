@@ -52,12 +52,12 @@ describe('findBinaries', () => {
     expect(await findBinaries(wanted, { env: { PATH: path, XDG_CACHE_HOME: root } })).toBeUndefined();
   });
 
-  it('passes over a file that cannot be executed', async () => {
+  it('skips a file that is not executable', async () => {
     const path = await place(join(root, 'path'), wanted, 0o644);
     expect(await findBinaries(wanted, { env: { PATH: path, XDG_CACHE_HOME: root } })).toBeUndefined();
   });
 
-  it('refuses a KUBEBUILDER_ASSETS that lacks a binary, and names it', async () => {
+  it('rejects a KUBEBUILDER_ASSETS that lacks a binary, and names it', async () => {
     const assets = await place(join(root, 'assets'), ['etcd']);
     const path = await place(join(root, 'path'), wanted);
     await expect(findBinaries(wanted, { env: { KUBEBUILDER_ASSETS: assets, PATH: path } })).rejects.toMatchObject({
@@ -91,14 +91,14 @@ describe('cacheFolder', () => {
 });
 
 describe('readModule', () => {
-  it('reads the versions from the module that the package ships', async () => {
+  it('reads the versions from the module in the package', async () => {
     expect(await readModule(defaultModuleDir)).toMatchObject({
       kubernetes: expect.stringMatching(/^v1\.\d+\.\d+$/),
       go: expect.stringMatching(/^1\.\d+/),
     });
   });
 
-  it('says what to do when the module is not there', async () => {
+  it('reports how to fix a missing module', async () => {
     await expect(readModule(join(root, 'absent'))).rejects.toMatchObject({
       code: 'BOWLINE_BINARIES_BUILD',
       message: expect.stringContaining('reinstall @bowline/control-plane'),

@@ -35,13 +35,13 @@ export interface Binaries<N extends BinaryName = BinaryName> {
   readonly paths: Readonly<Record<N, string>>;
 }
 
-/** defaultModuleDir is the Go module of this package; the same relative path from `src` and from `dist`. */
+/** defaultModuleDir is the Go module of this package; the relative path is the same from `src` and from `dist`. */
 export const defaultModuleDir: string = fileURLToPath(new URL('../../binaries', import.meta.url));
 
 /**
- * findBinaries looks in KUBEBUILDER_ASSETS, then on the PATH, then in the cache, and answers the first place that has all
- * of `names`. Places are never mixed: a controller manager newer than its API server is not supported. A
- * KUBEBUILDER_ASSETS that lacks some is an error, because somebody asked for exactly that folder.
+ * findBinaries searches KUBEBUILDER_ASSETS, then the PATH, then the cache, and returns the first location that has all of
+ * `names`. Locations are never mixed: a controller manager newer than its API server is not supported. A KUBEBUILDER_ASSETS that
+ * lacks some is an error, because the user requested exactly that folder.
  */
 export async function findBinaries<const N extends BinaryName>(
   names: readonly N[],
@@ -50,45 +50,45 @@ export async function findBinaries<const N extends BinaryName>(
   const env = options.env ?? process.env;
   const assets = env.KUBEBUILDER_ASSETS;
   if (assets) {
-    const found = await lookUp(names, [assets]);
+    const found = await search(names, [assets]);
     if (found.missing.length > 0) {
       throw new BowlineError(
         'BOWLINE_BINARIES_INCOMPLETE',
-        `KUBEBUILDER_ASSETS names ${assets}, which lacks ${found.missing.join(', ')}; put them there (envtest's own ` +
-          'archives hold only etcd, kube-apiserver and kubectl), or unset KUBEBUILDER_ASSETS to use the PATH or a build',
+        `KUBEBUILDER_ASSETS is ${assets}, which lacks ${found.missing.join(', ')}; put them there (envtest's own ` +
+          'archives contain only etcd, kube-apiserver and kubectl), or unset KUBEBUILDER_ASSETS to use the PATH or a build',
       );
     }
     return { source: 'KUBEBUILDER_ASSETS', paths: found.paths };
   }
-  const onPath = await lookUp(names, pathFolders(env));
+  const onPath = await search(names, pathFolders(env));
   if (onPath.missing.length === 0) return { source: 'PATH', paths: onPath.paths };
   const folder = await cacheFolder(options).catch((error: unknown) => {
     if (error instanceof BowlineError) return undefined;
     throw error;
   });
-  const cached = folder && (await lookUp(names, [folder]));
+  const cached = folder && (await search(names, [folder]));
   return cached && cached.missing.length === 0 ? { source: 'cache', paths: cached.paths } : undefined;
 }
 
 /**
- * cacheFolder is where a build of the Go module is kept: outside any work tree and named after the module's content, so
- * that another version never answers for this one.
+ * cacheFolder returns the folder for a build of the Go module: outside any work tree and named after the module's content, so
+ * that it is never used for another version.
  */
 export async function cacheFolder(options: BinaryOptions = {}): Promise<string> {
   const env = options.env ?? process.env;
   const { sum } = await readModule(options.moduleDir ?? defaultModuleDir);
-  // The XDG specification asks to ignore a relative path.
+  // The XDG specification requires relative paths to be ignored.
   const xdg = env.XDG_CACHE_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.cache');
   return join(base, 'bowline', 'control-plane', `${sum}-${process.platform}-${process.arch}`);
 }
 
-/** GoModule is what matters of the module that the binaries are built from. */
+/** GoModule holds the relevant content of the module that the binaries are built from. */
 export interface GoModule {
   readonly dir: string;
   /** The Kubernetes version, with its leading v. */
   readonly kubernetes: string;
-  /** The oldest Go that can build it. */
+  /** The oldest Go version that can build it. */
   readonly go: string;
   /** A short hash over go.mod and go.sum. */
   readonly sum: string;
@@ -119,7 +119,7 @@ export async function readModule(dir: string): Promise<GoModule> {
   return { dir, kubernetes, go, sum: hash.slice(0, 16) };
 }
 
-/** findProgram is the first executable of that name on the PATH. */
+/** findProgram returns the first executable of that name on the PATH. */
 export async function findProgram(name: string, env: Environment): Promise<string | undefined> {
   for (const folder of pathFolders(env)) {
     const path = join(folder, name);
@@ -132,7 +132,7 @@ function pathFolders(env: Environment): readonly string[] {
   return (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
 }
 
-async function lookUp<N extends BinaryName>(
+async function search<N extends BinaryName>(
   names: readonly N[],
   folders: readonly string[],
 ): Promise<{ paths: Record<N, string>; missing: readonly N[] }> {
@@ -141,7 +141,7 @@ async function lookUp<N extends BinaryName>(
     const path = await findProgram(name, { PATH: folders.join(delimiter) });
     if (path) found.set(name, path);
   }
-  // `missing` tells whether the record is complete; callers use the paths only when it is empty.
+  // `missing` indicates whether the record is complete; callers use the paths only if it is empty.
   return {
     paths: Object.fromEntries(found) as Record<N, string>,
     missing: names.filter((name) => !found.has(name)),

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of about 300 bytes. */
+/** An event of about 300 bytes. */
 function event(second: number): AuditEvent {
   const time = new Date(second * 1_000).toISOString();
   return {
@@ -33,34 +33,34 @@ function write(file: { write(event: AuditEvent): void }, from: number, to: numbe
   for (let second = from; second < to; second++) file.write(event(second));
 }
 
-const bounded = { mostBytes: 1_000, mostFull: 2 };
+const bounded = { maxBytes: 1_000, maxRotated: 2 };
 const kept = async (): Promise<number[]> =>
   (await readAuditLog(folder)).map(({ stageTimestamp }) => Date.parse(stageTimestamp) / 1_000);
 const bytes = (): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
 describe('AuditFile', () => {
-  it('keeps the latest events, in order, and no more than its bound', async () => {
+  it('keeps the latest events in order, up to its limit', async () => {
     using file = new AuditFile(folder, bounded);
     write(file, 0, 100);
     const seconds = await kept();
     expect(seconds.at(-1)).toBe(99);
     expect(seconds).toEqual(seconds.map((_, index) => 100 - seconds.length + index));
     expect(seconds.length).toBeGreaterThan(4);
-    expect(bytes()).toBeLessThanOrEqual(3 * bounded.mostBytes);
+    expect(bytes()).toBeLessThanOrEqual(3 * bounded.maxBytes);
   });
 
-  it('counts what earlier runs left', async () => {
+  it('counts the files of earlier runs', async () => {
     for (let run = 0; run < 10; run++) {
       using file = new AuditFile(folder, bounded);
       write(file, run * 10, run * 10 + 10);
     }
     expect((await kept()).at(-1)).toBe(99);
-    expect(bytes()).toBeLessThanOrEqual(3 * bounded.mostBytes);
+    expect(bytes()).toBeLessThanOrEqual(3 * bounded.maxBytes);
   });
 
-  it('takes up the bound of this run, when an earlier one kept more', () => {
+  it('applies the limit of this run to files of an earlier one', () => {
     {
-      using file = new AuditFile(folder, { ...bounded, mostFull: 9 });
+      using file = new AuditFile(folder, { ...bounded, maxRotated: 9 });
       write(file, 0, 60);
     }
     expect(readdirSync(folder)).toHaveLength(10);
@@ -68,8 +68,8 @@ describe('AuditFile', () => {
     expect(readdirSync(folder)).toHaveLength(3);
   });
 
-  it('goes on where it was when a full file cannot be moved aside', async () => {
-    using file = new AuditFile(folder, { ...bounded, mostBytes: 1 });
+  it('continues in the same file when it cannot be rotated', async () => {
+    using file = new AuditFile(folder, { ...bounded, maxBytes: 1 });
     file.write(event(0));
     const aside = join(folder, `audit-${event(1).stageTimestamp.replaceAll(':', '-')}-id-1.log`);
     mkdirSync(join(aside, 'in-the-way'), { recursive: true });
@@ -79,7 +79,7 @@ describe('AuditFile', () => {
     expect(await kept()).toEqual([0, 2, 3]);
   });
 
-  it('writes nothing once it is closed, not even into the file that has its number by then', () => {
+  it('writes nothing after it is closed, not even into a file that reuses its descriptor', () => {
     const file = new AuditFile(folder, bounded);
     file[Symbol.dispose]();
     using other = new AuditFile(join(folder, 'other'), bounded);
@@ -91,7 +91,7 @@ describe('AuditFile', () => {
 });
 
 describe('AuditMemory', () => {
-  it('keeps the latest events, in order, and no more than its bound', () => {
+  it('keeps the latest events in order, up to its limit', () => {
     const memory = new AuditMemory(3_000);
     write(memory, 0, 100);
     const events = memory.since(0);

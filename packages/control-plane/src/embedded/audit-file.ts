@@ -4,32 +4,32 @@ import { BowlineError } from '@bowline/machinery';
 import { auditLogName, fullAuditLogs } from '../audit/audit-log.ts';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 
-/** AuditFileOptions bound what is kept. */
+/** AuditFileOptions limits what is kept. */
 export interface AuditFileOptions {
-  /** How much a file holds. Defaults to 8 MiB, which is about 10,000 requests. */
-  readonly mostBytes?: number | undefined;
-  /** How many full files are kept beside the one that is written. Defaults to 3. */
-  readonly mostFull?: number | undefined;
+  /** The maximum size of a file. Defaults to 8 MiB, which is about 10,000 requests. */
+  readonly maxBytes?: number | undefined;
+  /** The number of rotated files to keep besides the current one. Defaults to 3. */
+  readonly maxRotated?: number | undefined;
 }
 
 /**
- * AuditFile keeps the latest audit events in a folder, one line each, as the real server does: other processes can read them.
- * The write is done when `write` returns, so that an answer is in the log before its client has it. Full files of earlier
- * runs count like those of this one.
+ * AuditFile keeps the latest audit events in a folder, one line each, like the real server, so that other processes can read
+ * them. The write is complete when `write` returns, so that a request is in the log before its client gets the response. Rotated
+ * files of earlier runs count like those of this one.
  */
 export class AuditFile implements Disposable {
   readonly #folder: string;
-  readonly #mostBytes: number;
-  readonly #mostFull: number;
-  /** The names of the full files, oldest first. */
+  readonly #maxBytes: number;
+  readonly #maxRotated: number;
+  /** The names of the rotated files, oldest first. */
   readonly #full: string[];
   #file: number | undefined;
   #bytes: number;
 
-  constructor(folder: string, { mostBytes = 8 * 1024 * 1024, mostFull = 3 }: AuditFileOptions = {}) {
+  constructor(folder: string, { maxBytes = 8 * 1024 * 1024, maxRotated = 3 }: AuditFileOptions = {}) {
     this.#folder = folder;
-    this.#mostBytes = mostBytes;
-    this.#mostFull = mostFull;
+    this.#maxBytes = maxBytes;
+    this.#maxRotated = maxRotated;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#full = fullAuditLogs(readdirSync(folder));
     this.#removeOldest();
@@ -37,14 +37,14 @@ export class AuditFile implements Disposable {
     this.#bytes = fstatSync(this.#file).size;
   }
 
-  /** write throws when the event cannot be kept; the next one may be. */
+  /** write throws if the event cannot be written; the next one may succeed. */
   write(event: AuditEvent): void {
-    // Watches end after the log, when everything does.
+    // Watches may end after the log is closed.
     if (this.#file === undefined) return;
     const line = `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${JSON.stringify(event).slice(1)}\n`;
-    const isFull = this.#bytes > 0 && this.#bytes + Buffer.byteLength(line) > this.#mostBytes;
+    const isFull = this.#bytes > 0 && this.#bytes + Buffer.byteLength(line) > this.#maxBytes;
     try {
-      // First: a log that cannot be moved aside must not grow instead.
+      // Rotate first: a log that cannot be rotated must not grow instead.
       const file = isFull ? this.#rotate(this.#file, event) : this.#file;
       this.#bytes += writeSync(file, line);
     } catch (error) {
@@ -59,7 +59,7 @@ export class AuditFile implements Disposable {
 
   [Symbol.dispose](): void {
     const file = this.#file;
-    // The number of a closed file may be that of another one by the next write.
+    // The descriptor of a closed file may be reused by another file before the next write.
     this.#file = undefined;
     if (file !== undefined) closeSync(file);
   }
@@ -69,8 +69,8 @@ export class AuditFile implements Disposable {
   }
 
   /**
-   * A full file is moved aside under the time of the next event, so that names sort by age. It is closed once there is another
-   * one to write to: whatever fails on the way, `#file` is a file that is open, and the one that has the log's name.
+   * #rotate renames a full file to the time of the next event, so that names sort by age. It closes the file once there is
+   * another one to write to: whatever fails on the way, `#file` is an open file with the log's name.
    */
   #rotate(full: number, { stageTimestamp, auditID }: AuditEvent): number {
     const name = `audit-${stageTimestamp.replaceAll(':', '-')}-${auditID}.log`;
@@ -92,7 +92,11 @@ export class AuditFile implements Disposable {
   }
 
   #removeOldest(): void {
-    for (let [oldest] = this.#full; oldest !== undefined && this.#full.length > this.#mostFull; [oldest] = this.#full) {
+    for (
+      let [oldest] = this.#full;
+      oldest !== undefined && this.#full.length > this.#maxRotated;
+      [oldest] = this.#full
+    ) {
       rmSync(join(this.#folder, oldest), { force: true });
       this.#full.shift();
     }

@@ -8,21 +8,21 @@ import type { RequestFault } from '../server/faults/request-faults.ts';
 import { Turns } from '../turns.ts';
 import type { RunningParts } from './running-parts.ts';
 
-/** EmbeddedFaults are what can be made to go wrong in an embedded control plane. */
+/** EmbeddedFaults injects faults into an embedded control plane. */
 export interface EmbeddedFaults extends Faults {
-  /** inject makes requests go wrong until it is disposed of: slow, refused, cut off. */
+  /** inject makes requests slow, fail or break until it is disposed. */
   inject(fault: RequestFault): Disposable;
-  /** cutWatches ends every open watch as a lost connection would. */
+  /** cutWatches ends every open watch like a lost connection. */
   cutWatches(): void;
 }
 
-/** EmbeddedParts is what a started control plane is made of. */
+/** EmbeddedParts holds the components of a started control plane. */
 export interface EmbeddedParts {
   readonly access: ControlPlaneAccess;
   readonly running: RunningParts;
   readonly folder: string;
   readonly timings: Timings;
-  /** stop ends every part and removes what is temporary. */
+  /** stop ends every component and removes temporary files. */
   readonly stop: () => Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export class EmbeddedControlPlane implements ControlPlane {
     return this.#access.audit(since);
   }
 
-  /** transport reaches the API server without a socket, as somebody. Close it after use. */
+  /** transport returns a transport to the API server without a socket, with an identity. Close it after use. */
   transport(identity: Identity): Promise<Transport> {
     return this.#running.transport(identity);
   }
@@ -108,7 +108,7 @@ export class EmbeddedControlPlane implements ControlPlane {
     if (this.#running.requirePart(component) !== 'kube-apiserver') {
       throw new BowlineError(
         'BOWLINE_CONTROL_PLANE_OPTIONS',
-        `${component} cannot be paused in the embedded control plane; kill it, and restart it later`,
+        `${component} cannot be paused in the embedded control plane; kill it and restart it later`,
       );
     }
     act();

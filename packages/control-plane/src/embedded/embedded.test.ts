@@ -23,7 +23,7 @@ async function clientOf(controlPlane: EmbeddedControlPlane, identity: Identity =
 }
 
 describe('an embedded control plane in this process', () => {
-  it('serves without a socket, and has no kubeconfig to give', async () => {
+  it('serves without a socket, and has no kubeconfig', async () => {
     await using controlPlane = await startControlPlane({ ...alone, listen: false });
     await using client = await clientOf(controlPlane);
     const names = (await client.list(Namespace)).items.map(({ metadata }) => metadata?.name);
@@ -32,7 +32,7 @@ describe('an embedded control plane in this process', () => {
     expect(controlPlane.url).toBe('');
   });
 
-  it('knows who asks: users, ServiceAccounts and nobody', async () => {
+  it('authenticates users, ServiceAccounts and anonymous requests', async () => {
     await using controlPlane = await startControlPlane({ ...alone, listen: false });
     await using admin = await clientOf(controlPlane);
     await using ann = await clientOf(controlPlane, { user: 'ann', groups: ['dev'] });
@@ -48,7 +48,7 @@ describe('an embedded control plane in this process', () => {
     );
   });
 
-  it('asks webhooks behind a Service where its embedder says that they are', async () => {
+  it('calls webhooks behind a Service at the address provided by the embedder', async () => {
     const authority = await createCertificateAuthority({ commonName: 'test' });
     const issued = await issueCertificate({
       authority,
@@ -117,7 +117,7 @@ describe('an embedded control plane in this process', () => {
 });
 
 describe('faults of an embedded control plane', () => {
-  it('refuse, slow down and cut the requests that they are about, and no others', async () => {
+  it('fail, delay and cut only the matching requests', async () => {
     const clock = new VirtualClock();
     await using controlPlane = await startControlPlane({ ...alone, listen: false, clock });
     await using client = await clientOf(controlPlane);
@@ -147,7 +147,7 @@ describe('faults of an embedded control plane', () => {
     await slow;
   });
 
-  it('cut watches, and let nobody have an answer while the API server is paused', async () => {
+  it('cut watches, and block all requests while the API server is paused', async () => {
     await using controlPlane = await startControlPlane({ ...alone, listen: false });
     await using client = await clientOf(controlPlane);
     const events = (await client.watch(ConfigMap, { namespace: 'default' }))[Symbol.asyncIterator]();
@@ -167,7 +167,7 @@ describe('faults of an embedded control plane', () => {
     expect(() => controlPlane.faults.pause('etcd')).toThrow(/etcd is not part of this control plane/);
   });
 
-  it('answer 410 to a watch from before the history was forgotten', async () => {
+  it('return 410 to a watch from before a compaction', async () => {
     await using controlPlane = await startControlPlane({ ...alone, listen: false });
     await using client = await clientOf(controlPlane);
     const { metadata } = await client.create(ConfigMap, { metadata: key });
@@ -180,7 +180,7 @@ describe('faults of an embedded control plane', () => {
 });
 
 describe('an embedded control plane with an address', () => {
-  it('serves HTTPS with a token, lets others attach, and leaves nothing behind', async () => {
+  it('serves HTTPS with a token, lets other processes attach, and leaves nothing behind', async () => {
     const controlPlane = await startControlPlane(alone);
     try {
       const kubeconfig = await controlPlane.kubeconfig('admin');
@@ -198,7 +198,7 @@ describe('an embedded control plane with an address', () => {
     await expect(attachControlPlane(attachmentOf(controlPlane))).rejects.toThrow(/whoever started it has stopped it/);
   });
 
-  it('keeps its data over restarts of its server, and over its own with a data folder', async () => {
+  it('keeps its data across restarts of its server, and across its own with a data folder', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'bowline-embedded-test-'));
     try {
       let made: ConfigMap;
@@ -220,7 +220,7 @@ describe('an embedded control plane with an address', () => {
       }
       await using again = await startControlPlane({ ...alone, dataDir });
       expect(Number(new URL(again.url).port)).toBe(port);
-      // The kubeconfig of before goes on working.
+      // The earlier kubeconfig keeps working.
       await using client = await connectClient(kubeconfig);
       expect(await client.get(ConfigMap, key)).toEqual(made);
     } finally {

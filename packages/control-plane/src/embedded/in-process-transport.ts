@@ -10,10 +10,10 @@ import {
 import type { ApiRequest, ApiResponse, ClientCertificate } from '../server/http/api-request.ts';
 import { tooLarge } from '../server/status/api-status.ts';
 
-/** InProcessOptions says which server is asked, and who asks. */
+/** InProcessOptions configures the server and the identity of the caller. */
 export interface InProcessOptions {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
-  /** What the caller shows: a name that is taken at its word, or a token that is looked at. */
+  /** The credentials of the caller: a certificate name, which is trusted, or a token, which is verified. */
   readonly caller: ClientCertificate | { readonly token: string };
   readonly wire: Clock;
 }
@@ -22,7 +22,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 
 const WHERE = 'the embedded control plane in this process';
 
-/** inProcessTransport carries requests to a server in the same process: no socket, no TLS, no copies. */
+/** inProcessTransport sends requests to a server in the same process: no socket, no TLS, no copies. */
 export function inProcessTransport(options: InProcessOptions): Transport {
   return new InProcessTransport(options);
 }
@@ -99,7 +99,7 @@ class InProcessTransport implements Transport {
       const leave = (): void => reject(this.#lost(request.signal));
       signal.addEventListener('abort', leave, { once: true });
       const timer = this.#options.wire.setTimer(timeoutMs, () => {
-        const message = `${method} ${path}: ${WHERE} did not answer in ${timeoutMs} ms`;
+        const message = `${method} ${path}: ${WHERE} did not respond within ${timeoutMs} ms`;
         reject(new TransportError('BOWLINE_TRANSPORT_TIMEOUT', message, { mayHaveBeenProcessed: true }));
       });
       this.#options

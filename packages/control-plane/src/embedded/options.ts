@@ -2,35 +2,35 @@ import type { Clock, Random } from '@bowline/machinery';
 import type { ServiceResolver } from '../server/admission/webhooks/service-address.ts';
 import type { OpenApiDocument } from '../server/openapi/descriptions.ts';
 
-/** EmbeddedOptions describe a control plane that runs in this process. */
+/** EmbeddedOptions configures a control plane that runs in this process. */
 export interface EmbeddedOptions {
   readonly kind: 'embedded';
   /**
-   * Serves HTTPS on 127.0.0.1. Defaults to true; without, the control plane is there for this process alone, through
-   * `transport`, and starts sooner.
+   * Serves HTTPS on 127.0.0.1. Defaults to true. If false, the control plane is only available in this process, through
+   * `transport`, and starts faster.
    */
   readonly listen?: boolean | undefined;
-  /** The port on 127.0.0.1. Defaults to a free one. */
+  /** The port on 127.0.0.1. Defaults to a free port. */
   readonly port?: number | undefined;
   /**
-   * Serves plain HTTP instead of HTTPS: then everybody on this machine is anonymous, and may do nothing but what roles
-   * allow them. Defaults to false.
+   * Serves plain HTTP instead of HTTPS: all clients on this machine are anonymous and may only do what roles grant them. Defaults
+   * to false.
    */
   readonly plainHttp?: boolean | undefined;
-  /** Keeps data and certificates in this folder, so that a later start continues. Defaults to memory. */
+  /** Keeps data and certificates in this folder, so that a later start continues with them. Defaults to memory. */
   readonly dataDir?: string | undefined;
   /** Schedules Pods. Defaults to true. */
   readonly scheduler?: boolean | undefined;
   /**
-   * Runs the controllers of workloads: Deployments, Jobs, …. Defaults to true; without, only garbage collection, namespaces
-   * and ServiceAccounts are looked after.
+   * Runs the workload controllers (Deployments, Jobs, …). Defaults to true. If false, only garbage collection, namespaces and
+   * ServiceAccounts are managed.
    */
   readonly workloads?: boolean | undefined;
-  /** How many nodes the node agent plays. Defaults to 2; with 0 there is no agent. */
+  /** The number of nodes simulated by the node agent. Defaults to 2; 0 disables the agent. */
   readonly nodes?: number | undefined;
   /**
-   * Finds where the webhooks behind a Service listen: cluster IPs lead nowhere. Defaults to none, so that only Services with an
-   * external name are reached.
+   * Resolves the address of webhooks behind a Service, because cluster IPs are not routed. Defaults to none: only Services with
+   * an external name can be reached.
    */
   readonly resolveService?: ServiceResolver | undefined;
   /**
@@ -39,12 +39,12 @@ export interface EmbeddedOptions {
    * to none: `kubectl explain` then shows names, types, enums, defaults and required fields.
    */
   readonly openApiDocuments?: (() => Promise<readonly OpenApiDocument[]>) | undefined;
-  /** Defaults to the machine's. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to Math.random. */
   readonly random?: Random | undefined;
-  /** Told of errors that are bugs of the control plane, and of an audit log that cannot be written. Defaults to nobody. */
+  /** Called with errors that are bugs of the control plane, and when the audit log cannot be written. Defaults to nothing. */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Ends the start. What runs is stopped with `stop`. */
+  /** Aborts the start. A running control plane is stopped with `stop`. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,11 +1,11 @@
 import { type OpenJournal, openJournal } from '../server/storage/journal.ts';
 
-/** Persistence is where a control plane keeps its data. */
+/** Persistence manages where a control plane stores its data. */
 export class Persistence {
   readonly #folder: string | undefined;
   #open: OpenJournal | undefined;
 
-  /** Without a folder nothing is kept. */
+  /** Without a folder nothing is stored. */
   constructor(folder: string | undefined) {
     this.#folder = folder;
   }
@@ -16,7 +16,7 @@ export class Persistence {
     return this.#open;
   }
 
-  /** close ends the writing, and says whether there was any: what was written can be opened again. */
+  /** close ends writing and returns whether data was persisted, so that it can be opened again. */
   close(): boolean {
     const open = this.#open;
     this.#open = undefined;

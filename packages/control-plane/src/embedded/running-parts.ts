@@ -16,13 +16,16 @@ import type { Persistence } from './persistence.ts';
 
 const NOTICED_AFTER_TURNS = 5;
 
-/** EmbeddedComponent is what an embedded control plane can stop and start. There is no etcd in it, and the controllers schedule too. */
+/**
+ * EmbeddedComponent is a component that an embedded control plane can stop and start. It has no etcd, and its controllers include
+ * the scheduler.
+ */
 export type EmbeddedComponent = Exclude<Component, 'etcd' | 'kube-scheduler'>;
 
-/** RunningOptions is what the parts of a control plane are made of. */
+/** RunningOptions configures the components of a control plane. */
 export interface RunningOptions {
   readonly server: Omit<AssembleOptions, 'storage' | 'url'>;
-  /** Where it is served; undefined for this process alone. */
+  /** Where to listen; undefined for this process only. */
   readonly listen: Omit<ListenOptions, 'handle'> | undefined;
   readonly persistence: Persistence;
   readonly components: readonly EmbeddedComponent[];
@@ -30,7 +33,7 @@ export interface RunningOptions {
   readonly nodes: number;
 }
 
-/** RunningParts are the parts of an embedded control plane that come and go while it exists. */
+/** RunningParts manages the components of an embedded control plane that start and stop during its lifetime. */
 export class RunningParts {
   readonly components: readonly EmbeddedComponent[];
   readonly requestFaults: RequestFaults;
@@ -39,7 +42,7 @@ export class RunningParts {
   #storage: Storage;
   #server: AssembledServer | undefined;
   #listener: Listener | undefined;
-  /** A restart serves where it was served before: kubeconfigs go on working. */
+  /** A restart uses the same port, so that kubeconfigs keep working. */
   #port: number | undefined;
   #nodeAgent: NodeAgent | undefined;
   #workloads: Workloads | undefined;
@@ -49,7 +52,7 @@ export class RunningParts {
     this.components = options.components;
     this.requestFaults = new RequestFaults(options.server.clock);
     this.#handle = this.requestFaults.around((request) => {
-      // What asks a server that does not run gets no answer, however it asks.
+      // A request to a stopped server gets no response, however it is sent.
       if (!this.#server) throw new ConnectionCut();
       return this.#server.handle(request);
     });
@@ -65,13 +68,13 @@ export class RunningParts {
     return this.#nodeAgent;
   }
 
-  /** url is where the API server is found; undefined when only this process finds it. */
+  /** The URL of the API server; undefined if it is only available in this process. */
   get url(): string | undefined {
     if (!this.#options.listen || this.#port === undefined) return undefined;
     return `${this.#options.listen.tls ? 'https' : 'http'}://127.0.0.1:${this.#port}`;
   }
 
-  /** start lets a component run; nothing happens to one that does. */
+  /** start starts a component; a running one is not affected. */
   async start(component: EmbeddedComponent): Promise<void> {
     if (component === 'kube-controller-manager') this.#startControllers();
     else await this.#startServer();
@@ -82,7 +85,7 @@ export class RunningParts {
     const { controllers, server } = this.#options;
     const transport = this.#transportOf({ commonName: 'system:kube-controller-manager', organizations: [MASTERS] });
     const { clock, random } = server;
-    // Watches and retries go on while a test stops the clock.
+    // Watches and retries continue while a test stops the clock.
     this.#workloads = startWorkloads({ ...controllers, transport, clock, random });
     const close = (): Promise<void> => transport.close();
     this.#workloads.stopped.catch(server.onError).then(close, close);
@@ -97,13 +100,13 @@ export class RunningParts {
       url: () => this.url ?? 'https://kubernetes.default.svc',
     });
     if (!where) return;
-    // What a start in this process alone does not use is not loaded either.
+    // Loaded only if the server listens, so that a start in this process alone stays fast.
     const { listen } = await import('../server/http/listen.ts');
     this.#listener = await listen({ ...where, port: this.#port, handle: this.#handle });
     this.#port = this.#listener.port;
   }
 
-  /** startNodes registers the nodes and lets Pods on them become ready. */
+  /** startNodes registers the nodes and starts the node agent. */
   async startNodes(signal: AbortSignal | undefined): Promise<void> {
     const { nodes, server } = this.#options;
     if (nodes === 0) return;
@@ -116,12 +119,12 @@ export class RunningParts {
     });
   }
 
-  /** end stops a component at once, as a crash would: connections break. */
+  /** end stops a component immediately, like a crash: connections break. */
   async end(component: EmbeddedComponent): Promise<void> {
     if (component === 'kube-controller-manager') {
       const workloads = this.#workloads;
       this.#workloads = undefined;
-      // Why they failed has been told.
+      // Their failure has been reported already.
       await workloads?.stop().catch(() => undefined);
       return;
     }
@@ -131,26 +134,26 @@ export class RunningParts {
     this.#server = undefined;
     this.requestFaults.cutWatches();
     await listener?.close();
-    // Clients in this process notice in the next turns of its loop; a request before that would be lost.
+    // Clients in this process observe the end in the next turns of the event loop; a request before that would be lost.
     for (let turns = 0; listener && turns < NOTICED_AFTER_TURNS; turns++) await setImmediate();
   }
 
-  /** reopenStorage reads what was kept, if anything is; what is in memory alone stays as it is. */
+  /** reopenStorage reads persisted data, if any; data that is only in memory stays as it is. */
   reopenStorage(): void {
     if (this.#options.persistence.close()) this.#storage = this.#openStorage();
   }
 
   /** stop ends everything. */
   async stop(): Promise<void> {
-    // Whoever hangs must not keep the rest from ending.
+    // Hanging requests must not keep the rest from ending.
     this.requestFaults.resume();
-    // A failure of the agent has been told by `nodeAgent.stopped`.
+    // A failure of the agent has been reported by `nodeAgent.stopped`.
     await this.#nodeAgent?.stop().catch(() => undefined);
     for (const component of this.components.toReversed()) await this.end(component);
     this.#options.persistence.close();
   }
 
-  /** requirePart refuses components that this control plane does not have. */
+  /** requirePart rejects components that this control plane does not have. */
   requirePart(component: Component): EmbeddedComponent {
     const part = this.components.find((each) => each === component);
     if (part) return part;
@@ -160,7 +163,7 @@ export class RunningParts {
     );
   }
 
-  /** transport reaches the API server without a socket, as somebody. */
+  /** transport returns a transport to the API server without a socket, with an identity. */
   async transport(identity: Identity): Promise<Transport> {
     if (identity === 'admin') return this.#transportOf({ commonName: 'admin', organizations: [MASTERS] });
     if ('user' in identity)
@@ -171,7 +174,7 @@ export class RunningParts {
   }
 
   readonly clientFor: ClientFor = async (identity, component) => {
-    // Whoever asks the server by its transport alone does not wait for the rest of the runtime.
+    // Callers that use only the transport do not wait for the rest of the runtime to load.
     const { createClient } = await import('@bowline/runtime');
     return createClient({ component, transport: await this.transport(identity) });
   };

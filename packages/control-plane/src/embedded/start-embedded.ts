@@ -113,11 +113,11 @@ function portFile(dataDir: string): string {
   return join(dataDir, 'port');
 }
 
-/** choosePort is the port that was asked for, else the one of an earlier run, so that kubeconfigs go on working; else any. */
-async function choosePort(asked: number | undefined, dataDir: string | undefined): Promise<number | undefined> {
-  if (asked !== undefined) {
-    await requirePort(asked);
-    return asked;
+/** choosePort returns the requested port, or that of an earlier run so that kubeconfigs keep working, or any. */
+async function choosePort(requested: number | undefined, dataDir: string | undefined): Promise<number | undefined> {
+  if (requested !== undefined) {
+    await requirePort(requested);
+    return requested;
   }
   const kept = dataDir === undefined ? '' : await readFile(portFile(dataDir), 'utf8').catch(() => '');
   if (kept === '') return undefined;
@@ -130,7 +130,7 @@ async function choosePort(asked: number | undefined, dataDir: string | undefined
 }
 
 interface Secrets {
-  /** Empty when nothing is written anywhere. */
+  /** Empty if nothing is written to disk. */
   readonly folder: string;
   /** The private key that signs tokens. */
   readonly tokenKey: string;
@@ -138,7 +138,9 @@ interface Secrets {
   readonly adminToken?: string | undefined;
 }
 
-/** serverSecrets are those of a server that others find; they are in its folder, so that other processes can attach to it. */
+/**
+ * serverSecrets returns the secrets of a server that listens; they are in its folder, so that other processes can attach to it.
+ */
 async function serverSecrets(dataDir: string | undefined, cleanUps: (() => unknown)[]): Promise<Secrets> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'bowline-control-plane-')));
   if (dataDir === undefined) cleanUps.push(() => rm(folder, { recursive: true, force: true }));
@@ -149,14 +151,14 @@ async function serverSecrets(dataDir: string | undefined, cleanUps: (() => unkno
   return { folder, tokenKey: pki.serviceAccounts.privateKeyPem, pki, adminToken };
 }
 
-/** processSecrets are those of a server in this process alone: only the key of its tokens. */
+/** processSecrets returns the secrets of a server in this process alone: only the key of its tokens. */
 async function processSecrets(dataDir: string | undefined): Promise<Secrets> {
   const kept = dataDir === undefined ? undefined : await readKept(dataDir);
   const { privateKeyPem } = kept?.serviceAccounts ?? (await createKeyPair());
   return { folder: dataDir ?? '', tokenKey: privateKeyPem };
 }
 
-/** ownAccess is the access to a control plane that has no address. */
+/** ownAccess returns the access to a control plane without an address. */
 function ownAccess(audit: AuditMemory): ControlPlaneAccess {
   return {
     kind: 'embedded',
@@ -166,7 +168,7 @@ function ownAccess(audit: AuditMemory): ControlPlaneAccess {
       Promise.reject(
         new BowlineError(
           'BOWLINE_CONTROL_PLANE_OPTIONS',
-          'a control plane that was started with `listen: false` has no address to put into a kubeconfig; use `transport`, or let it listen',
+          'a control plane that was started with `listen: false` has no address for a kubeconfig; use `transport`, or let it listen',
         ),
       ),
     audit: (since = 0) => Promise.resolve(audit.since(since)),

@@ -6,12 +6,12 @@ import type { ProcessExit, RunningProcess, Supervisor } from '../supervisor/supe
 import { type ComponentSettings, componentArgs, logFile } from './components.ts';
 import { probe } from './probe.ts';
 
-/** ComponentSetOptions is what the components run with. */
+/** ComponentSetOptions configures the components. */
 export interface ComponentSetOptions {
   readonly supervisor: Supervisor;
   readonly settings: ComponentSettings;
   readonly paths: Readonly<Partial<Record<Component, string>>>;
-  /** Trusts and authenticates the probes. */
+  /** The CA and credentials of the probes. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -20,14 +20,16 @@ export interface ComponentSetOptions {
 }
 
 const POLL_MS = 20;
-/** How long a component may take to end in good order. An API server waits a minute for open watches, etcd for the API server. */
+/**
+ * How long a component may take to shut down gracefully. An API server waits a minute for open watches, etcd for the API server.
+ */
 const GRACE_MS = 1_000;
 const LOG_LINES = 15;
 
-/** ComponentSet starts, watches and ends the processes of one control plane. */
+/** ComponentSet starts, monitors and stops the processes of one control plane. */
 export class ComponentSet {
   readonly #options: ComponentSetOptions;
-  /** Processes whose end was asked for; the end of any other is a crash. */
+  /** Processes that were stopped on purpose; the exit of any other is a crash. */
   readonly #expected = new Set<number>();
   #reportsCrashes = false;
 
@@ -35,12 +37,12 @@ export class ComponentSet {
     this.#options = options;
   }
 
-  /** reportCrashes begins to tell about components that end by themselves; before, the start tells. */
+  /** reportCrashes starts to report components that exit unexpectedly; before, the start reports them. */
   reportCrashes(): void {
     this.#reportsCrashes = true;
   }
 
-  /** endQuietly means that everything is about to end on purpose. */
+  /** endQuietly marks all exits from now on as expected. */
   endQuietly(): void {
     this.#reportsCrashes = false;
   }
@@ -49,13 +51,13 @@ export class ComponentSet {
     return this.#options.supervisor.running(component)?.pid;
   }
 
-  /** start runs a component and resolves when it is ready. */
+  /** start starts a component and resolves when it is ready. */
   async start(component: Component, signal?: AbortSignal): Promise<void> {
     const process = await this.launch(component);
     await this.ready(component, process, signal);
   }
 
-  /** launch runs a component without waiting for it. */
+  /** launch starts a component without waiting for it. */
   async launch(component: Component): Promise<RunningProcess> {
     const { supervisor, settings, paths } = this.#options;
     const command = paths[component];
@@ -70,43 +72,43 @@ export class ComponentSet {
       command,
       args: componentArgs(component, settings),
       logFile: logFile(settings.folder, component),
-      // The others keep nothing; asking an API server kindly can take a minute.
+      // The others store nothing; a graceful shutdown of an API server can take a minute.
       stopSignal: component === 'etcd' ? 'SIGTERM' : 'SIGKILL',
     });
     void running.exited.then(async (exit) => {
       const wasExpected = this.#expected.delete(running.pid);
       if (wasExpected || !this.#reportsCrashes) return;
-      this.#options.onCrash(await this.#failure(component, `ended by itself with ${describeExit(exit)}`));
+      this.#options.onCrash(await this.#failure(component, `exited unexpectedly with ${describeExit(exit)}`));
     });
     return running;
   }
 
-  /** ready resolves when a component answers its readiness probe, and rejects as soon as it has ended. */
+  /** ready resolves when a component passes its readiness probe, and rejects as soon as it has exited. */
   async ready(component: Component, process: RunningProcess, signal?: AbortSignal): Promise<void> {
     const ended = process.exited.then((exit) => ({ exit }));
     const deadline = systemClock.monotonic() + this.#options.readyTimeoutMs;
     for (;;) {
       signal?.throwIfAborted();
-      const answer = await Promise.race([this.#probe(component), ended]);
-      if ('exit' in answer) {
-        throw await this.#failure(component, `ended with ${describeExit(answer.exit)} before it was ready`);
+      const result = await Promise.race([this.#probe(component), ended]);
+      if ('exit' in result) {
+        throw await this.#failure(component, `exited with ${describeExit(result.exit)} before it was ready`);
       }
-      if (answer.status === 200 && isReady(component, answer.text)) return;
+      if (result.status === 200 && isReady(component, result.text)) return;
       if (systemClock.monotonic() > deadline) {
-        const last = answer.text.trim().slice(0, 500) || `status ${answer.status}`;
-        throw await this.#failure(component, `was not ready in ${this.#options.readyTimeoutMs} ms (${last})`);
+        const last = result.text.trim().slice(0, 500) || `status ${result.status}`;
+        throw await this.#failure(component, `was not ready within ${this.#options.readyTimeoutMs} ms (${last})`);
       }
       await systemClock.sleep(POLL_MS, signal);
     }
   }
 
-  /** end stops a component in good order, or at once, and resolves when it is gone. */
+  /** end stops a component gracefully or immediately, and resolves when it has exited. */
   async end(component: Component, how: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const { supervisor } = this.#options;
     const process = supervisor.running(component);
     if (!process) return;
     this.#expected.add(process.pid);
-    // A paused process does not hear SIGTERM.
+    // A paused process does not receive SIGTERM.
     if (how === 'SIGTERM') supervisor.signal(component, 'SIGCONT');
     supervisor.signal(component, how);
     using _timer = systemClock.setTimer(GRACE_MS, () => supervisor.signal(component, 'SIGKILL'));
@@ -135,7 +137,7 @@ export class ComponentSet {
       ? 'another process took its port; start again or choose another port'
       : /unknown flag/i.test(lines)
         ? 'correct apiServerFlags, or use binaries of a supported version'
-        : 'the end of its log may say why';
+        : 'see the end of its log';
     return new BowlineError(
       'BOWLINE_CONTROL_PLANE_COMPONENT',
       `${component} ${what}; ${advice}${lines ? `\n--- last lines of ${file}\n${lines}` : ''}`,
@@ -143,7 +145,7 @@ export class ComponentSet {
   }
 }
 
-/** The controller manager is healthy before its controllers exist; each has a line of its own once it runs. */
+/** The controller manager is healthy before its controllers exist; each has its own line once it runs. */
 function isReady(component: Component, text: string): boolean {
   return component !== 'kube-controller-manager' || text.includes('[+]namespace-controller ok');
 }
@@ -152,7 +154,7 @@ function describeExit(exit: ProcessExit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
-/** lastLines reads the end of a log; empty when there is none. */
+/** lastLines reads the end of a log; empty if it does not exist. */
 async function lastLines(path: string, count: number): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';

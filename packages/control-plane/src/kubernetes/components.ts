@@ -3,7 +3,7 @@ import { auditFolder, auditLogName } from '../audit/audit-log.ts';
 import type { Component } from '../control-plane.ts';
 import type { PkiFiles } from '../pki.ts';
 
-/** ComponentSettings is what the components' command lines are made from. */
+/** ComponentSettings holds the values for the components' command lines. */
 export interface ComponentSettings {
   readonly folder: string;
   readonly pki: PkiFiles;
@@ -18,7 +18,7 @@ export interface ComponentSettings {
   readonly apiServerFlags: readonly string[];
 }
 
-/** What a cluster cannot do without: garbage collection, namespaces, ServiceAccounts, aggregated roles. */
+/** The controllers a cluster always needs: garbage collection, namespaces, ServiceAccounts, aggregated roles. */
 const essentialControllers = [
   'clusterrole-aggregation-controller',
   'garbage-collector-controller',
@@ -27,22 +27,22 @@ const essentialControllers = [
   'serviceaccount-controller',
 ];
 
-/** The file of a component's kubeconfig under the control plane's folder. */
+/** componentKubeconfig returns the path of a component's kubeconfig in the control plane's folder. */
 export function componentKubeconfig(folder: string, component: Component): string {
   return join(folder, `${component}.kubeconfig`);
 }
 
-/** auditPolicyFile is the file of the audit policy. */
+/** auditPolicyFile returns the path of the audit policy. */
 export function auditPolicyFile(folder: string): string {
   return join(folder, 'audit-policy.json');
 }
 
-/** logFile is where a component's output goes. */
+/** logFile returns the path of a component's log. */
 export function logFile(folder: string, component: Component): string {
   return join(folder, 'logs', `${component}.log`);
 }
 
-/** componentArgs is a component's command line. */
+/** componentArgs returns a component's command line. */
 export function componentArgs(component: Component, settings: ComponentSettings): readonly string[] {
   switch (component) {
     case 'etcd':
@@ -66,7 +66,7 @@ function etcdArgs({ folder, ports }: ComponentSettings): readonly string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // Survives the death of the process, not of the machine: enough here, and several times faster.
+    // Data survives a crash of the process but not of the machine: sufficient here, and several times faster.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ];
@@ -86,17 +86,17 @@ function apiServerArgs({ folder, pki, ports, apiServerFlags }: ComponentSettings
     '--allow-privileged=true',
     '--authorization-mode=RBAC',
     '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
-    // Not the address: tokens go on working when a later run has another port.
+    // Independent of the address, so that tokens keep working when a later run uses another port.
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${pki.serviceAccounts.publicKey}`,
     `--service-account-signing-key-file=${pki.serviceAccounts.privateKey}`,
     `--audit-policy-file=${auditPolicyFile(folder)}`,
     `--audit-log-path=${join(auditFolder(folder), auditLogName)}`,
-    // At most 1 GB: ten full files and the current one.
+    // At most 1 GB: ten rotated files and the current one.
     '--audit-log-maxsize=100',
     '--audit-log-maxbackup=10',
     '--profiling=false',
-    // Last, so that they win.
+    // Last, so that they take precedence.
     ...apiServerFlags,
   ];
 }
@@ -111,7 +111,7 @@ function controllerManagerArgs({ folder, pki, ports, workloads }: ComponentSetti
     `--tls-private-key-file=${pki.server.key}`,
     `--root-ca-file=${pki.authority.certificate}`,
     `--service-account-private-key-file=${pki.serviceAccounts.privateKey}`,
-    // Every controller is a ServiceAccount of its own with its own role, as in production.
+    // Every controller uses its own ServiceAccount and role, as in production.
     '--use-service-account-credentials=true',
     `--cluster-signing-cert-file=${pki.authority.certificate}`,
     `--cluster-signing-key-file=${pki.authority.key}`,

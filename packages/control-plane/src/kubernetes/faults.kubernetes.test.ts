@@ -24,7 +24,7 @@ function isAlive(pid: number): boolean {
 describe("a real control plane of one's own", () => {
   let starting: Promise<ControlPlane> | undefined;
   const crashes: string[] = [];
-  /** start gives the one control plane of these tests. It skips the test where there is none to start. */
+  /** start returns the control plane shared by these tests. It skips the test if none can be started. */
   const start = async (): Promise<ControlPlane> => {
     await sharedControlPlane();
     starting ??= startControlPlane({
@@ -50,7 +50,7 @@ describe("a real control plane of one's own", () => {
     expect(crashes).toEqual([]);
   });
 
-  it('does without a killed component until it is restarted', async () => {
+  it('works without a killed component until it is restarted', async () => {
     const controlPlane = await start();
     await using c = await cluster({ controlPlane });
     await controlPlane.kill('kube-controller-manager');
@@ -69,12 +69,12 @@ describe("a real control plane of one's own", () => {
     await c.untilList(ReplicaSet, {}, (sets) => sets.length === 1);
   });
 
-  it('answers nobody while it is paused', async () => {
+  it('serves no requests while it is paused', async () => {
     const controlPlane = await start();
     await using c = await cluster({ controlPlane });
     controlPlane.faults.pause('kube-apiserver');
     try {
-      // The signal reaches the last of its threads a little later: a request may still be answered.
+      // The signal reaches all threads with a delay: a request may still be served.
       const answered = () =>
         c.admin.raw('/version', { timeoutMs: 200 }).then(
           () => true,
@@ -87,7 +87,7 @@ describe("a real control plane of one's own", () => {
     expect(await c.admin.raw('/version')).toContain('gitVersion');
   });
 
-  it('refuses a watch from before a compaction once the API server has restarted', async () => {
+  it('rejects a watch from before a compaction once the API server has restarted', async () => {
     const controlPlane = await start();
     await using c = await cluster({ controlPlane });
     const old = (await c.admin.list(ConfigMap)).metadata.resourceVersion;
@@ -101,28 +101,28 @@ describe("a real control plane of one's own", () => {
     await expect(watch()).rejects.toSatisfy(isExpired);
   });
 
-  it('tells when a component ends by itself', async () => {
+  it('reports a component that exits unexpectedly', async () => {
     const controlPlane = await start();
     const pid = controlPlane.pid('kube-scheduler') ?? 0;
     process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(crashes).toEqual([expect.stringContaining('kube-scheduler ended by itself')]));
+    await vi.waitFor(() => expect(crashes).toEqual([expect.stringContaining('kube-scheduler exited unexpectedly')]));
     await controlPlane.restart('kube-scheduler');
     expect(controlPlane.pid('kube-scheduler')).toBeDefined();
   });
 
-  it('refuses a flag that the API server does not know, with the end of its log', async () => {
+  it('rejects a flag that the API server does not know, with the end of its log', async () => {
     await sharedControlPlane();
     const refused = startControlPlane({ kind: 'kubernetes', apiServerFlags: ['--no-such-flag=1'] });
     await expect(refused).rejects.toMatchObject({
       code: 'BOWLINE_CONTROL_PLANE_COMPONENT',
-      message: expect.stringMatching(/^kube-apiserver ended with exit code 1(.|\n)*unknown flag: --no-such-flag/),
+      message: expect.stringMatching(/^kube-apiserver exited with exit code 1(.|\n)*unknown flag: --no-such-flag/),
     });
   });
 });
 
-describe('a control plane whose starter is killed', () => {
+describe('a control plane whose parent process is killed', () => {
   it('leaves no process and no folder', async () => {
-    // Skips where there is no control plane to start.
+    // Skips the test if no control plane can be started.
     await sharedControlPlane();
     const program = `
       import { startControlPlane } from '@bowline/control-plane';

@@ -9,13 +9,13 @@ import { Turns } from '../turns.ts';
 import type { ComponentSet } from './component-set.ts';
 import { probe } from './probe.ts';
 
-/** KubernetesParts is what a started control plane is made of. */
+/** KubernetesParts holds the components of a started control plane. */
 export interface KubernetesParts {
   readonly access: ControlPlaneAccess;
   readonly components: ComponentSet;
   readonly supervisor: Supervisor;
   readonly lock: FileLock | undefined;
-  /** In the order in which they start. */
+  /** In start order. */
   readonly parts: readonly Component[];
   readonly folder: string;
   readonly etcdUrl: string;
@@ -23,7 +23,7 @@ export interface KubernetesParts {
   readonly nodeAgent: NodeAgent | undefined;
 }
 
-/** KubernetesControlPlane is a real control plane that runs. */
+/** KubernetesControlPlane is a running real control plane. */
 export class KubernetesControlPlane implements ControlPlane {
   readonly kind = 'kubernetes';
   readonly url: string;
@@ -71,7 +71,7 @@ export class KubernetesControlPlane implements ControlPlane {
         await components.end(each, 'SIGTERM');
       }
       for (const each of which) await components.start(each);
-      // The API server finds a new etcd by itself, after a moment.
+      // The API server reconnects to a new etcd by itself, after a moment.
       if (component === 'etcd') await this.#untilApiServerReady();
     });
   }
@@ -96,10 +96,10 @@ export class KubernetesControlPlane implements ControlPlane {
   async #end(): Promise<void> {
     const { components, supervisor, lock, nodeAgent } = this.#parts;
     components.endQuietly();
-    // A failure of the agent has been told by `nodeAgent.stopped`; nothing must keep the components from ending.
+    // A failure of the agent has been reported by `nodeAgent.stopped`; nothing must keep the components from ending.
     await nodeAgent?.stop().catch(() => undefined);
     await supervisor.stop();
-    // A restart under way fails now that its process is gone; it has told its own caller.
+    // A restart in progress fails because its process has exited; its caller gets that error.
     await this.#turns.settled();
     await lock?.release();
   }

@@ -23,7 +23,7 @@ async function whoAmI(client: Client): Promise<unknown> {
 }
 
 describe('a real control plane', () => {
-  it('turns a Deployment into a ReplicaSet and Pods', async () => {
+  it('creates a ReplicaSet and Pods for a Deployment', async () => {
     await using c = await cluster();
     await c.admin.create(Deployment, {
       metadata: { name: 'web', namespace: c.namespace },
@@ -31,7 +31,7 @@ describe('a real control plane', () => {
     });
     await c.untilList(ReplicaSet, { labelSelector: 'app=web' }, (sets) => sets.length === 1);
     const pods = await c.untilList(Pod, { labelSelector: 'app=web' }, (items) => items.length === 2);
-    // ServiceAccount admission gave them the namespace's account and its token.
+    // ServiceAccount admission added the namespace's account and its token.
     expect(pods.map((item) => item.spec?.serviceAccountName)).toEqual(['default', 'default']);
   });
 
@@ -48,7 +48,7 @@ describe('a real control plane', () => {
     const conditions = [{ type: 'Ready', status: 'True' }];
     const status = { capacity, allocatable: capacity, conditions };
     await c.admin.patch(Node, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
-    // The node controller taints a node that was not ready when it saw it first; tolerate everything.
+    // The node controller taints a node that was not ready when first observed; tolerate everything.
     const spec = {
       ...pod.spec,
       nodeSelector: { 'test.bowline.dev/node': name },
@@ -60,7 +60,7 @@ describe('a real control plane', () => {
     expect(scheduled.spec?.nodeName).toBe(name);
   });
 
-  it('refuses to block the deletion of an owner whose finalizers one may not set', async () => {
+  it('rejects blockOwnerDeletion without permission to set finalizers of the owner', async () => {
     await using c = await cluster();
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'get'] }];
     const { client } = await c.serviceAccount({ rules });
@@ -79,7 +79,7 @@ describe('a real control plane', () => {
     });
   });
 
-  it('knows a user, their groups and a ServiceAccount, and lets each do only what their role allows', async () => {
+  it('authenticates users, groups and ServiceAccounts, and allows only what their roles grant', async () => {
     await using c = await cluster();
     const user = await c.clientFor({ user: 'ann', groups: ['writers', 'readers'] });
     expect(await whoAmI(user)).toMatchObject({
@@ -98,7 +98,7 @@ describe('a real control plane', () => {
     await expect(account.client.list(ConfigMap)).rejects.toMatchObject({ code: 'BOWLINE_API_FORBIDDEN' });
   });
 
-  it('says so when a ServiceAccount does not exist', async () => {
+  it('reports a ServiceAccount that does not exist', async () => {
     await using c = await cluster();
     const identity = { serviceAccount: { namespace: c.namespace, name: 'nobody' } };
     await expect(c.kubeconfig(identity)).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe('a real control plane', () => {
     });
   });
 
-  it('records who did what, as data', async () => {
+  it('records requests as audit events', async () => {
     await using c = await cluster();
     const since = systemClock.now();
     const user = await c.clientFor({ user: c.uniqueName('ann') });
@@ -132,7 +132,7 @@ describe('a real control plane', () => {
     expect(await c.controlPlane.audit(systemClock.now() + 60_000)).toEqual([]);
   });
 
-  it('removes what a test made when its cluster is disposed of', async () => {
+  it('removes the objects of a test when its cluster is disposed', async () => {
     await using outer = await cluster();
     const inner = await cluster();
     const account = await inner.serviceAccount({

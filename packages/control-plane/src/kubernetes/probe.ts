@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-/** ProbeOptions is how to ask. */
+/** ProbeOptions configures a probe. */
 export interface ProbeOptions {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -10,7 +10,7 @@ export interface ProbeOptions {
   readonly body?: string;
 }
 
-/** ProbeResult is the answer, or why there was none. */
+/** ProbeResult is the response, or why there was none. */
 export type ProbeResult =
   | { readonly status: number; readonly text: string }
   | { readonly status: undefined; readonly text: string };
@@ -18,8 +18,8 @@ export type ProbeResult =
 const TIMEOUT_MS = 5_000;
 
 /**
- * probe asks once, on a connection of its own, and never rejects: nobody listening yet is an answer too. The runtime's
- * client is for servers that are up; it repeats and pools, which is wrong here.
+ * probe sends one request on its own connection and never rejects: a refused connection is a result too. The runtime's client is
+ * for servers that are up; its retries and pooling are wrong here.
  */
 export function probe(url: string, options: ProbeOptions = {}): Promise<ProbeResult> {
   const { body, ...rest } = options;
@@ -34,7 +34,7 @@ export function probe(url: string, options: ProbeOptions = {}): Promise<ProbeRes
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       response.on('error', (error) => resolve({ status: undefined, text: error.message }));
     });
-    request.on('timeout', () => request.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
+    request.on('timeout', () => request.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
     request.on('error', (error) => resolve({ status: undefined, text: error.message }));
     request.end(body);
   });

@@ -40,7 +40,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
   const lock = dataDir === undefined ? undefined : await lockDataDir(dataDir);
   const supervisor = new Supervisor({ folder: dataDir, command: options.supervisor });
   try {
-    // The supervisor's process and the certificates each take a moment: side by side.
+    // Starting the supervisor and creating the certificates each take a moment: do both concurrently.
     const [folder, pki, ports] = await Promise.all([
       supervisor.opened(),
       preparePki(dataDir),
@@ -61,8 +61,8 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Contr
       readyTimeoutMs: options.readyTimeoutMs ?? 60_000,
       onCrash: options.onCrash ?? (() => {}),
     });
-    // The API server waits for etcd by itself. The others gain nothing from an early start: until the API server is ready
-    // it has no roles for them, and they back off.
+    // The API server waits for etcd by itself. The others gain nothing from an early start: until the API server is ready it has
+    // no roles for them, and they back off.
     await Promise.all([components.start('etcd', signal), components.start('kube-apiserver', signal)]);
     const url = `https://127.0.0.1:${ports.apiServer}`;
     const version = checkVersion(await probe(`${url}/version`, { ca, cert, key }), options.version);
@@ -151,20 +151,22 @@ async function writeSettings(parts: {
   };
 }
 
-function checkVersion(answer: { readonly text: string }, wanted: string | undefined): string {
-  const { gitVersion } = JSON.parse(answer.text) as { gitVersion: string };
+function checkVersion(result: { readonly text: string }, wanted: string | undefined): string {
+  const { gitVersion } = JSON.parse(result.text) as { gitVersion: string };
   const actual = gitVersion.replace(/^v/, '');
-  const asked = wanted?.replace(/^v/, '');
-  if (asked !== undefined && actual !== asked && !actual.startsWith(`${asked}.`)) {
+  const requested = wanted?.replace(/^v/, '');
+  if (requested !== undefined && actual !== requested && !actual.startsWith(`${requested}.`)) {
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_VERSION',
-      `Kubernetes ${asked} was asked for but the binaries are ${gitVersion}; set KUBEBUILDER_ASSETS to a folder with ${asked}, or leave the version out`,
+      `Kubernetes ${requested} was requested but the binaries are ${gitVersion}; set KUBEBUILDER_ASSETS to a folder with ${requested}, or omit the version`,
     );
   }
   return gitVersion;
 }
 
-/** untilControllersWork waits for what pods in the default namespace need, which is also the sign that controllers run. */
+/**
+ * untilControllersWork waits for the objects that pods in the default namespace need, which also shows that the controllers run.
+ */
 async function untilControllersWork(
   access: Pick<ControlPlane, 'kubeconfig'>,
   options: KubernetesOptions,
@@ -179,7 +181,7 @@ async function untilControllersWork(
     if (!timeout.aborted) throw cause;
     throw new BowlineError(
       'BOWLINE_CONTROL_PLANE_COMPONENT',
-      'kube-controller-manager did not make the default ServiceAccount and kube-root-ca.crt in time; start again, on a busy machine with a longer readyTimeoutMs',
+      'kube-controller-manager did not create the default ServiceAccount and kube-root-ca.crt in time; start again, on a busy machine with a longer readyTimeoutMs',
       { cause },
     );
   }

@@ -3,7 +3,7 @@ import { Addresses } from './addresses.ts';
 
 const free = (): boolean => false;
 
-it('gives each owner one address, and the same one until it is released', () => {
+it('assigns one address to each owner, and keeps it until it is released', () => {
   const addresses = new Addresses('10.1.2.77/28');
   expect(addresses.take('a', free)).toBe('10.1.2.65');
   expect(addresses.take('b', free)).toBe('10.1.2.66');
@@ -12,7 +12,7 @@ it('gives each owner one address, and the same one until it is released', () => 
   expect(addresses.take('a', free)).toBe('10.1.2.67');
 });
 
-it('passes over what is in use, comes round again, and gives nothing when nothing is left', () => {
+it('skips used addresses, wraps around, and returns undefined when none is left', () => {
   const addresses = new Addresses('10.1.2.0/28');
   const given = Array.from({ length: 13 }, (_, index) => addresses.take(`owner-${index}`, (a) => a === '10.1.2.3'));
   expect(new Set(given).size).toBe(13);
@@ -24,7 +24,7 @@ it('passes over what is in use, comes round again, and gives nothing when nothin
 });
 
 it.each(['10.0.0.0', '10.0.0.0/30', '10.0.0.0/4', '10.0.0.256/16', 'fd00::/64'])(
-  'refuses the network %s',
+  'rejects the network %s',
   (network) => {
     expect(() => new Addresses(network)).toThrow(RangeError);
   },

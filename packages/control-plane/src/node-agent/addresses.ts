@@ -1,6 +1,6 @@
 /**
- * Addresses hands out IPv4 addresses of a network that nobody can reach, each to one owner at a time. It remembers only
- * what is not yet visible in the cluster: whoever asks says what is in use.
+ * Addresses assigns IPv4 addresses of an unreachable network, each to one owner at a time. It remembers only addresses that are
+ * not yet visible in the cluster: the caller passes which ones are in use.
  */
 export class Addresses {
   readonly #base: number;
@@ -22,11 +22,11 @@ export class Addresses {
     this.#base = address - (address % this.#size);
   }
 
-  /** take gives the owner's address: the same one until `release`. Undefined when every address is in use. */
+  /** take returns the owner's address, the same one until `release`. Undefined if every address is in use. */
   take(owner: string, isUsed: (address: string) => boolean): string | undefined {
     const given = this.#given.get(owner);
     if (given !== undefined) return given;
-    // Neither the network's own address nor its broadcast.
+    // Skip the network address and the broadcast address.
     for (let tried = 0; tried < this.#size - 2; tried++) {
       const address = format(this.#base + this.#next);
       this.#next = this.#next >= this.#size - 2 ? 1 : this.#next + 1;
@@ -38,7 +38,7 @@ export class Addresses {
     return undefined;
   }
 
-  /** release forgets an owner: it is gone, or its address is visible in the cluster. */
+  /** release forgets an owner: it was deleted, or its address is visible in the cluster. */
   release(owner: string): void {
     const address = this.#given.get(owner);
     if (address === undefined) return;

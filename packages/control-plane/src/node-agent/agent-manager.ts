@@ -1,10 +1,10 @@
 import { Manager, type ManagerOptions } from '@bowline/runtime';
 import { type AgentParts, nodeAgentOperator } from './operator.ts';
 
-/** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
+/** Reconciles are short; one that hangs on an unresponsive server is not worth waiting for. */
 const DRAIN_MS = 1_000;
 
-/** agentManager is what runs the controllers of a node agent. */
+/** agentManager returns the manager that runs the controllers of a node agent. */
 export function agentManager(
   parts: AgentParts,
   options: Pick<ManagerOptions, 'clientFor' | 'clock' | 'wire' | 'random' | 'log'>,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type NodeAgentOptions, startNodeAgent } from './start-node-agent.ts';
 import { type Steering, steering } from './steer.ts';
 
-/** Nothing in this file may get as far as a request. */
+/** Nothing in this file may send a request. */
 const unused: Transport = {
   host: 'unused',
   request: ({ method, path }) => Promise.reject(new Error(`unexpected ${method} ${path}`)),
@@ -13,9 +13,9 @@ const unused: Transport = {
 const client = createClient({ transport: unused });
 
 test.each<[Partial<NodeAgentOptions>, string]>([
-  [{ nodes: -1 }, 'nodes must be a whole number from 0 to 5000, not -1'],
-  [{ nodes: 1.5 }, 'nodes must be a whole number from 0 to 5000, not 1.5'],
-  [{ nodes: 5001 }, 'nodes must be a whole number from 0 to 5000, not 5001'],
+  [{ nodes: -1 }, 'nodes must be an integer from 0 to 5000, not -1'],
+  [{ nodes: 1.5 }, 'nodes must be an integer from 0 to 5000, not 1.5'],
+  [{ nodes: 5001 }, 'nodes must be an integer from 0 to 5000, not 5001'],
   [{ nodes: ['a', { name: 'a' }] }, 'two of its nodes have the same name'],
   [{ name: '' }, 'the name "" must be a label value'],
   [{ name: 'a b' }, 'the name "a b" must be a label value'],
@@ -28,9 +28,9 @@ test.each<[Partial<NodeAgentOptions>, string]>([
 });
 
 test.each<[string, (by: Steering) => Promise<unknown>, string, string]>([
-  ['no namespace', ({ pods }) => pods.hold({ name: 'web' }), 'BOWLINE_STEERING_INVALID', 'say in which namespace'],
+  ['no namespace', ({ pods }) => pods.hold({ name: 'web' }), 'BOWLINE_STEERING_INVALID', 'specify a namespace'],
   [
-    'a selector that is none',
+    'an invalid selector',
     ({ pods }) => pods.hold({ namespace: 'demo', selector: 'app in' }),
     'BOWLINE_SELECTOR_INVALID',
     'app in',
@@ -39,8 +39,8 @@ test.each<[string, (by: Steering) => Promise<unknown>, string, string]>([
     'a negative exit code',
     ({ pods }) => pods.crash({ namespace: 'demo' }, { exitCode: -1 }),
     'BOWLINE_STEERING_INVALID',
-    '"exitCode" of "crash" must be a whole number of at least 0',
+    '"exitCode" of "crash" must be a non-negative integer',
   ],
-])('steering with %s is refused before anything is sent', async (_, steer, code, text) => {
+])('steering with %s is rejected before anything is sent', async (_, steer, code, text) => {
   await expect(steer(steering(client))).rejects.toMatchObject({ code, message: expect.stringContaining(text) });
 });

@@ -1,70 +1,73 @@
 import { isObject } from '@bowline/machinery';
 import { BowlineError } from '@bowline/runtime';
 
-/** BEHAVIOUR_ANNOTATION, on a Pod (or in its template) or a Node, says how the node agent treats it. */
+/** BEHAVIOUR_ANNOTATION, on a Pod (or in its template) or a Node, configures how the node agent treats it. */
 export const BEHAVIOUR_ANNOTATION = 'node-agent.bowline.dev/behaviour';
 
-/** RULE_PREFIX begins the annotations of a Namespace that steer the Pods in it, one rule each; see `PodRule`. */
+/** RULE_PREFIX is the prefix of Namespace annotations that steer the Pods in it, one rule each; see `PodRule`. */
 export const RULE_PREFIX = 'steer.node-agent.bowline.dev/';
 
-/** AGENT_LABEL, on a Node, names the agent that plays its kubelet. */
+/** AGENT_LABEL, on a Node, names the agent that simulates its kubelet. */
 export const AGENT_LABEL = 'node-agent.bowline.dev/agent';
 
-/** PodBehaviour is what a Pod does instead of what it would do by itself. */
+/** PodBehaviour overrides what a Pod does by default. */
 export type PodBehaviour =
-  /** Runs and is ready, also where its restart policy lets it end by itself. */
+  /** Runs and is ready, even where its restart policy would let it complete. */
   | { readonly do: 'run' }
-  /** Stays Pending. A Pod that runs already goes on. */
+  /** Stays Pending. A Pod that already runs continues. */
   | {
       readonly do: 'hold';
-      /** Why the containers wait, for instance `ImagePullBackOff`. Defaults to `ContainerCreating`. */
+      /** The waiting reason of the containers, for example `ImagePullBackOff`. Defaults to `ContainerCreating`. */
       readonly reason?: string | undefined;
       readonly message?: string | undefined;
     }
   /** Runs, but is not ready. */
   | { readonly do: 'not-ready'; readonly containers?: readonly string[] | undefined }
-  /** Containers exit and are restarted for ever (CrashLoopBackOff); where nothing restarts them, the Pod fails. */
+  /** Containers exit and are restarted forever (CrashLoopBackOff); if nothing restarts them, the Pod fails. */
   | {
       readonly do: 'crash';
-      /** Which, init containers included. Defaults to all but init containers. */
+      /** The affected containers, including init containers. Defaults to all but init containers. */
       readonly containers?: readonly string[] | undefined;
       /** Defaults to 1. */
       readonly exitCode?: number | undefined;
-      /** At least so many restarts are reported. Defaults to one more than before. */
+      /** The minimum number of restarts to report. Defaults to one more than before. */
       readonly restartCount?: number | undefined;
     }
   /** Containers run, then exit; the restart policy decides what follows. */
   | {
       readonly do: 'complete';
-      /** Which. Defaults to all but init containers. */
+      /** The affected containers. Defaults to all but init containers. */
       readonly containers?: readonly string[] | undefined;
       /** Defaults to 0. */
       readonly exitCode?: number | undefined;
     }
-  /** The Pod is Failed: rejected by the node when it does not run yet, else with its containers ended. */
+  /** The Pod is Failed: rejected by the node if it does not run yet, otherwise with its containers terminated. */
   | {
       readonly do: 'fail';
-      /** For instance `UnexpectedAdmissionError`. Defaults to none. */
+      /** For example `UnexpectedAdmissionError`. Defaults to none. */
       readonly reason?: string | undefined;
       readonly message?: string | undefined;
       /** Defaults to 1. */
       readonly exitCode?: number | undefined;
     }
-  /** The Pod is Failed with reason Evicted, as by a node that runs out of something. */
+  /** The Pod is Failed with reason Evicted, as on a node under resource pressure. */
   | { readonly do: 'evict'; readonly message?: string | undefined }
-  /** A deletion does not end: the Pod stays Terminating. Goes together with any other behaviour. */
+  /** A deletion does not complete: the Pod stays Terminating. Can be combined with any other behaviour. */
   | { readonly do: 'hang-deletion' };
 
-/** PodRule is the value of a Namespace's steering annotation: a behaviour and the Pods that have it. */
+/** PodRule is the value of a Namespace's steering annotation: a behaviour and the Pods it applies to. */
 export interface PodRule {
-  /** One Pod. Defaults to any. */
+  /** The name of one Pod. Defaults to any. */
   readonly name?: string | undefined;
-  /** A label selector in text form. Defaults to any. */
+  /** A label selector in string form. Defaults to any. */
   readonly selector?: string | undefined;
   readonly behaviour: PodBehaviour;
 }
 
-/** NodeBehaviour is what a node does instead of being ready: `not-ready` says so, `silent` is dead: no heartbeat, Pods untouched. */
+/**
+ * NodeBehaviour overrides a node's readiness: `not-ready` reports it; `silent` is a dead node without heartbeats whose Pods are
+ * not updated.
+ */
 export type NodeBehaviour = 'ready' | 'not-ready' | 'silent';
 
 type FieldType = 'text' | 'count' | 'names';
@@ -81,11 +84,11 @@ const FIELDS: Readonly<Record<PodBehaviour['do'], Readonly<Record<string, FieldT
 };
 
 const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, string]>> = {
-  text: [(value) => typeof value === 'string', 'a text'],
+  text: [(value) => typeof value === 'string', 'a string'],
   count: [
-    // The API server keeps them in 32 bits, and would refuse the whole status.
+    // The API server stores them in 32 bits and would reject the whole status.
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31,
-    'a whole number of at least 0 that fits into 32 bits',
+    'a non-negative integer that fits into 32 bits',
   ],
   names: [
     (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
@@ -94,7 +97,7 @@ const CHECKS: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, 
 };
 
 /**
- * parsePodBehaviours reads a behaviour annotation: words (`crash`, `crash,hang-deletion`), or JSON where details matter
+ * parsePodBehaviours parses a behaviour annotation: words (`crash`, `crash,hang-deletion`), JSON for details
  * (`{"do":"crash","containers":["app"]}`), or a JSON list. Throws BOWLINE_STEERING_INVALID.
  */
 export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
@@ -104,31 +107,31 @@ export function parsePodBehaviours(text: string): readonly PodBehaviour[] {
   return Array.isArray(value) ? value.map(checkPodBehaviour) : [checkPodBehaviour(value)];
 }
 
-/** parsePodRule reads a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
+/** parsePodRule parses a rule of a Namespace. Throws BOWLINE_STEERING_INVALID. */
 export function parsePodRule(text: string): PodRule {
   const value = parseJson(text);
   const { name, selector, behaviour, ...others } = isObject(value) ? value : refuse('a rule must be a JSON object');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) refuse(`a rule has no field "${unknown}"; it has name, selector and behaviour`);
   for (const [field, given] of Object.entries({ name, selector })) {
-    if (given !== undefined && typeof given !== 'string') refuse(`"${field}" of a rule must be a text`);
+    if (given !== undefined && typeof given !== 'string') refuse(`"${field}" of a rule must be a string`);
   }
-  // The two were just found to be texts or absent.
+  // Both were just checked to be strings or absent.
   return { name, selector, behaviour: checkPodBehaviour(behaviour) } as PodRule;
 }
 
-/** parseNodeBehaviour reads a Node's behaviour annotation. Throws BOWLINE_STEERING_INVALID. */
+/** parseNodeBehaviour parses a Node's behaviour annotation. Throws BOWLINE_STEERING_INVALID. */
 export function parseNodeBehaviour(text: string | undefined): NodeBehaviour {
   if (text === undefined || text === 'ready') return 'ready';
   if (text === 'not-ready' || text === 'silent') return text;
-  return refuse(`a node cannot be told to "${text}"; say ready, not-ready or silent`);
+  return refuse(`unknown node behaviour "${text}"; use ready, not-ready or silent`);
 }
 
-/** checkPodBehaviour refuses what is not a behaviour, with words that say what one is. */
+/** checkPodBehaviour rejects values that are not a behaviour, with a message that lists the valid ones. */
 export function checkPodBehaviour(value: unknown): PodBehaviour {
   const { do: verb, ...details } = isObject(value) ? value : refuse('a behaviour must be a word or a JSON object');
   if (typeof verb !== 'string' || !Object.hasOwn(FIELDS, verb)) {
-    return refuse(`a pod cannot be told to ${JSON.stringify(verb)}; say one of ${Object.keys(FIELDS).join(', ')}`);
+    return refuse(`unknown pod behaviour ${JSON.stringify(verb)}; use one of ${Object.keys(FIELDS).join(', ')}`);
   }
   const fields = FIELDS[verb as PodBehaviour['do']];
   for (const [field, given] of Object.entries(details)) {
@@ -139,7 +142,7 @@ export function checkPodBehaviour(value: unknown): PodBehaviour {
       refuse(`"${field}" of "${verb}" must be ${CHECKS[type][1]}`);
     }
   }
-  // Every field was checked against the table above, which says what the type says.
+  // Every field was checked against the table above, which matches the type.
   return value as PodBehaviour;
 }
 

@@ -1,6 +1,6 @@
 import { sameJson } from './same-json.ts';
 
-/** Condition is what Pods' and Nodes' conditions have in common. */
+/** Condition holds the common fields of Pod and Node conditions. */
 export interface Condition {
   readonly type: string;
   readonly status: string;
@@ -10,8 +10,8 @@ export interface Condition {
 }
 
 /**
- * withConditions sets conditions in a list and leaves those of others as they are. The transition time moves only with the
- * status, and a condition that says the same as before is not touched.
+ * withConditions sets conditions in a list and keeps those set by others. The transition time changes only with the status, and
+ * an unchanged condition is not modified.
  */
 export function withConditions<C extends Condition>(
   previous: readonly C[] | undefined,
@@ -23,7 +23,7 @@ export function withConditions<C extends Condition>(
     const at = result.findIndex(({ type }) => type === each.type);
     const before = result[at];
     const lastTransitionTime = before?.status === each.status ? before.lastTransitionTime : now;
-    // What a condition of this kind has besides the common fields is in `each`, which is all of C but the time.
+    // The fields of this condition type besides the common ones are in `each`, which is all of C but the time.
     const after = { ...each, lastTransitionTime } as unknown as C;
     if (before === undefined) result.push(after);
     else if (!sameJson(before, after)) result[at] = after;

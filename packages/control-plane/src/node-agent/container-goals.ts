@@ -2,27 +2,27 @@ import type { Container, ContainerStatus, Pod } from '@bowline/kubernetes';
 import type { PodBehaviour } from './behaviour.ts';
 import type { ContainerGoal } from './container-status.ts';
 
-/** PodGoals is where a Pod's containers should stand, by name. */
+/** PodGoals holds the desired states of a Pod's containers, by name. */
 export interface PodGoals {
   readonly init: ReadonlyMap<string, ContainerGoal>;
   readonly main: ReadonlyMap<string, ContainerGoal>;
-  /** Something before the main containers has not come to its end, so they wait. */
+  /** An init container has not completed, so the main containers wait. */
   readonly isBlocked: boolean;
-  /** An init container exited for good, and not with 0. */
+  /** An init container exited permanently with a non-zero code. */
   readonly initFailed: boolean;
 }
 
 type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 
-/** SteadyBehaviour is a behaviour that containers can have; the others concern the Pod as a whole. */
+/** SteadyBehaviour is a behaviour of containers; the others concern the Pod as a whole. */
 export type SteadyBehaviour = Exclude<PodBehaviour, { readonly do: 'fail' | 'evict' | 'hang-deletion' }>;
 
-/** isSidecar tells init containers apart that run beside the main ones. */
+/** isSidecar returns whether an init container runs alongside the main ones. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** goalsOf says where each container should stand, in the order in which a kubelet starts them. */
+/** goalsOf returns the desired state of each container, in the order in which a kubelet starts them. */
 export function goalsOf(pod: Pod, behaviour: SteadyBehaviour): PodGoals {
   const { initContainers = [], containers = [], restartPolicy = 'Always' } = pod.spec ?? {};
   const before = new Map(
@@ -81,7 +81,7 @@ function mainGoal(
   before: ContainerStatus | undefined,
 ): ContainerGoal {
   const ended = before?.state?.terminated;
-  // What has ended for good is not started again, whatever steers it now.
+  // A container that has exited permanently is not started again, whatever steers it now.
   if (ended && afterExit(ended.exitCode, policy).is === 'exited') return { is: 'exited', exitCode: ended.exitCode };
   const isMeant = !('containers' in behaviour) || (behaviour.containers?.includes(container.name) ?? true);
   switch (behaviour.do) {
@@ -105,13 +105,13 @@ function held(behaviour: { readonly reason?: string | undefined; readonly messag
   return { is: 'waiting', reason, message } as const;
 }
 
-/** afterExit is what the restart policy makes of an exit. */
+/** afterExit returns the state that follows an exit according to the restart policy. */
 function afterExit(exitCode: number, policy: RestartPolicy, restartCount?: number): ContainerGoal {
   const staysDown = policy === 'Never' || (policy === 'OnFailure' && exitCode === 0);
   return staysDown ? { is: 'exited', exitCode } : { is: 'backing-off', exitCode, restartCount };
 }
 
-/** Sidecars are ended once nothing is left to stand beside. */
+/** Sidecars are terminated once the main containers have ended. */
 function endSidecars(
   containers: readonly Container[],
   init: Map<string, ContainerGoal>,

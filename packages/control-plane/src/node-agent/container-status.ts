@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ContainerState, ContainerStatus } from '@bowline/kubernetes';
 
-/** ContainerGoal is where a container should stand. */
+/** ContainerGoal is the desired state of a container. */
 export type ContainerGoal =
   | { readonly is: 'waiting'; readonly reason: string; readonly message?: string | undefined }
   | { readonly is: 'running'; readonly ready: boolean }
   | { readonly is: 'exited'; readonly exitCode: number }
-  /** It exited, and would be started again after a while. */
+  /** It exited and will be restarted after a backoff. */
   | { readonly is: 'backing-off'; readonly exitCode: number; readonly restartCount?: number | undefined };
 
-/** ContainerFacts is what a status says besides the state. */
+/** ContainerFacts holds the inputs of a status besides the state. */
 export interface ContainerFacts {
   readonly podUid: string;
   readonly name: string;
@@ -21,8 +21,8 @@ export interface ContainerFacts {
 const BACK_OFF = 'CrashLoopBackOff';
 
 /**
- * containerStatus takes a container from its previous status to a goal. Times, ids and counts move only when the state
- * does, and never backwards.
+ * containerStatus moves a container from its previous status to a goal. Times, ids and counts change only with the state, and
+ * never go backwards.
  */
 export function containerStatus(
   facts: ContainerFacts,
@@ -64,7 +64,7 @@ function running(facts: ContainerFacts, previous: ContainerStatus | undefined, r
   const state = previous?.state;
   if (previous && state?.running) return { ...previous, ready, started: true };
   const ended = state?.terminated;
-  // Whatever ended before this start makes it a restart.
+  // Anything that ended before this start makes it a restart.
   const isRestart = ended !== undefined || state?.waiting?.reason === BACK_OFF;
   const restartCount = (previous?.restartCount ?? 0) + (isRestart ? 1 : 0);
   return {
@@ -95,13 +95,13 @@ function backingOff(
   goal: { readonly exitCode: number; readonly restartCount?: number | undefined },
 ): ContainerStatus {
   const before = previous?.restartCount ?? 0;
-  const asked = goal.restartCount ?? 0;
-  const isThere = previous?.state?.waiting?.reason === BACK_OFF;
-  const restartCount = Math.max(asked, isThere ? before : before + 1);
+  const requested = goal.restartCount ?? 0;
+  const isCurrent = previous?.state?.waiting?.reason === BACK_OFF;
+  const restartCount = Math.max(requested, isCurrent ? before : before + 1);
   return {
     ...base(facts, restartCount),
     lastState:
-      isThere && restartCount === before
+      isCurrent && restartCount === before
         ? previous.lastState
         : (previous?.state?.terminated && { terminated: previous.state.terminated }) ||
           terminated(facts, previous, goal.exitCode, restartCount),
@@ -133,7 +133,7 @@ function terminated(
   };
 }
 
-/** An id that no runtime gave, but one per start of a container, and the same for whoever computes it. */
+/** An id that comes from no runtime but is unique per start of a container and deterministic. */
 function containerId({ podUid, name }: ContainerFacts, restartCount: number): string {
   return `bowline://${createHash('sha256').update(`${podUid}/${name}/${restartCount}`).digest('hex')}`;
 }

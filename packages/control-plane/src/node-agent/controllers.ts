@@ -10,22 +10,22 @@ import { nextStep, type PodStep } from './pod-step.ts';
 import { sameJson } from './same-json.ts';
 import { steeringOf } from './steering.ts';
 
-/** AgentDeps is what the controllers of a node agent share. */
+/** AgentDeps holds the dependencies shared by the controllers of a node agent. */
 export interface AgentDeps {
   readonly heartbeats: Heartbeats;
   readonly addresses: Addresses;
-  /** Where logs are served on 127.0.0.1, if they are. */
+  /** The port of the log server on 127.0.0.1, if there is one. */
   readonly logPort: number | undefined;
-  /** Told whenever a node has reported its status. */
+  /** Called whenever a node has reported its status. */
   readonly onReported: (node: string) => void;
 }
 
 const ON_A_NODE = 'spec.nodeName!=';
 
-/** How long to wait when the network has no address left: Pods go as quickly as they come. */
+/** How long to wait when no address is left: Pods are deleted as quickly as they are created. */
 const NO_ADDRESS = { minMs: 1_000, maxMs: 30_000 };
 
-/** nodeController reports the status of the agent's nodes, and lets their hearts beat. */
+/** nodeController reports the status of the agent's nodes and starts their heartbeats. */
 export function nodeController(agent: string): Controller<AgentDeps> {
   return (
     keyed('node-agent-nodes', { concurrency: 4 })
@@ -42,7 +42,7 @@ export function nodeController(agent: string): Controller<AgentDeps> {
           return;
         }
         const { behaviour, problem } = behaviourOf(node);
-        if (problem) log.warn('cannot read what steers a node', { node: key, problem });
+        if (problem) log.warn('cannot parse the steering of a node', { node: key, problem });
         if (behaviour === 'silent') {
           deps.heartbeats.drop(key);
           return;
@@ -60,7 +60,7 @@ export function nodeController(agent: string): Controller<AgentDeps> {
   );
 }
 
-/** podController does for the Pods on the agent's nodes what a kubelet would, without running anything. */
+/** podController does what a kubelet would for the Pods on the agent's nodes, without running anything. */
 export function podController(agent: string): Controller<AgentDeps> {
   return keyed('node-agent-pods', { concurrency: 16 })
     .using<AgentDeps>()
@@ -84,7 +84,7 @@ export function podController(agent: string): Controller<AgentDeps> {
       if (pod === undefined) return;
       const node = get(Node, { name: pod.spec?.nodeName ?? '' });
       const hostIP = node && hostIpOf(node);
-      // Somebody else's node, or one that has no address yet and will be back here when it has.
+      // A node of another agent, or one without an address yet, whose update will trigger this reconcile again.
       if (node === undefined || hostIP === undefined) return;
 
       const isUsed = (address: string): boolean =>
@@ -97,8 +97,8 @@ export function podController(agent: string): Controller<AgentDeps> {
       const namespace = { name: pod.metadata?.namespace ?? '' };
       if (step(node, get(Namespace, namespace)).do === 'nothing') return;
 
-      // Whoever steers and then makes a Pod must find it steered, whichever of the watches is ahead: before anything is
-      // written, what steers is read from the server.
+      // A Pod created after a steering change must be steered even if the watch of the Namespace or Node lags behind: before
+      // anything is written, the steering is read from the server.
       const [nodeNow, namespaceNow] = await Promise.all([
         live.find(Node, keyOf(node)),
         live.find(Namespace, namespace),
@@ -116,13 +116,13 @@ async function take(live: LiveClient, pod: Pod, step: PodStep): Promise<void> {
       await live.delete(Pod, keyOf(pod), { gracePeriodSeconds: 0, preconditions });
     }
   } catch (error) {
-    // It is gone, or another Pod has its name: that one has events of its own.
+    // It was deleted, or another Pod has its name, which has its own events.
     if (isNotFound(error) || (step.do === 'delete' && isConflict(error))) return;
     throw error;
   }
 }
 
-/** report writes a status if nobody else has changed the object: its lists are replaced as a whole. */
+/** report writes a status if the object has not changed meanwhile, because its lists are replaced as a whole. */
 async function report<T extends Pod | Node>(
   live: LiveClient,
   resource: typeof Pod | typeof Node,
@@ -134,7 +134,7 @@ async function report<T extends Pod | Node>(
   await live.patch<Pod | Node>(resource, keyOf(object), { type: 'merge', body }, { subresource: 'status' });
 }
 
-/** behaviourOf reads what steers a node. What cannot be read makes it not ready, and its condition says why. */
+/** behaviourOf parses the steering of a node. If that fails, the node is not ready and its condition explains why. */
 function behaviourOf(node: Pick<Node, 'metadata'>): { behaviour: NodeBehaviour; problem?: string } {
   try {
     return { behaviour: parseNodeBehaviour(node.metadata?.annotations?.[BEHAVIOUR_ANNOTATION]) };

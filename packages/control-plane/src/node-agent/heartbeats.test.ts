@@ -11,7 +11,7 @@ const absent = {
   details: { name: 'n', kind: 'leases' },
 };
 
-/** A server that has no Lease until one is created, and remembers what it was asked. */
+/** A server that has no Lease until one is created, and records its requests. */
 class LeaseServer implements Transport {
   readonly host = 'scripted';
   readonly requests: TransportRequest[] = [];
@@ -20,8 +20,8 @@ class LeaseServer implements Transport {
   request(request: TransportRequest) {
     this.requests.push(request);
     if (request.method === 'POST') this.#hasLease = true;
-    const answer = this.#hasLease ? { metadata: { name: 'n' } } : absent;
-    const text = JSON.stringify(answer);
+    const response = this.#hasLease ? { metadata: { name: 'n' } } : absent;
+    const text = JSON.stringify(response);
     return Promise.resolve({
       status: this.#hasLease ? 200 : 404,
       headers: {},
@@ -33,7 +33,7 @@ class LeaseServer implements Transport {
     });
   }
 
-  /** methods are those of the requests since the last call. */
+  /** methods returns the methods of the requests since the last call. */
   methods(): string[] {
     return this.requests.splice(0).map(({ method }) => method);
   }
@@ -83,7 +83,7 @@ it('creates the Lease, owned by its Node, and renews it on its own lane until th
   expect(wire.pendingTimers).toBe(0);
 });
 
-it('beats for a new Node of the same name, and for none once it has ended', async () => {
+it('renews for a new Node of the same name, and for none once it has ended', async () => {
   const { server, wire, heartbeats, end } = setUp();
   heartbeats.keep(node);
   await wire.advance(0);

@@ -2,16 +2,16 @@ import { Lease, type Node } from '@bowline/kubernetes';
 import { type Clock, formatMicroTime, untilAborted } from '@bowline/machinery';
 import { type Client, isAlreadyExists, isNotFound, type Log } from '@bowline/runtime';
 
-/** NODE_LEASE_NAMESPACE is where the heartbeats of nodes are. */
+/** NODE_LEASE_NAMESPACE is the namespace of node heartbeats. */
 export const NODE_LEASE_NAMESPACE = 'kube-node-lease';
 
-/** HeartbeatOptions says how nodes show that they live. */
+/** HeartbeatOptions configures the heartbeats of nodes. */
 export interface HeartbeatOptions {
   readonly client: Client;
-  /** What happens between machines runs on the wire's clock. */
+  /** The clock for renewals. */
   readonly wire: Clock;
   readonly log: Log;
-  /** How often a Lease is renewed. */
+  /** The renewal interval of a Lease. */
   readonly intervalMs: number;
 }
 
@@ -21,10 +21,10 @@ interface Beat {
   readonly ended: Promise<void>;
 }
 
-/** The kubelet's own value: four missed renewals. */
+/** The kubelet's value: four missed renewals. */
 const LEASE_SECONDS = 40;
 
-/** Heartbeats renews the Leases of the nodes that it was told to keep, each in a loop of its own. */
+/** Heartbeats renews the Leases of the added nodes, each in its own loop. */
 export class Heartbeats {
   readonly #options: HeartbeatOptions;
   readonly #client: Client;
@@ -37,7 +37,7 @@ export class Heartbeats {
     this.#client = options.client.onLeaseLane();
   }
 
-  /** keep renews a node's Lease from now on. Keeping it again does nothing, unless it is another node of the same name. */
+  /** keep starts renewing a node's Lease. Calling it again has no effect, unless it is another node of the same name. */
   keep(node: Node): void {
     const { name = '', uid = '' } = node.metadata ?? {};
     if (this.#isOver || this.#beats.get(name)?.uid === uid) return;
@@ -56,7 +56,7 @@ export class Heartbeats {
     void beat.ended.finally(() => this.#ending.delete(beat.ended));
   }
 
-  /** run resolves once the signal was aborted and no renewal is under way any more. */
+  /** run resolves once the signal was aborted and no renewal is in progress any more. */
   async run(signal: AbortSignal): Promise<void> {
     await untilAborted(signal);
     this.#isOver = true;
@@ -80,7 +80,7 @@ export class Heartbeats {
     const key = { namespace: NODE_LEASE_NAMESPACE, name };
     const renewTime = formatMicroTime(this.#options.wire.now());
     const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime };
-    // With the Node as owner the Lease goes when it does; a Lease of an earlier Node of this name is taken over.
+    // With the Node as owner the Lease is deleted with it; a Lease of an earlier Node of this name is taken over.
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
     const limits = { signal, timeoutMs: this.#options.intervalMs };
     const renewal = { type: 'merge', body: { metadata: { ownerReferences }, spec } } as const;

@@ -1,9 +1,9 @@
 import type { Fields, Log } from '@bowline/runtime';
 
-/** LastProblem is a log that remembers the last failure that went through it, for whoever waits in vain. */
+/** LastProblem is a log that remembers the last logged error, to explain a timeout. */
 export interface LastProblem {
   readonly log: Log;
-  /** message is that of the last error; undefined when there was none. */
+  /** message returns the message of the last error, or undefined. */
   message(): string | undefined;
 }
 

@@ -15,7 +15,7 @@ import { type Cluster, cluster } from '../testing/cluster.ts';
 import { nodeAgentRbac } from './rbac.ts';
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './start-node-agent.ts';
 
-/** agentClient acts as a ServiceAccount that may do exactly what an agent declares. */
+/** agentClient acts as a ServiceAccount with exactly the permissions that an agent declares. */
 async function agentClient(c: Cluster): Promise<Client> {
   const account = await c.serviceAccount();
   const subject = { kind: 'ServiceAccount', namespace: account.namespace, name: account.name };
@@ -36,7 +36,7 @@ async function agentClient(c: Cluster): Promise<Client> {
   return account.client;
 }
 
-/** start runs an agent of the test's own with one node that nobody else's Pods come to. */
+/** start runs a separate agent for the test, with one node that gets only the test's Pods. */
 async function start(c: Cluster, options: Partial<NodeAgentOptions> = {}): Promise<{ agent: NodeAgent; node: string }> {
   const name = c.uniqueName('agent');
   const taints = [{ key: 'test.bowline.dev/reserved', value: name, effect: 'NoSchedule' } as const];
@@ -70,7 +70,7 @@ const untilReady = (c: Cluster, name = 'web'): Promise<Pod> =>
 const beatOf = async (c: Cluster, node: string): Promise<string | undefined> =>
   (await c.admin.find(Lease, { namespace: 'kube-node-lease', name: node }))?.spec?.renewTime;
 
-it('needs no more than the rights it declares, and takes its nodes with it when told to', async () => {
+it('needs only the permissions it declares, and deletes its nodes if configured to', async () => {
   await using c = await cluster();
   const client = await agentClient(c);
   const { agent, node } = await start(c, { client, deleteNodes: true });
@@ -83,7 +83,7 @@ it('needs no more than the rights it declares, and takes its nodes with it when 
   expect(await c.admin.find(Node, { name: node })).toBeUndefined();
 });
 
-it('beats every ten seconds of the wire’s clock, and no more once it has stopped', async () => {
+it('renews Leases every ten seconds of the wire clock, and stops with the agent', async () => {
   await using c = await cluster();
   const wire = new VirtualClock();
   const { agent, node } = await start(c, { wire });
@@ -104,7 +104,7 @@ it('beats every ten seconds of the wire’s clock, and no more once it has stopp
   await c.admin.delete(Node, { name: node });
 });
 
-it('continues where an earlier agent stopped, and writes nothing about what is as it should be', async () => {
+it('continues where an earlier agent stopped, and writes nothing in a steady state', async () => {
   await using c = await cluster();
   const { agent, node } = await start(c);
   await createPod(c, node);
@@ -114,7 +114,7 @@ it('continues where an earlier agent stopped, and writes nothing about what is a
   const client = await c.clientFor({ user: c.uniqueName('second'), groups: ['system:masters'] });
   const network = '10.245.0.0/24';
   const next = await startNodeAgent({ client, name: agent.name, nodes: [node], network, deleteNodes: true });
-  // Once a later Pod is ready, the earlier one has been looked at too: they are of one queue.
+  // Once a later Pod is ready, the earlier one has been reconciled too: they share a queue.
   await createPod(c, node, 'later');
   const later = await untilReady(c, 'later');
   const used = (await c.admin.get(Node, { name: node })).status?.addresses?.map(({ address }) => address);
@@ -124,7 +124,7 @@ it('continues where an earlier agent stopped, and writes nothing about what is a
   await next.stop();
 });
 
-it('does not take over a Node that is not its own', async () => {
+it('does not take over a Node of another owner', async () => {
   await using c = await cluster();
   const { agent, node } = await start(c, { deleteNodes: true });
   await expect(startNodeAgent({ client: c.admin, name: 'other', nodes: [node] })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ it('does not take over a Node that is not its own', async () => {
   await agent.stop();
 });
 
-it('says what it lacks when it cannot start', async () => {
+it('reports what it lacks when it cannot start', async () => {
   await using c = await cluster();
   const { client } = await c.serviceAccount({
     clusterRules: [

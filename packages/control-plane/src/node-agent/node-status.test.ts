@@ -9,7 +9,7 @@ const node: Node = { metadata: { name: 'n' } };
 
 const readyOf = (of: Node) => of.status?.conditions?.find(({ type }) => type === 'Ready');
 
-it('reports room, an address and readiness, and does so once', () => {
+it('reports capacity, an address and readiness, and only once', () => {
   const reported: Node = { ...node, status: nodeStatus(node, 'ready', EARLY) };
   expect(reported.status).toMatchObject({
     allocatable: { cpu: '64' },
@@ -22,7 +22,7 @@ it('reports room, an address and readiness, and does so once', () => {
   expect(sameJson(reported.status, nodeStatus(reported, 'ready', LATE))).toBe(true);
 });
 
-it('keeps what others put there: devices, and conditions of their own', () => {
+it('keeps devices and conditions set by others', () => {
   const conditions = [{ type: 'NetworkUnavailable', status: 'False' }];
   const status = nodeStatus({ ...node, status: { capacity: { 'a.test/gpu': '1' }, conditions } }, 'ready', EARLY);
   expect(status.capacity).toMatchObject({ 'a.test/gpu': '1', cpu: '64' });
@@ -30,7 +30,7 @@ it('keeps what others put there: devices, and conditions of their own', () => {
   expect(status.conditions).toContainEqual(conditions[0]);
 });
 
-it('has the API server ask this machine for logs where they are served, and nobody where they are not', () => {
+it('directs the API server to this machine for logs if they are served, and nowhere otherwise', () => {
   const served: Node = { ...node, status: nodeStatus(node, 'ready', { ...EARLY, logPort: 4711 }) };
   expect(served.status).toMatchObject({
     addresses: [
@@ -44,7 +44,7 @@ it('has the API server ask this machine for logs where they are served, and nobo
   expect(after.addresses).toContainEqual({ type: 'Hostname', address: 'n' });
 });
 
-it('moves the transition time only with the status', () => {
+it('changes the transition time only with the status', () => {
   const before: Node = { ...node, status: nodeStatus(node, 'ready', EARLY) };
   const unready: Node = { ...node, status: nodeStatus(before, 'not-ready', { ...LATE, problem: 'broken' }) };
   expect(readyOf(unready)).toMatchObject({ status: 'False', message: 'broken', lastTransitionTime: LATE.now });

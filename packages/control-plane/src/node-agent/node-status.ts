@@ -2,19 +2,19 @@ import type { Node, NodeCondition, NodeStatus } from '@bowline/kubernetes';
 import type { NodeBehaviour } from './behaviour.ts';
 import { withConditions } from './conditions.ts';
 
-/** NodeFacts is what a Node's status needs to know besides the Node. */
+/** NodeFacts holds the inputs of a Node's status besides the Node. */
 export interface NodeFacts {
   /** RFC 3339. */
   readonly now: string;
   /** The address for a Node that has none yet. */
   readonly internalIP: string;
-  /** Why the node is not ready. Defaults to that it was told so. */
+  /** Why the node is not ready. Defaults to a message that it was steered so. */
   readonly problem?: string | undefined;
-  /** Where logs are served on 127.0.0.1. Defaults to nowhere. */
+  /** The port of the log server on 127.0.0.1. Defaults to none. */
   readonly logPort?: number | undefined;
 }
 
-/** Roomy, so that no scheduler is ever the reason why something does not run. */
+/** Ample, so that capacity is never the reason why a Pod is not scheduled. */
 export const DEFAULT_CAPACITY: Readonly<Record<string, string>> = Object.freeze({
   cpu: '64',
   memory: '256Gi',
@@ -25,15 +25,15 @@ export const DEFAULT_CAPACITY: Readonly<Record<string, string>> = Object.freeze(
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
-/** ARCHITECTURE is this machine's, in Kubernetes' words. */
+/** ARCHITECTURE is this machine's architecture as named by Kubernetes. */
 export const ARCHITECTURE: string = ARCHITECTURES[process.arch] ?? process.arch;
 
-/** A version that no kubelet has and that still reads as one: there is no kubelet here. */
+/** A valid version that no kubelet has, because there is no kubelet here. */
 const VERSION = 'v0.0.0-bowline-node-agent';
 
 const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** nodeStatus is what a kubelet would report; what others added to the status stays. */
+/** nodeStatus returns the status a kubelet would report, with what others added to it. */
 export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent'>, facts: NodeFacts): NodeStatus {
   const { status = {} } = node;
   const capacity = { ...DEFAULT_CAPACITY, ...status.capacity };
@@ -42,7 +42,7 @@ export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent
     capacity,
     allocatable: { ...capacity, ...status.allocatable },
     addresses: addressesOf(node, facts),
-    // Absent: the API server then has nowhere to ask for logs.
+    // If absent, the API server has no endpoint for logs.
     daemonEndpoints: facts.logPort === undefined ? undefined : { kubeletEndpoint: { Port: facts.logPort } },
     conditions: nodeConditions(status.conditions, behaviour, facts),
     nodeInfo: status.nodeInfo?.kubeletVersion
@@ -50,7 +50,7 @@ export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent
       : {
           architecture: ARCHITECTURE,
           operatingSystem: 'linux',
-          osImage: 'none: played by the Bowline node agent',
+          osImage: 'none: simulated by the Bowline node agent',
           kernelVersion: 'none',
           containerRuntimeVersion: 'bowline://none',
           kubeletVersion: VERSION,
@@ -62,7 +62,7 @@ export function nodeStatus(node: Node, behaviour: Exclude<NodeBehaviour, 'silent
   };
 }
 
-/** The API server asks for logs at the host name first; a Service's endpoints are at the internal address, never loopback. */
+/** The API server requests logs at the host name first; the endpoints of a Service use the internal address, never loopback. */
 function addressesOf({ metadata, status }: Node, { internalIP, logPort }: NodeFacts): NodeStatus['addresses'] {
   const hostname = { type: 'Hostname', address: logPort === undefined ? (metadata?.name ?? '') : '127.0.0.1' };
   const others = status?.addresses?.filter(({ type }) => type !== 'Hostname') ?? [];
@@ -72,22 +72,22 @@ function addressesOf({ metadata, status }: Node, { internalIP, logPort }: NodeFa
 function nodeConditions(
   previous: readonly NodeCondition[] | undefined,
   behaviour: 'ready' | 'not-ready',
-  { now, problem = 'the node agent was told to be not ready' }: NodeFacts,
+  { now, problem = 'the node agent was steered to be not ready' }: NodeFacts,
 ): readonly NodeCondition[] {
   const ready =
     behaviour === 'ready'
-      ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'the node agent plays this node' }
+      ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'the node agent simulates this node' }
       : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: problem };
   const pressures = PRESSURES.map((type) => ({
     type,
     status: 'False',
     reason: 'KubeletHasSufficientResources',
-    message: 'nothing is used on this node',
+    message: 'no resources are used on this node',
   }));
   const wanted = [...pressures, ready].map((condition) => {
     const before = previous?.find(({ type }) => type === condition.type);
     const isSame = before?.status === condition.status && before.reason === condition.reason;
-    // The Lease is the heartbeat; a status that is written for the time alone would be noise.
+    // The Lease is the heartbeat; writing a status only to update the time would be noise.
     return { ...condition, lastHeartbeatTime: isSame ? before.lastHeartbeatTime : now };
   });
   return withConditions(previous, wanted, now);

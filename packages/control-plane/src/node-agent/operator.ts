@@ -5,7 +5,7 @@ import type { Addresses } from './addresses.ts';
 import { type AgentDeps, nodeController, podController } from './controllers.ts';
 import { Heartbeats, NODE_LEASE_NAMESPACE } from './heartbeats.ts';
 
-/** AgentParts is what the operator of a node agent is made of. */
+/** AgentParts holds the parts of a node agent's operator. */
 export interface AgentParts {
   /** The agent's name. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface AgentParts {
   readonly onReported: (node: string) => void;
 }
 
-/** nodeAgentOperator is the node agent as the runtime runs it. */
+/** nodeAgentOperator returns the node agent as an operator. */
 export function nodeAgentOperator(parts: AgentParts): Operator {
   const { name, wire, heartbeatMs, addresses, logPort, onReported } = parts;
   return defineOperator({
@@ -35,7 +35,7 @@ export function nodeAgentOperator(parts: AgentParts): Operator {
       allow(['patch'], Node, { subresource: 'status' }),
       allow(['delete'], Pod),
       allow(['patch'], Pod, { subresource: 'status' }),
-      // delete: where OwnerReferencesPermissionEnforcement is on, taking over the Lease of an earlier Node needs it.
+      // delete: with OwnerReferencesPermissionEnforcement, taking over the Lease of an earlier Node requires it.
       allow(['create', 'patch', 'delete'], Lease, { namespaces: [NODE_LEASE_NAMESPACE] }),
     ],
   });

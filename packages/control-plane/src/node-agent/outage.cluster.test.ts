@@ -4,8 +4,8 @@ import { startControlPlane } from '../start-control-plane.ts';
 import { cluster } from '../testing/cluster.ts';
 import { sharedControlPlane } from '../testing/shared-control-plane.ts';
 
-it('goes on after the API server was killed, with one write for each Pod', async () => {
-  // Skips where no control plane can be had.
+it('continues after the API server was killed, with one write for each Pod', async () => {
+  // Skips the test if no control plane can be started.
   const { kind } = await sharedControlPlane();
   await using controlPlane = await startControlPlane({ kind, nodes: 1 });
   await using c = await cluster({ controlPlane });
@@ -17,7 +17,7 @@ it('goes on after the API server was killed, with one write for each Pod', async
     });
   const running = (name: string): Promise<Pod> =>
     c.until(Pod, { name }, ({ status }) => status?.phase === 'Running', { timeoutMs: 40_000 });
-  /** The Pods that the agent wrote. A write that met somebody else's is refused and repeated; what counts is what was stored. */
+  /** The Pods that the agent wrote. A write that conflicts with another is rejected and retried; only stored writes count. */
   const written = async (): Promise<readonly (string | undefined)[]> => {
     const events = await controlPlane.audit();
     return events
@@ -27,7 +27,7 @@ it('goes on after the API server was killed, with one write for each Pod', async
   };
   await create('before');
   const before = await running('before');
-  // An API server that is killed takes what it has not yet logged with it.
+  // A killed API server loses what it has not logged yet.
   await expect.poll(written, { timeout: 20_000 }).toEqual(['before']);
 
   await controlPlane.kill('kube-apiserver');

@@ -1,13 +1,13 @@
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@bowline/kubernetes';
 import { withConditions } from './conditions.ts';
 
-/** PodState is what a Pod's conditions follow from. */
+/** PodState holds the inputs of a Pod's conditions. */
 export interface PodState {
   readonly phase: PodStatus['phase'];
   readonly isInitialized: boolean;
-  /** The Pod has its place on the node and an address. */
+  /** The Pod is admitted to the node and has an address. */
   readonly hasSandbox: boolean;
-  /** Those that readiness depends on: main containers and sidecars. */
+  /** The containers that readiness depends on: main containers and sidecars. */
   readonly containers: readonly ContainerStatus[];
   readonly now: string;
 }
@@ -16,7 +16,7 @@ type Judged = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
 const YES: Judged = { status: 'True' };
 
-/** podConditions are the conditions that a kubelet reports; those of others stay as they are. */
+/** podConditions returns the conditions that a kubelet reports, and keeps those of others. */
 export function podConditions(pod: Pod, state: PodState): readonly PodCondition[] {
   const previous = pod.status?.conditions;
   const generation = pod.metadata?.generation;
@@ -26,13 +26,13 @@ export function podConditions(pod: Pod, state: PodState): readonly PodCondition[
     Initialized: judgeInitialized(state),
     Ready: containersReady.status === 'True' ? judgeGates(pod) : containersReady,
     ContainersReady: containersReady,
-    // The scheduler says so itself; a Pod that was created on a node never met it.
+    // Normally set by the scheduler; a Pod created with a node name never passes it.
     ...(previous?.some(({ type }) => type === 'PodScheduled') ? {} : { PodScheduled: YES }),
   };
   const wanted = Object.entries(judged).map(([type, judgement]) => ({
     type,
     ...judgement,
-    // Servers that do not count generations of Pods do not know the field either.
+    // Servers without generations of Pods do not know the field either.
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   }));
   return withConditions(previous, wanted, state.now);

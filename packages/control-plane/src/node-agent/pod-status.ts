@@ -4,7 +4,7 @@ import { goalsOf, isSidecar, type SteadyBehaviour } from './container-goals.ts';
 import { type ContainerGoal, containerStatus } from './container-status.ts';
 import { podConditions } from './pod-conditions.ts';
 
-/** PodFacts is what a status needs to know besides the Pod. */
+/** PodFacts holds the inputs of a status besides the Pod. */
 export interface PodFacts {
   /** RFC 3339. */
   readonly now: string;
@@ -14,12 +14,12 @@ export interface PodFacts {
   readonly podIP: string;
 }
 
-/** isOver says whether a Pod has come to an end that it cannot leave. */
+/** isOver returns whether a Pod is in a terminal phase. */
 export function isOver(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** livingStatus is the status of a Pod whose containers wait, run or exit as the behaviour says. */
+/** livingStatus returns the status of a Pod whose containers wait, run or exit according to the behaviour. */
 export function livingStatus(pod: Pod, behaviour: SteadyBehaviour, facts: PodFacts): PodStatus {
   const { spec, status = {} } = pod;
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {};
@@ -51,17 +51,19 @@ export function livingStatus(pod: Pod, behaviour: SteadyBehaviour, facts: PodFac
   };
 }
 
-/** Ending is why a Pod as a whole came to an end. */
+/** Ending describes why a Pod as a whole ended. */
 export interface Ending {
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
-  /** What running containers exit with. */
+  /** The exit code of running containers. */
   readonly exitCode: number;
-  /** The kubelet itself ended the Pod, for the sake of the node. */
+  /** The kubelet itself terminated the Pod to protect the node. */
   readonly isDisruption?: boolean | undefined;
 }
 
-/** failedStatus is the status of a Pod that was ended as a whole: what ran has exited, what never ran never will. */
+/**
+ * failedStatus returns the status of a Pod that was terminated as a whole: running containers have exited, others never start.
+ */
 export function failedStatus(pod: Pod, ending: Ending, facts: PodFacts): PodStatus {
   const { spec, status = {} } = pod;
   const { reason = status.reason, message = status.message, exitCode } = ending;
@@ -131,7 +133,7 @@ function factsOf(pod: Pod, container: Container | EphemeralContainer, { now }: P
   return { podUid: pod.metadata?.uid ?? '', name: container.name, image: container.image ?? '', now };
 }
 
-/** An init container that has done its work counts as ready. */
+/** A completed init container counts as ready. */
 function withInitReadiness(status: ContainerStatus): ContainerStatus {
   return status.state?.terminated?.exitCode === 0 ? { ...status, ready: true } : status;
 }

@@ -26,15 +26,18 @@ function stepOf(pod: Pod, { behaviour, deletionHangs = false, node = 'ready', no
   return nextStep(pod, { behaviour, deletionHangs }, node, { now, hostIP: '10.0.0.1', podIP: '10.0.0.9' });
 }
 
-/** asServed is a status as a server gives it back: it writes null for times that were never set. */
+/** asServed returns a status as sent by a server, which writes null for times that were never set. */
 function asServed(status: PodStatus): PodStatus {
   const served = JSON.parse(JSON.stringify(status)) as PodStatus;
   const conditions = (served.conditions ?? []).map((condition) => ({ lastProbeTime: null, ...condition }));
-  // null is not in the type, only on the wire.
+  // null is not in the type, only in the response.
   return { ...served, conditions: conditions as unknown as NonNullable<PodStatus['conditions']> };
 }
 
-/** settle takes every step there is, as reports would be seen one after the other; the statuses on the way. */
+/**
+ * settle applies steps until there are none, as if reports were observed one after the other, and returns the statuses on the
+ * way.
+ */
 function settle(pod: Pod, steer: Steer = {}): { pod: Pod; phases: (string | undefined)[]; last: PodStep } {
   let current = pod;
   const phases: (string | undefined)[] = [];
@@ -57,8 +60,8 @@ const stateOf = (status: ContainerStatus | undefined): string =>
 const statesOf = (pod: Pod): readonly string[] =>
   [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].map(stateOf);
 
-describe('a Pod by itself', () => {
-  it('runs and is ready after one report, with what a kubelet says', () => {
+describe('a Pod without steering', () => {
+  it('runs and is ready after one report, with the status of a kubelet', () => {
     const { pod, phases } = settle(podOf());
     expect(phases).toEqual(['Running']);
     expect(pod.status).toMatchObject({
@@ -78,14 +81,14 @@ describe('a Pod by itself', () => {
     });
   });
 
-  it.each(['Never', 'OnFailure'] as const)('runs first and then succeeds where it restarts %s', (restartPolicy) => {
+  it.each(['Never', 'OnFailure'] as const)('runs first and then succeeds with restart policy %s', (restartPolicy) => {
     const { pod, phases, last } = settle(podOf({ restartPolicy }));
     expect(phases).toEqual(['Running', 'Succeeded']);
     expect(last).toEqual({ do: 'nothing' });
     expect(conditionsOf(pod)).toMatchObject({ Initialized: 'True', Ready: 'False', ContainersReady: 'False' });
   });
 
-  it('completes init containers, keeps sidecars running, and ends those with the Pod', () => {
+  it('completes init containers, keeps sidecars running, and terminates those with the Pod', () => {
     const initContainers: Container[] = [
       { ...main, name: 'setup' },
       { ...main, name: 'proxy', restartPolicy: 'Always' },
@@ -98,30 +101,30 @@ describe('a Pod by itself', () => {
     expect(ended.status?.phase).toBe('Succeeded');
   });
 
-  it('has the address of its node on the network of its host', () => {
+  it('has the address of its node with hostNetwork', () => {
     expect(settle(podOf({ hostNetwork: true })).pod.status?.podIP).toBe('10.0.0.1');
   });
 
-  it('is ready only when its readiness gates are open, and leaves those conditions alone', () => {
+  it('is ready only when its readiness gates are true, and does not change those conditions', () => {
     const gated = podOf({ readinessGates: [{ conditionType: 'gate' }] });
     expect(conditionsOf(settle(gated).pod)).toMatchObject({ ContainersReady: 'True', Ready: 'False' });
     const open: Pod = { ...gated, status: { phase: 'Pending', conditions: [{ type: 'gate', status: 'True' }] } };
     expect(conditionsOf(settle(open).pod)).toMatchObject({ gate: 'True', Ready: 'True' });
   });
 
-  it('says nothing of generations to a server that does not count them', () => {
+  it('does not set observedGeneration on servers without generations', () => {
     const { status } = settle(podOf({}, { generation: undefined })).pod;
     expect(JSON.stringify(status)).not.toContain('observedGeneration');
   });
 
-  it('changes no time when it is looked at later', () => {
+  it('changes no time when it is reconciled later', () => {
     const { pod } = settle(podOf());
     expect(stepOf(pod, { now: LATE })).toEqual({ do: 'nothing' });
   });
 });
 
 describe('a steered Pod', () => {
-  it('is held with the reason, without an address, and goes on from there', () => {
+  it('is held with the reason, without an address, and continues from there', () => {
     const held = settle(podOf(), { behaviour: { do: 'hold', reason: 'ImagePullBackOff' } }).pod;
     expect(held.status).toMatchObject({ phase: 'Pending', startTime: EARLY });
     expect(held.status?.podIP).toBeUndefined();
@@ -138,7 +141,7 @@ describe('a steered Pod', () => {
     expect(stepOf(pod, { behaviour: { do: 'hold' } })).toEqual({ do: 'nothing' });
   });
 
-  it('crashes, counts restarts upwards only, and counts one more when it is released', () => {
+  it('crashes, only increases the restart count, and adds one when it is released', () => {
     const { pod } = settle(podOf());
     const crashed = settle(pod, { behaviour: { do: 'crash', restartCount: 3 }, now: LATE }).pod;
     expect(crashed.status).toMatchObject({
@@ -168,13 +171,13 @@ describe('a steered Pod', () => {
     ['OnFailure', 2, 'Running', 'CrashLoopBackOff'],
     ['Never', 0, 'Succeeded', 'exit 0'],
     ['Never', 2, 'Failed', 'exit 2'],
-  ])('that restarts %s and exits with %i becomes %s (%s)', (restartPolicy, exitCode, phase, state) => {
+  ])('with restart policy %s that exits with %i becomes %s (%s)', (restartPolicy, exitCode, phase, state) => {
     const { pod } = settle(podOf({ restartPolicy }), { behaviour: { do: 'complete', exitCode } });
     expect(pod.status?.phase).toBe(phase);
     expect(statesOf(pod)).toEqual([state]);
   });
 
-  it('does not start again what has ended for good', () => {
+  it('does not restart containers that have ended permanently', () => {
     const spec = { restartPolicy: 'Never' as const, containers: [main, { ...main, name: 'other' }] };
     const half = settle(podOf(spec), { behaviour: { do: 'complete', containers: ['main'] } }).pod;
     expect(half.status?.phase).toBe('Running');
@@ -184,7 +187,7 @@ describe('a steered Pod', () => {
   it.each<[PodSpec['restartPolicy'], string, string]>([
     ['Always', 'Pending', 'CrashLoopBackOff'],
     ['Never', 'Failed', 'exit 1'],
-  ])('whose init container crashes and restarts %s is %s', (restartPolicy, phase, state) => {
+  ])('whose init container crashes with restart policy %s is %s', (restartPolicy, phase, state) => {
     const spec = { restartPolicy, initContainers: [{ ...main, name: 'setup' }] };
     const { pod } = settle(podOf(spec), { behaviour: { do: 'crash', containers: ['setup'] } });
     expect(pod.status?.phase).toBe(phase);
@@ -192,7 +195,7 @@ describe('a steered Pod', () => {
     expect(conditionsOf(pod)).toMatchObject({ Initialized: 'False', Ready: 'False' });
   });
 
-  it('is not ready for the containers that are named', () => {
+  it('is not ready for the named containers', () => {
     const spec = { containers: [main, { ...main, name: 'other' }] };
     const { pod } = settle(podOf(spec), { behaviour: { do: 'not-ready', containers: ['other'] } });
     expect(pod.status?.containerStatuses?.map(({ ready }) => ready)).toEqual([true, false]);
@@ -202,7 +205,7 @@ describe('a steered Pod', () => {
     });
   });
 
-  it('is rejected when it fails before it ran, and ended when it ran', () => {
+  it('is rejected when it fails before it ran, and terminated when it ran', () => {
     const fail = { behaviour: { do: 'fail', reason: 'NodeShutdown', exitCode: 9 } } as const;
     const rejected = settle(podOf(), fail).pod;
     expect(rejected.status).toMatchObject({ phase: 'Failed', reason: 'NodeShutdown' });
@@ -227,27 +230,27 @@ describe('a Pod that is being deleted', () => {
     return { ...podOf({}, metadata), status };
   };
 
-  it('first reports how it ended, so that its owner can count it, then goes', () => {
+  it('first reports how it ended, so that its owner can count it, then is deleted', () => {
     const { pod, phases, last } = settle(deleting(), { now: LATE });
     expect(phases).toEqual(['Failed']);
     expect(statesOf(pod)).toEqual(['exit 143']);
     expect(last).toEqual({ do: 'delete' });
   });
 
-  it('is not deleted twice where finalizers hold it', () => {
+  it('is not deleted twice while finalizers hold it', () => {
     expect(settle(deleting({ deletionGracePeriodSeconds: 0, finalizers: ['x/y'] })).last).toEqual({ do: 'nothing' });
   });
 
-  it('stays as it is while its deletion hangs', () => {
+  it('is not changed while its deletion hangs', () => {
     expect(stepOf(deleting(), { deletionHangs: true })).toEqual({ do: 'nothing' });
   });
 
-  it('stays as it is on a silent node, but goes from one that is not ready', () => {
+  it('is not changed on a silent node, but is deleted from one that is not ready', () => {
     expect(stepOf(deleting(), { node: 'silent' })).toEqual({ do: 'nothing' });
     expect(settle(deleting(), { node: 'not-ready' }).last).toEqual({ do: 'delete' });
   });
 });
 
-it('leaves the Pods of a node alone that is not ready: the node controller reports them', () => {
+it('does not change the Pods of a node that is not ready: the node controller reports them', () => {
   expect(stepOf(podOf(), { node: 'not-ready' })).toEqual({ do: 'nothing' });
 });

@@ -5,32 +5,32 @@ import { failedStatus, isOver, livingStatus, type PodFacts } from './pod-status.
 import { sameJson } from './same-json.ts';
 import type { PodSteering } from './steering.ts';
 
-/** PodStep is the one thing that a kubelet would do about a Pod now; the next step follows from what that changes. */
+/** PodStep is the one action that a kubelet would take on a Pod now; the next step follows from the resulting change. */
 export type PodStep =
   | { readonly do: 'nothing' }
   | { readonly do: 'report'; readonly status: PodStatus }
   | { readonly do: 'delete' };
 
-/** What a process that is told to end exits with. */
+/** The exit code of a process terminated by SIGTERM. */
 const SIGTERM_EXIT = 143;
 const SIGKILL_EXIT = 137;
 
 const NOTHING: PodStep = { do: 'nothing' };
 
-/** nextStep decides, from the cluster alone, what to do about a Pod on one of the agent's nodes. */
+/** nextStep decides, from the cluster state alone, which step to take for a Pod on one of the agent's nodes. */
 export function nextStep(pod: Pod, steering: PodSteering, node: NodeBehaviour, facts: PodFacts): PodStep {
   if (node === 'silent') return NOTHING;
   if (pod.metadata?.deletionTimestamp !== undefined && !steering.deletionHangs) return deletionStep(pod, facts);
   if (isOver(pod)) return NOTHING;
-  // The node controller reports the Pods of such a node as not ready; saying otherwise would be a fight.
+  // The node controller reports the Pods of such a node as not ready; do not write against it.
   if (node === 'not-ready') return NOTHING;
   return report(pod, statusFor(pod, steering.behaviour, facts));
 }
 
 function deletionStep(pod: Pod, facts: PodFacts): PodStep {
-  // Whoever counts on the outcome of a Pod, as Jobs do, must see one before it goes.
+  // Owners that need the outcome of a Pod, such as Jobs, must see it before the Pod is deleted.
   if (!isOver(pod)) return report(pod, failedStatus(pod, { exitCode: SIGTERM_EXIT }, facts));
-  // With no grace left the kubelet's part is done; finalizers hold the rest.
+  // With a grace period of zero the kubelet's part is done; finalizers hold the object.
   return pod.metadata?.deletionGracePeriodSeconds === 0 ? NOTHING : { do: 'delete' };
 }
 
@@ -56,12 +56,12 @@ function statusFor(pod: Pod, behaviour: PodBehaviour | undefined, facts: PodFact
   }
 }
 
-/** A Pod that is not restarted for ever is there to come to an end. */
+/** A Pod that is not always restarted is expected to complete. */
 function byItself(pod: Pod): SteadyBehaviour {
   return (pod.spec?.restartPolicy ?? 'Always') === 'Always' ? { do: 'run' } : { do: 'complete' };
 }
 
-/** Nothing completes that has not run, and what runs cannot be held back any more. */
+/** A Pod must run before it can complete, and a running Pod cannot be held any more. */
 function step(pod: Pod, behaviour: SteadyBehaviour): SteadyBehaviour {
   const isRunning = pod.status?.phase === 'Running';
   if (behaviour.do === 'hold' && isRunning) return { do: 'run' };

@@ -6,7 +6,7 @@ import { NODE_LEASE_NAMESPACE } from './heartbeats.ts';
 import { DEFAULT_AGENT } from './node-object.ts';
 import { nodeAgentOperator } from './operator.ts';
 
-/** NodeAgentRbac is the objects that let somebody run a node agent. */
+/** NodeAgentRbac holds the RBAC objects needed to run a node agent. */
 export interface NodeAgentRbac {
   readonly clusterRole: ClusterRole;
   readonly clusterRoleBinding: ClusterRoleBinding;
@@ -15,9 +15,9 @@ export interface NodeAgentRbac {
   readonly roleBinding: RoleBinding;
 }
 
-/** nodeAgentRbac gives a subject exactly the rights that a node agent declares. `name` names all four objects. */
+/** nodeAgentRbac grants a subject exactly the permissions that a node agent declares. `name` is the name of all four objects. */
 export function nodeAgentRbac(name: string, subject: Subject): NodeAgentRbac {
-  // What the agent may do depends on none of this.
+  // The permissions do not depend on these values.
   const { cluster, namespaces } = permissionsOf(
     nodeAgentOperator({
       name: DEFAULT_AGENT,

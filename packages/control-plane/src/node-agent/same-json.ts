@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * sameJson compares as the API server would: it writes null and {} where nothing is (`lastProbeTime`, `lastState`), so a
- * value that was never set equals both.
+ * sameJson compares values like the API server: it writes null and {} for unset fields (`lastProbeTime`, `lastState`), so a value
+ * that was never set equals both.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(compact(a), compact(b));

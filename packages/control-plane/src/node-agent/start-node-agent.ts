@@ -9,58 +9,58 @@ import { startLogServer } from './log-server.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
 import { type Steering, steering } from './steer.ts';
 
-/** NodeAgentOptions describe a node agent. */
+/** NodeAgentOptions configures a node agent. */
 export interface NodeAgentOptions {
-  /** Whom the agent acts as; `nodeAgentRbac` says what that one must be allowed. Not closed by the agent. */
+  /** The agent's client; `nodeAgentRbac` returns the permissions it needs. Not closed by the agent. */
   readonly client: Client;
-  /** Its nodes, or how many (`<name>-1`, `<name>-2`, …). Defaults to 1. More can be added while it runs. */
+  /** Its nodes, or their number (`<name>-1`, `<name>-2`, …). Defaults to 1. More can be added while it runs. */
   readonly nodes?: number | readonly (string | NodeTemplate)[] | undefined;
-  /** Tells its nodes apart from those of others: the value of their label. Defaults to `bowline`. */
+  /** Distinguishes its nodes from those of other agents: the value of their label. Defaults to `bowline`. */
   readonly name?: string | undefined;
-  /** Labels of every node it makes. Defaults to those that every node has. */
+  /** Labels of every node it creates. Defaults to those of every node. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** The IPv4 network that nodes and Pods get addresses of; nothing listens there. Defaults to `10.244.0.0/16`. */
+  /** The IPv4 network for the addresses of nodes and Pods; nothing listens there. Defaults to `10.244.0.0/16`. */
   readonly network?: string | undefined;
-  /** How often a node's Lease is renewed. Defaults to 10 s. */
+  /** The renewal interval of a node's Lease. Defaults to 10 s. */
   readonly heartbeatMs?: number | undefined;
   /** How long the first status of every node may take. Defaults to 30 s. */
   readonly readyTimeoutMs?: number | undefined;
   /**
-   * Answer `kubectl logs`, with a line that says that nothing runs: needs an API server on this machine that does not check
-   * kubelets' certificates. Defaults to false: the API server finds nobody to ask.
+   * Serves `kubectl logs` with a line that nothing runs; requires an API server on this machine that does not verify kubelet
+   * certificates. Defaults to false: the API server finds no endpoint.
    */
   readonly logs?: boolean | undefined;
-  /** Delete its nodes when it stops, those that were added included. Defaults to false. */
+  /** Deletes its nodes when it stops, including added ones. Defaults to false. */
   readonly deleteNodes?: boolean | undefined;
-  /** Stamps what Pods and Nodes report, and times the queues. Defaults to the system's. */
+  /** The clock for reported times and for the queues. Defaults to the system clock. */
   readonly clock?: Clock | undefined;
-  /** Times heartbeats and watches. Defaults to the system's. */
+  /** The clock for heartbeats and watches. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to Math.random. */
   readonly random?: Random | undefined;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
   /** Stops the agent. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** NodeAgent plays the kubelets of some nodes: nothing is run, everything is reported as if it were. */
+/** NodeAgent simulates the kubelets of some nodes: nothing is run, but everything is reported as if it were. */
 export interface NodeAgent extends Steering, AsyncDisposable {
   readonly name: string;
   /** The names of the nodes that it was started with. */
   readonly nodeNames: readonly string[];
-  /** Settles when the agent has stopped; rejects when it had to. */
+  /** Resolves when the agent has stopped; rejects if it failed. */
   readonly stopped: Promise<void>;
-  /** stop ends everything, and deletes the nodes if the options say so. */
+  /** stop ends everything, and deletes the nodes if configured to. */
   stop(): Promise<void>;
 }
 
-/** As many as Kubernetes supports. */
-const MOST_NODES = 5_000;
+/** The maximum that Kubernetes supports. */
+const MAX_NODES = 5_000;
 
 /**
- * startNodeAgent registers nodes and looks after the Pods on them, on any control plane. Resolves when the nodes have
- * reported that they are ready.
+ * startNodeAgent registers nodes and manages the Pods on them, on any control plane. It resolves when the nodes have reported
+ * that they are ready.
  *
  * @example
  * await using agent = await startNodeAgent({ client, nodes: 2 });
@@ -72,7 +72,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const templates = templatesOf(options, name);
   const addresses = addressesOf(options.network ?? '10.244.0.0/16');
   for (const template of templates) await register(client, name, template, signal);
-  // Controllers are most of the code, and many programs that can start an agent do not.
+  // Controllers are most of the code, and many programs that can start an agent do not start one.
   const { agentManager } = await import('./agent-manager.ts');
   const logServer = options.logs ? await startLogServer() : undefined;
 
@@ -106,7 +106,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     if (options.deleteNodes) await unregister(client, name);
   };
   const stopped = untilStopped();
-  // Whoever stops the agent learns of it; without anybody it must not end the process.
+  // A caller of `stop` sees the error; without one it must not become an unhandled rejection.
   stopped.catch(() => undefined);
   const stopAgent = (): Promise<void> => {
     stop.abort();
@@ -140,7 +140,7 @@ async function untilReported(parts: {
   const problem = (what: string): BowlineError =>
     new BowlineError(
       'BOWLINE_NODE_AGENT_START',
-      `the node agent ${what} before these nodes had reported: ${[...awaited].join(', ')} (${problems.message() ?? 'nothing has failed so far'}); check that the API server answers and that the agent has the rights of nodeAgentRbac`,
+      `the node agent ${what} before these nodes had reported: ${[...awaited].join(', ')} (${problems.message() ?? 'no error so far'}); check that the API server responds and that the agent has the permissions of nodeAgentRbac`,
     );
   const settled = new AbortController();
   const late = wire.sleep(timeoutMs, settled.signal).then(() => {
@@ -158,7 +158,7 @@ async function untilReported(parts: {
   }
 }
 
-/** register makes a Node, or finds it as an earlier run of this agent left it. */
+/** register creates a Node, or finds it as an earlier run of this agent left it. */
 async function register(client: Client, agent: string, template: NodeTemplate, signal?: AbortSignal): Promise<void> {
   const { name } = template;
   for (;;) {
@@ -170,11 +170,11 @@ async function register(client: Client, agent: string, template: NodeTemplate, s
     }
     const found = await client.find(Node, { name }, { signal });
     if (found?.metadata?.labels?.[AGENT_LABEL] === agent) return;
-    // Undefined: somebody deleted it meanwhile, an agent that stops for instance.
+    // Undefined: it was deleted meanwhile, for example by an agent that stops.
     if (found === undefined) continue;
     throw new BowlineError(
       'BOWLINE_NODE_AGENT_FOREIGN_NODE',
-      `cannot play the node ${name}: it exists and is not labelled ${AGENT_LABEL}=${agent}; choose another name`,
+      `cannot simulate the node ${name}: it exists and is not labelled ${AGENT_LABEL}=${agent}; choose another name`,
     );
   }
 }
@@ -192,8 +192,8 @@ function templatesOf({ nodes = 1, labels }: NodeAgentOptions, agent: string): re
   const [problem] = agent === '' ? ['it is empty'] : labelValueProblems(agent);
   if (problem !== undefined) refuse(`the name "${agent}" must be a label value: ${problem}`);
   if (typeof nodes === 'number') {
-    if (!Number.isInteger(nodes) || nodes < 0 || nodes > MOST_NODES) {
-      refuse(`nodes must be a whole number from 0 to ${MOST_NODES}, not ${nodes}`);
+    if (!Number.isInteger(nodes) || nodes < 0 || nodes > MAX_NODES) {
+      refuse(`nodes must be an integer from 0 to ${MAX_NODES}, not ${nodes}`);
     }
     return Array.from({ length: nodes }, (_, index) => ({ name: `${agent}-${index + 1}`, labels }));
   }

@@ -12,25 +12,25 @@ import {
 } from './behaviour.ts';
 import { DEFAULT_AGENT, type NodeTemplate, nodeObject } from './node-object.ts';
 
-/** Steered is something that behaves as it was told until it is released. */
+/** Steered is a steering that is in effect until it is released. */
 export interface Steered extends AsyncDisposable {
-  /** release takes the steering back. What has come to an end stays ended. */
+  /** release removes the steering. What has ended stays ended. */
   release(): Promise<void>;
 }
 
-/** PodTarget is the Pods that are meant, those that do not exist yet included. Defaults to all of the namespace. */
+/** PodTarget selects Pods, including those that do not exist yet. Defaults to all in the namespace. */
 export interface PodTarget {
-  /** Defaults to the steering's own. */
+  /** Defaults to the namespace of the steering. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** A label selector in text form. */
+  /** A label selector in string form. */
   readonly selector?: string | undefined;
 }
 
-/** Details of a behaviour besides its name. */
+/** The details of a behaviour besides its name. */
 type Details<Verb extends PodBehaviour['do']> = Omit<Extract<PodBehaviour, { readonly do: Verb }>, 'do'>;
 
-/** PodControls tells Pods on the nodes of an agent what to do; see `PodBehaviour` for what each word means. */
+/** PodControls steers Pods on the nodes of an agent; see `PodBehaviour` for the meaning of each method. */
 export interface PodControls {
   run(target?: PodTarget): Promise<Steered>;
   hold(target?: PodTarget, details?: Details<'hold'>): Promise<Steered>;
@@ -42,36 +42,35 @@ export interface PodControls {
   hangDeletion(target?: PodTarget): Promise<Steered>;
 }
 
-/** NodeControls adds nodes and tells them what to do. */
+/** NodeControls adds nodes and steers them. */
 export interface NodeControls {
-  /** add gives the agent one more node; releasing it deletes the Node. */
+  /** add adds a node to the agent; releasing it deletes the Node. */
   add(node: NodeTemplate): Promise<Steered>;
   /** notReady makes a node report that it is not ready. */
   notReady(name: string): Promise<Steered>;
-  /** silence makes a node dead: no heartbeat, and its Pods stay as they are, also those that are being deleted. */
+  /** silence makes a node dead: no heartbeat, and its Pods are not changed, not even those being deleted. */
   silence(name: string): Promise<Steered>;
 }
 
-/** Steering is how tests, in whatever process, tell a node agent what should happen. */
+/** Steering lets tests, in any process, control a node agent. */
 export interface Steering {
   readonly pods: PodControls;
   readonly nodes: NodeControls;
 }
 
-/** SteeringOptions says whom to steer. */
+/** SteeringOptions configures what to steer. */
 export interface SteeringOptions {
-  /** The namespace of targets that name none. Defaults to none: they are refused. */
+  /** The namespace of targets without one. Defaults to none: such targets are rejected. */
   readonly namespace?: string | undefined;
   /** The agent's name. Defaults to `bowline`. */
   readonly agent?: string | undefined;
-  /** Orders rules by their time: the last one wins. Defaults to the system's clock. */
+  /** Orders rules by time: the last one wins. Defaults to the system clock. */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * steering steers the node agent of a cluster through annotations of Namespaces and Nodes, so it works from any process
- * and needs no connection to the agent: the client must be allowed to patch namespaces and to create, patch and delete
- * nodes.
+ * steering steers the node agent of a cluster through annotations of Namespaces and Nodes, so that it works from any process
+ * without a connection to the agent. The client must be allowed to patch namespaces and to create, patch and delete nodes.
  *
  * @example
  * const { pods } = steering(client, { namespace: 'demo' });
@@ -83,12 +82,12 @@ export function steering(client: Client, options: SteeringOptions = {}): Steerin
   const steer = async (target: PodTarget = {}, behaviour: PodBehaviour): Promise<Steered> => {
     const { namespace = options.namespace, name, selector } = target;
     if (namespace === undefined) {
-      throw new BowlineError('BOWLINE_STEERING_INVALID', 'cannot steer pods: say in which namespace');
+      throw new BowlineError('BOWLINE_STEERING_INVALID', 'cannot steer pods: specify a namespace');
     }
-    // What the agent could not read is refused here, where somebody sees it.
+    // Reject here, where the caller sees it, what the agent could not parse.
     if (selector !== undefined) parseLabelSelector(selector);
     const rule: PodRule = { name, selector, behaviour: checkPodBehaviour(behaviour) };
-    // By name, rules come in the order of their making: the time first, then the count, then what tells processes apart.
+    // Rule names sort in order of creation: the time first, then the count, then a process-specific part.
     const order = [clock.now().toString(36).padStart(10, '0'), (++count).toString(36).padStart(4, '0')];
     const annotation = `${RULE_PREFIX}${[...order, randomBytes(3).toString('hex')].join('-')}`;
     const set = (value: string | null): Promise<unknown> =>
@@ -134,7 +133,7 @@ function steered(undo: () => Promise<unknown>): Steered {
     released ??= undo().then(
       () => undefined,
       (error: unknown) => {
-        // What was steered is gone, and the steering with it.
+        // The steered object was deleted, and the steering with it.
         if (!isNotFound(error)) throw error;
       },
     );

@@ -15,14 +15,14 @@ import { BEHAVIOUR_ANNOTATION } from './behaviour.ts';
 const main: Container = { name: 'main', image: 'example.test/main:1' };
 const labels = { app: 'web' };
 
-/** create makes a Pod once its namespace has the account that every Pod needs. */
+/** create creates a Pod once its namespace has the account that every Pod needs. */
 async function create(c: Cluster, name: string, spec: Partial<PodSpec> = {}, annotations = {}): Promise<void> {
   await c.until(ServiceAccount, { name: 'default' }, () => true);
   const metadata = { name, namespace: c.namespace, labels, annotations };
   await c.admin.create(Pod, { metadata, spec: { containers: [main], ...spec } });
 }
 
-/** status waits for a Pod's status to pass the test. */
+/** status waits until a Pod's status passes the test. */
 async function status(c: Cluster, name: string, test: (status: PodStatus) => boolean): Promise<PodStatus> {
   const pod = await c.until(Pod, { name }, (object) => test(object.status ?? {}));
   return pod.status ?? {};
@@ -77,7 +77,7 @@ it('crashes a container again and again, and restarts it when released', async (
   expect((await status(c, 'web', isReady)).containerStatuses).toMatchObject([{ restartCount: 5 }, { restartCount: 0 }]);
 });
 
-it('makes what runs not ready, so that a Deployment is no longer available, and ready again', async () => {
+it('makes running Pods not ready, so that a Deployment is no longer available, and ready again', async () => {
   await using c = await cluster();
   await c.admin.create(Deployment, {
     metadata: { name: 'web', namespace: c.namespace },
@@ -92,7 +92,7 @@ it('makes what runs not ready, so that a Deployment is no longer available, and 
   await available(1);
 });
 
-it('fails, evicts and completes Pods for good', async () => {
+it('fails, evicts and completes Pods permanently', async () => {
   await using c = await cluster();
   await create(c, 'rejected', {}, { [BEHAVIOUR_ANNOTATION]: '{"do":"fail","reason":"UnexpectedAdmissionError"}' });
   const rejected = await status(c, 'rejected', ({ phase }) => phase === 'Failed');
@@ -119,17 +119,17 @@ it('fails, evicts and completes Pods for good', async () => {
   expect(await status(c, 'broken', ({ phase }) => phase === 'Failed')).toMatchObject({
     containerStatuses: [{ state: { terminated: { exitCode: 2 } } }],
   });
-  // A second look at what has ended changes nothing.
+  // Reconciling an ended Pod again changes nothing.
   expect((await status(c, 'evicted', () => true)).phase).toBe('Failed');
 });
 
-it('leaves a Pod Terminating while its deletion hangs, then lets it go', async () => {
+it('keeps a Pod Terminating while its deletion hangs, then deletes it', async () => {
   await using c = await cluster();
   await create(c, 'web');
   await status(c, 'web', isReady);
   const hanging = await c.nodeAgent.pods.hangDeletion({ name: 'web' });
   await c.admin.delete(Pod, { namespace: c.namespace, name: 'web' });
-  // Another one that goes shows that the agent has been here.
+  // The deletion of another Pod shows that the agent has been active.
   await create(c, 'other');
   await status(c, 'other', isReady);
   await c.admin.delete(Pod, { namespace: c.namespace, name: 'other' });
@@ -141,7 +141,7 @@ it('leaves a Pod Terminating while its deletion hangs, then lets it go', async (
   await c.untilGone(Pod, { name: 'web' });
 });
 
-it('says in the Pod what is wrong with the steering', async () => {
+it('reports invalid steering in the status of the Pod', async () => {
   await using c = await cluster();
   await create(c, 'web', {}, { [BEHAVIOUR_ANNOTATION]: '{"do":"crash","containers":"main"}' });
   const { phase, containerStatuses } = await status(c, 'web', (of) => of.containerStatuses !== undefined);
@@ -152,7 +152,7 @@ it('says in the Pod what is wrong with the steering', async () => {
   });
 });
 
-it('waits for readiness gates that somebody else opens, and leaves their conditions alone', async () => {
+it('waits for readiness gates set by others, and does not change their conditions', async () => {
   await using c = await cluster();
   await create(c, 'web', { readinessGates: [{ conditionType: 'example.test/gate' }] });
   const closed = await status(c, 'web', (of) => condition(of, 'ContainersReady') === 'True');
@@ -167,7 +167,7 @@ it('waits for readiness gates that somebody else opens, and leaves their conditi
   expect(condition(await status(c, 'web', isReady), 'example.test/gate')).toBe('True');
 });
 
-it('plays a node that a test adds: not ready, silent, and alive again', async () => {
+it('simulates a node added by a test: not ready, silent, and ready again', async () => {
   await using c = await cluster();
   const name = c.uniqueName('node');
   const taint = { key: 'test.bowline.dev/reserved', value: name, effect: 'NoSchedule' } as const;
@@ -190,7 +190,7 @@ it('plays a node that a test adds: not ready, silent, and alive again', async ()
   await status(c, 'web', isReady);
   const silent = await c.nodeAgent.nodes.silence(name);
   await c.admin.delete(Pod, { namespace: c.namespace, name: 'web' });
-  // A dead node lets nothing go.
+  // A dead node completes no deletion.
   await create(c, 'other');
   await status(c, 'other', isReady);
   expect((await c.admin.get(Pod, { namespace: c.namespace, name: 'web' })).metadata?.deletionTimestamp).toBeDefined();

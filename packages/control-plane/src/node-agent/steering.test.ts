@@ -23,28 +23,28 @@ const crash = { do: 'crash' } as const;
 const hold = { do: 'hold' } as const;
 const hang = { do: 'hang-deletion' } as const;
 
-it('leaves alone what nothing steers', () => {
+it('does not change Pods without steering', () => {
   const others = { a: { name: 'web-1', behaviour: crash }, b: { selector: 'app!=web', behaviour: hold } };
   expect(steeringOf(pod(), namespace(others))).toEqual({ behaviour: undefined, deletionHangs: false });
   expect(steeringOf(pod(), undefined)).toEqual({ behaviour: undefined, deletionHangs: false });
 });
 
-it('lets the last rule by name win, whatever the order of the annotations', () => {
+it('applies the last rule by name, regardless of the order of annotations', () => {
   const rules = { b: { selector: 'app in (web)', behaviour: hold }, a: { name: 'web-0', behaviour: crash } };
   expect(steeringOf(pod(), namespace(rules)).behaviour).toEqual(hold);
 });
 
-it('lets the Pod’s own annotation win over every rule', () => {
+it('prefers the annotation of the Pod over every rule', () => {
   expect(steeringOf(pod('run'), namespace({ a: { behaviour: hold } })).behaviour).toEqual({ do: 'run' });
 });
 
-it('adds a hanging deletion to whatever else steers', () => {
+it('combines a hanging deletion with other behaviours', () => {
   const rules = { a: { behaviour: crash }, b: { behaviour: hang } };
   expect(steeringOf(pod(), namespace(rules))).toEqual({ behaviour: crash, deletionHangs: true });
   expect(steeringOf(pod('hang-deletion'), undefined)).toEqual({ behaviour: undefined, deletionHangs: true });
 });
 
-it('holds a Pod whose steering cannot be read, and says why', () => {
+it('holds a Pod whose steering cannot be parsed, and reports why', () => {
   const broken = namespace({ a: { selector: 'app in', behaviour: crash } });
   for (const steering of [steeringOf(pod('explode'), undefined), steeringOf(pod(), broken)]) {
     expect(steering.behaviour).toMatchObject({ do: 'hold', reason: 'InvalidSteering', message: expect.any(String) });

@@ -2,16 +2,16 @@ import type { Namespace, Pod } from '@bowline/kubernetes';
 import { parseLabelSelector } from '@bowline/machinery';
 import { BEHAVIOUR_ANNOTATION, type PodBehaviour, parsePodBehaviours, parsePodRule, RULE_PREFIX } from './behaviour.ts';
 
-/** PodSteering is what applies to one Pod after all that steers it was read. */
+/** PodSteering is the effective steering of one Pod. */
 export interface PodSteering {
-  /** Undefined: the Pod does what it does by itself. */
+  /** Undefined: the Pod has its default behaviour. */
   readonly behaviour: PodBehaviour | undefined;
   readonly deletionHangs: boolean;
 }
 
 /**
- * steeringOf reads what steers a Pod: its own annotation wins over the rules of its Namespace, and of those the one whose
- * annotation comes last by name. What cannot be read holds the Pod, and the containers' status says why.
+ * steeringOf computes the steering of a Pod: its own annotation takes precedence over the rules of its Namespace, and among those
+ * the one whose annotation is last by name. Invalid steering holds the Pod, and the containers' status explains why.
  */
 export function steeringOf(pod: Pod, namespace: Pick<Namespace, 'metadata'> | undefined): PodSteering {
   let behaviour: PodBehaviour | undefined;

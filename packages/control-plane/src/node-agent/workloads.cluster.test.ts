@@ -21,12 +21,12 @@ function template(spec: Partial<PodSpec> = {}) {
   return { metadata: { labels }, spec: { containers: [main], terminationGracePeriodSeconds: 2, ...spec } };
 }
 
-/** named is a name in the cluster's namespace. */
+/** named returns a key in the cluster's namespace. */
 function named(c: Cluster, name = 'web') {
   return { metadata: { name, namespace: c.namespace } };
 }
 
-it('lets a Deployment become available, with addresses that differ', async () => {
+it('makes a Deployment available, with distinct addresses', async () => {
   await using c = await cluster();
   await c.admin.create(Deployment, {
     ...named(c),
@@ -58,7 +58,7 @@ it('runs a DaemonSet on every node', async () => {
   expect(status?.numberAvailable).toBe(status?.numberReady);
 });
 
-it.each(['Never', 'OnFailure'] as const)('completes a Job whose Pods restart %s', async (restartPolicy) => {
+it.each(['Never', 'OnFailure'] as const)('completes a Job whose Pods have restart policy %s', async (restartPolicy) => {
   await using c = await cluster();
   const sidecar: Container = { ...main, name: 'proxy', restartPolicy: 'Always' };
   await c.admin.create(Job, {
@@ -95,18 +95,16 @@ it('rolls a StatefulSet from one image to the next, Pod by Pod', async () => {
   expect(images).toEqual(['example.test/main:2', 'example.test/main:2']);
 });
 
-it('answers for the logs of a container that nothing ran', async () => {
+it('serves the logs of a container that was not executed', async () => {
   await using c = await cluster();
   await c.until(ServiceAccount, { name: 'default' }, () => true);
   await c.admin.create(Pod, { ...named(c), spec: template().spec });
   await c.until(Pod, { name: 'web' }, ({ status }) => status?.phase === 'Running');
   const log = await c.admin.raw(`/api/v1/namespaces/${c.namespace}/pods/web/log`, { accept: '*/*' });
-  expect(log).toBe(
-    `[node agent] container main of pod ${c.namespace}/web is not executed, so it has written nothing\n`,
-  );
+  expect(log).toBe(`[node agent] container main of pod ${c.namespace}/web is not executed, so it has no output\n`);
 });
 
-it('lets a namespace with running Pods go', async () => {
+it('allows a namespace with running Pods to be deleted', async () => {
   await using c = await cluster();
   const name = await c.createNamespace('going');
   await c.until(ServiceAccount, { namespace: name, name: 'default' }, () => true);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ProcessSpec, SupervisorEvent, SupervisorRequest } from './protocol.ts';
 
-/** How long a process that keeps its data may take to stop before it is killed. */
+/** How long a process with persistent data may take to stop before it is killed. */
 const STOP_GRACE_MS = 5_000;
 
 interface Supervised {
@@ -16,18 +16,18 @@ interface Supervised {
 }
 
 /**
- * runSupervisor is the body of the supervisor process. It runs the programs it is told to and outlives nobody: when its
- * standard input closes, which the kernel does however its parent dies, it ends its programs by their process id, removes
- * the temporary folder and resolves. It uses Node's own modules only, so that it starts fast.
+ * runSupervisor is the main function of the supervisor process. It runs the requested programs and never outlives its parent:
+ * when its standard input closes, which the kernel does however the parent dies, it stops its programs by process id, removes the
+ * temporary folder and resolves. It uses only Node's own modules, so that it starts fast.
  */
 export async function runSupervisor(): Promise<void> {
   const running = new Map<string, Supervised>();
   let temporary: string | undefined;
 
-  // Once the parent is gone nobody reads; that must not end the clean-up.
+  // Once the parent is gone nothing reads the output; that must not end the clean-up.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  const tell = (event: SupervisorEvent): void => {
+  const send = (event: SupervisorEvent): void => {
     process.stdout.write(`${JSON.stringify(event)}\n`);
   };
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
@@ -40,10 +40,10 @@ export async function runSupervisor(): Promise<void> {
       switch (request.op) {
         case 'open':
           if (request.folder === undefined) temporary = await mkdtemp(join(tmpdir(), 'bowline-control-plane-'));
-          tell({ event: 'opened', folder: request.folder ?? temporary ?? '' });
+          send({ event: 'opened', folder: request.folder ?? temporary ?? '' });
           break;
         case 'start':
-          start(request.spec, running, tell);
+          start(request.spec, running, send);
           break;
         case 'signal':
           running.get(request.name)?.child.kill(request.signal);
@@ -56,10 +56,10 @@ export async function runSupervisor(): Promise<void> {
   }
 }
 
-function start(spec: ProcessSpec, running: Map<string, Supervised>, tell: (event: SupervisorEvent) => void): void {
+function start(spec: ProcessSpec, running: Map<string, Supervised>, send: (event: SupervisorEvent) => void): void {
   const { name } = spec;
   if (running.has(name)) {
-    tell({ event: 'refused', name, message: `${name} is already running` });
+    send({ event: 'refused', name, message: `${name} is already running` });
     return;
   }
   let child: ChildProcess;
@@ -71,25 +71,25 @@ function start(spec: ProcessSpec, running: Map<string, Supervised>, tell: (event
       closeSync(log);
     }
   } catch (error) {
-    tell({ event: 'refused', name, message: error instanceof Error ? error.message : String(error) });
+    send({ event: 'refused', name, message: error instanceof Error ? error.message : String(error) });
     return;
   }
   const { pid } = child;
   if (pid === undefined) {
-    child.once('error', (error) => tell({ event: 'refused', name, message: error.message }));
+    child.once('error', (error) => send({ event: 'refused', name, message: error.message }));
     return;
   }
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       running.delete(name);
-      tell({ event: 'exited', name, pid, code, signal });
+      send({ event: 'exited', name, pid, code, signal });
       resolve();
     });
   });
-  // A signal that cannot be delivered is reported as an 'error' of a child that runs; its exit is what counts.
+  // A signal that cannot be delivered is reported as an 'error' of a running child; only its exit matters.
   child.on('error', () => {});
   running.set(name, { spec, child, exited });
-  tell({ event: 'started', name, pid });
+  send({ event: 'started', name, pid });
 }
 
 async function end({ spec, child, exited }: Supervised, isTemporary: boolean): Promise<void> {

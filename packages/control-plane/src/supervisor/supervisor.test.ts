@@ -24,7 +24,7 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 describe('Supervisor', { timeout: 30_000 }, () => {
-  it('runs processes and takes them and the temporary folder with it', async () => {
+  it('runs processes, and stops them and removes the temporary folder when it stops', async () => {
     const supervisor = new Supervisor();
     const folder = await supervisor.opened();
     const one = await supervisor.start(sleeper('one', folder));
@@ -38,7 +38,7 @@ describe('Supervisor', { timeout: 30_000 }, () => {
     expect(await exists(folder)).toBe(false);
   });
 
-  it('refuses a program that does not exist', async () => {
+  it('rejects a program that does not exist', async () => {
     await using supervisor = new Supervisor();
     const folder = await supervisor.opened();
     const spec = { ...sleeper('absent', folder), command: join(folder, 'absent') };
@@ -58,7 +58,7 @@ describe('Supervisor', { timeout: 30_000 }, () => {
     await expect(supervisor.start(sleeper('two', folder))).rejects.toMatchObject({ code: 'BOWLINE_SUPERVISOR' });
   });
 
-  it('says why when its command cannot be run', async () => {
+  it('reports why its command cannot be run', async () => {
     await using supervisor = new Supervisor({ command: { command: process.execPath, args: ['/absent.js'] } });
     await expect(supervisor.opened()).rejects.toMatchObject({
       code: 'BOWLINE_SUPERVISOR',

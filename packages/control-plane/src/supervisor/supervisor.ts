@@ -6,22 +6,22 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BowlineError } from '@bowline/runtime';
 import type { ProcessSpec, SupervisorEvent, SupervisorRequest, SupervisorSignal } from './protocol.ts';
 
-/** SupervisorCommand is how the supervisor process is started. */
+/** SupervisorCommand is the command that starts the supervisor process. */
 export interface SupervisorCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** ProcessExit tells how a process ended. */
+/** ProcessExit describes how a process exited. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** RunningProcess is a process under the supervisor. */
+/** RunningProcess is a process run by the supervisor. */
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has exited, for whatever reason. */
   readonly exited: Promise<ProcessExit>;
 }
 
@@ -34,7 +34,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Supervisor is the parent's end of a supervisor process; see `runSupervisor` for the other end. */
+/** Supervisor is the parent's side of a supervisor process; see `runSupervisor` for the other side. */
 export class Supervisor implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
@@ -47,16 +47,16 @@ export class Supervisor implements AsyncDisposable {
   #errors = '';
 
   /**
-   * Starts the supervisor process. Without a folder it makes a temporary one that goes with it; `command` defaults to this
-   * package's own bin.
+   * Starts the supervisor process. Without a folder it creates a temporary one and removes it when it exits; `command` defaults
+   * to this package's own bin.
    */
   constructor(
     options: { readonly folder?: string | undefined; readonly command?: SupervisorCommand | undefined } = {},
   ) {
     const { command, args } = options.command ?? defaultSupervisorCommand();
-    // What steers this Node (coverage, loaders, inspectors) must not steer the supervisor.
+    // Settings of this Node process (coverage, loaders, inspectors) must not affect the supervisor.
     const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
-    // Detached: a Ctrl-C in the terminal reaches us, and we decide; killing our group does not take the supervisor along.
+    // Detached: a Ctrl-C in the terminal reaches only us, and we decide; killing our process group does not kill the supervisor.
     this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env });
     this.#child.stdin?.on('error', () => {});
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -67,7 +67,7 @@ export class Supervisor implements AsyncDisposable {
       reject = refuse;
       if (!this.#child.stdout) return;
       createInterface({ input: this.#child.stdout }).on('line', (line) => {
-        // Anything but our own events is noise of whatever runs the command (warnings of Node, loaders).
+        // Ignore output other than our own events, such as warnings of Node or loaders.
         if (!line.startsWith('{"event":')) return;
         const event = JSON.parse(line) as SupervisorEvent;
         if (event.event === 'opened') {
@@ -84,9 +84,9 @@ export class Supervisor implements AsyncDisposable {
         this.#abandon(why, options.folder === undefined).then(settle, settle);
       };
       this.#child.once('error', (error) => finish(error.message));
-      this.#child.once('close', (code, signal) => finish(`it ended with ${signal ?? code}`));
+      this.#child.once('close', (code, signal) => finish(`it exited with ${signal ?? code}`));
     });
-    // Whoever awaits `open` sees the failure; a supervisor nobody opened has none.
+    // Callers of `opened` see the failure; without a caller it must not become an unhandled rejection.
     this.#opened.catch(() => {});
     this.#send({ op: 'open', folder: options.folder });
   }
@@ -96,7 +96,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** opened resolves with the folder once the supervisor is up. */
+  /** opened resolves to the folder once the supervisor is running. */
   opened(): Promise<string> {
     return this.#opened;
   }
@@ -113,17 +113,17 @@ export class Supervisor implements AsyncDisposable {
     });
   }
 
-  /** running is the process of that name, while it lives. */
+  /** running returns the process of that name while it runs. */
   running(name: string): RunningProcess | undefined {
     return this.#running.get(name);
   }
 
-  /** signal sends a signal to a process; one that has ended ignores it. */
+  /** signal sends a signal to a process; no effect after it has exited. */
   signal(name: string, signal: SupervisorSignal): void {
     this.#send({ op: 'signal', name, signal });
   }
 
-  /** stop ends every process and the supervisor, and resolves when all are gone, the temporary folder too. */
+  /** stop ends every process and the supervisor, and resolves when all have exited and the temporary folder is removed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#child.stdin?.end();
@@ -171,13 +171,13 @@ export class Supervisor implements AsyncDisposable {
     }
   }
 
-  /** abandon does the supervisor's last duties when it was itself killed, then tells everybody who waits. */
+  /** #abandon does the supervisor's clean-up when it was itself killed, then fails all waiting callers. */
   async #abandon(why: string, isTemporary: boolean): Promise<void> {
     for (const [name, entry] of this.#running) {
       try {
         process.kill(entry.pid, 'SIGKILL');
       } catch {
-        // Already gone.
+        // Already exited.
       }
       entry.settle({ code: null, signal: 'SIGKILL' });
       this.#running.delete(name);

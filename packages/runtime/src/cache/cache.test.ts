@@ -10,7 +10,7 @@ const z = { namespace: 'b', name: 'z' };
 const red = { labels: { colour: 'red' } };
 const blue = { labels: { colour: 'blue' } };
 
-it('runs more informers than Node takes for a leak, without a warning', async () => {
+it('runs many informers without a listener leak warning from Node', async () => {
   await using harness = new Harness();
   const warnings: string[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning.name);
@@ -32,7 +32,7 @@ describe('views', () => {
     expect(informer.get(x)?.metadata?.managedFields).toBeUndefined();
   });
 
-  it('metadata asks for no more than metadata', async () => {
+  it('metadata requests only metadata from the server', async () => {
     await using harness = new Harness();
     harness.server.put(x, { ...red, data: { n: '1' } });
     const { informer } = harness.watch({ view: 'metadata' });
@@ -41,7 +41,7 @@ describe('views', () => {
     expect(informer.get(x)).toEqual({ metadata: expect.objectContaining({ name: 'x', labels: { colour: 'red' } }) });
   });
 
-  it('project keeps what the function returns, and what selectors and owners need', async () => {
+  it('project keeps what the function returns, and the metadata that selectors and owners need', async () => {
     await using harness = new Harness();
     harness.server.put(x, { ...red, data: { n: '1', secret: 's' } });
     harness.server.put(y, blue);
@@ -53,7 +53,7 @@ describe('views', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
-  it('project drops what the function returns undefined for, with a delete when it was there', async () => {
+  it('project drops objects the function returns undefined for, with a delete event if they were stored', async () => {
     await using harness = new Harness();
     harness.server.put(x, { data: { n: '1' } });
     const { informer, events } = harness.watch({ view: project((object: ConfigMap) => object.data?.n) });
@@ -64,7 +64,7 @@ describe('views', () => {
     expect(events.map(described)).toEqual(['add a/x (initial)', 'delete a/x']);
   });
 
-  it('project that throws keeps the last value, counts, and harms no other object', async () => {
+  it('project that throws keeps the last value, counts the error and does not affect other objects', async () => {
     await using harness = new Harness();
     const view = project((object: ConfigMap) => {
       if (object.data?.n === 'bad') throw new Error('cannot');
@@ -80,7 +80,7 @@ describe('views', () => {
     expect(informer.health().projectionErrors).toBe(1);
   });
 
-  it('projectMetadata asks for no more than metadata, and keeps what the function makes of it', async () => {
+  it('projectMetadata requests only metadata from the server, and keeps what the function returns', async () => {
     await using harness = new Harness();
     harness.server.put(x, { ...red, data: { n: '1' } });
     harness.server.put(y, { data: { n: '2' } });
@@ -102,7 +102,7 @@ describe('views', () => {
     expect(seen.every((object) => Object.keys(object as object).join() === 'metadata')).toBe(true);
   });
 
-  it('trigger keeps identity and version of the keys it is asked to keep', async () => {
+  it('trigger keeps uid and resourceVersion of the keys it accepts', async () => {
     await using harness = new Harness();
     const kept = new Set(['x']);
     harness.server.put(x, { ...red, data: { n: '1' } });
@@ -119,7 +119,7 @@ describe('views', () => {
     expect(events.map(described)).toEqual(['add a/x (initial)', 'add a/y', 'delete a/x']);
   });
 
-  it('freezes what it keeps when told to', async () => {
+  it('freezes stored objects with freeze: true', async () => {
     await using harness = new Harness({ freeze: true });
     harness.server.put(x, { data: { n: '1' } });
     const { informer } = harness.watch();
@@ -129,7 +129,7 @@ describe('views', () => {
 });
 
 describe('sharing', () => {
-  it('gives the same informer for the same kind, scope and view', async () => {
+  it('returns the same informer for the same kind, scope and view', async () => {
     await using harness = new Harness();
     const data = project((object: ConfigMap) => object.data);
     const { cache } = harness;
@@ -147,7 +147,7 @@ describe('sharing', () => {
     expect(harness.server.requests).toHaveLength(7);
   });
 
-  it('starts an informer that is asked for while the cache runs', async () => {
+  it('starts an informer that is requested while the cache runs', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     await harness.run();
@@ -156,7 +156,7 @@ describe('sharing', () => {
     expect(informer.get(x)).toBeDefined();
   });
 
-  it('runs once only', async () => {
+  it('runs only once', async () => {
     await using harness = new Harness();
     await harness.run();
     await expect(harness.cache.run(new AbortController().signal)).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('sharing', () => {
 });
 
 describe('scopes', () => {
-  it('watches a list of namespaces one by one and merges them', async () => {
+  it('watches each namespace of a list separately and merges the results', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.server.put(z);
@@ -178,7 +178,7 @@ describe('scopes', () => {
     expect(informer.list({ namespace: 'b' })).toHaveLength(1);
   });
 
-  it('relists one namespace without touching the others', async () => {
+  it('relists one namespace without affecting the others', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.server.put(z);
@@ -204,7 +204,7 @@ describe('scopes', () => {
     expect(informer.hasSynced).toBe(true);
   });
 
-  it('lets the server choose by label and field, and follows objects in and out', async () => {
+  it('lets the server select by label and field, and follows objects that enter or leave the selection', async () => {
     await using harness = new Harness();
     harness.server.put(x, red);
     harness.server.put(y, blue);
@@ -219,13 +219,13 @@ describe('scopes', () => {
   });
 
   it.each([
-    [{ namespaces: [] }, 'in no namespace'],
-    [{ namespaces: [''] }, 'in no namespace'],
-  ])('refuses the scope %j', (scope, text) => {
+    [{ namespaces: [] }, 'an empty list of namespaces'],
+    [{ namespaces: [''] }, 'an empty list of namespaces'],
+  ])('rejects the scope %j', (scope, text) => {
     expect(() => new Harness().cache.informer(ConfigMap, scope)).toThrow(text);
   });
 
-  it('refuses namespaces for a cluster-scoped kind', () => {
+  it('rejects namespaces for a cluster-scoped kind', () => {
     expect(() => new Harness().cache.informer(Namespace, { namespaces: ['a'] })).toThrow('cluster-scoped');
   });
 });
@@ -233,7 +233,7 @@ describe('scopes', () => {
 describe('indexes', () => {
   const byColour = (object: ConfigMap): string[] => [object.metadata?.labels?.colour ?? 'none'];
 
-  it('follow every change, also when added late', async () => {
+  it('follow every change, even when added later', async () => {
     await using harness = new Harness();
     harness.server.put(x, red);
     harness.server.put(y, red);
@@ -248,15 +248,15 @@ describe('indexes', () => {
     expect(informer.byIndex('colour', 'blue')).toEqual([informer.get(x)]);
   });
 
-  it('accept the same function twice, but not another one of the same name', () => {
+  it('accept the same function twice, but not another function with the same name', () => {
     const informer = new Harness().cache.informer(ConfigMap);
     informer.addIndex('colour', byColour);
     informer.addIndex('colour', byColour);
     expect(() => informer.addIndex('colour', () => [])).toThrow('another function');
-    expect(() => informer.byIndex('size', 'x')).toThrow('there is none');
+    expect(() => informer.byIndex('size', 'x')).toThrow('the index does not exist');
   });
 
-  it('leave out an object that their function throws on', async () => {
+  it('omit an object for which their function throws', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { informer } = harness.watch();
@@ -271,7 +271,7 @@ describe('indexes', () => {
 });
 
 describe('handlers', () => {
-  it('are told what is stored when they subscribe late, and then only what is new', async () => {
+  it('receive the stored objects when they subscribe late, and then only new changes', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.watch();
@@ -283,7 +283,7 @@ describe('handlers', () => {
     expect(late.events.map(described)).toEqual(['add a/x (initial)', 'update a/x']);
   });
 
-  it('find the change in the store already', async () => {
+  it('see the change in the store', async () => {
     await using harness = new Harness();
     const informer = harness.cache.informer(ConfigMap);
     const seen: unknown[] = [];
@@ -296,13 +296,13 @@ describe('handlers', () => {
     expect(seen[1]).toBe(true);
   });
 
-  it('that throw or reject harm neither the others nor the watch', async () => {
+  it('that throw or reject affect neither other handlers nor the watch', async () => {
     await using harness = new Harness();
     const informer = harness.cache.informer(ConfigMap);
     informer.subscribe(() => {
       throw new Error('broken');
     });
-    // An async function is a handler too, as far as its type says.
+    // An async function is assignable to the handler type too.
     const rejecting = (): unknown => Promise.reject(new Error('broken too'));
     informer.subscribe(rejecting);
     const { events } = harness.watch();
@@ -314,7 +314,7 @@ describe('handlers', () => {
     expect(informer.health()).toMatchObject({ handlerErrors: 4, state: 'watching' });
   });
 
-  it('are told nothing after they unsubscribed', async () => {
+  it('receive nothing after they unsubscribed', async () => {
     await using harness = new Harness();
     const informer = harness.cache.informer(ConfigMap);
     const keys: string[] = [];
@@ -377,7 +377,7 @@ describe('waiting for the first state', () => {
 });
 
 describe('health', () => {
-  it('says what is missing while a kind is not served, and recovers when its definition arrives', async () => {
+  it('reports a kind that is not served, and recovers when its definition is installed', async () => {
     await using harness = new Harness();
     harness.server.served = false;
     const { informer } = harness.watch();
@@ -393,7 +393,7 @@ describe('health', () => {
     expect(informer.health()).toMatchObject({ state: 'watching', synced: true });
   });
 
-  it('keeps its objects while a kind is absent for a moment', async () => {
+  it('keeps its objects while a kind is briefly not served', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { informer, events } = harness.watch();
@@ -407,7 +407,7 @@ describe('health', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('takes the objects of a kind whose definition is gone for deleted', async () => {
+  it('treats the objects of a kind whose definition was removed as deleted', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { informer, events } = harness.watch();
@@ -420,7 +420,7 @@ describe('health', () => {
     expect(events.slice(1).map(described)).toEqual(['delete a/x (initial, stale)']);
   });
 
-  it('names the missing rule when reading is forbidden, keeps what it has and goes on trying', async () => {
+  it('names the missing rule when reading is forbidden, keeps its objects and keeps retrying', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { informer } = harness.watch({ namespaces: ['a'] });
@@ -438,7 +438,7 @@ describe('health', () => {
     expect(informer.health().state).toBe('watching');
   });
 
-  it('tells the age of the last event, bookmark and sign of life', async () => {
+  it('reports the age of the last event, bookmark and sign of activity', async () => {
     await using harness = new Harness();
     const { informer } = harness.watch();
     await harness.run();
@@ -448,7 +448,7 @@ describe('health', () => {
     expect(informer.health()).toMatchObject({ lastEventAgeMs: 75_000, lastBookmarkAgeMs: 15_000, aliveAgeMs: 0 });
   });
 
-  it('exports what it knows as metrics, by kind and view, counters from zero', async () => {
+  it('exports metrics by kind and view, with counters starting at zero', async () => {
     const metrics = new RecordedMetrics();
     await using harness = new Harness({ metrics });
     harness.server.put(x);
@@ -469,7 +469,7 @@ describe('health', () => {
 });
 
 describe('kinds of any group', () => {
-  it('tells two kinds of the same name apart', () => {
+  it('distinguishes two kinds of the same name', () => {
     const { cache } = new Harness();
     const mine = resource<ConfigMap>()({
       group: 'example.com',

@@ -15,34 +15,34 @@ import type { View, ViewOf } from './view.ts';
 
 /** CacheOptions configures a cache. */
 export interface CacheOptions {
-  /** Whose identity the cache reads with. */
+  /** The client whose identity the cache reads with. */
   readonly client: Pick<Client, 'list' | 'watch'>;
-  /** Stamps health. Defaults to the system's. */
+  /** The clock for timestamps in health reports. Defaults to the system clock. */
   readonly clock?: Clock;
-  /** Times watches, silences and retries. Defaults to the system's. */
+  /** The clock for watches, idle timeouts and retries. Defaults to the system clock. */
   readonly wire?: Clock;
-  /** Defaults to the system's. */
+  /** Defaults to Math.random. */
   readonly random?: Random;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log;
-  /** Defaults to none. */
+  /** Defaults to no metrics. */
   readonly metrics?: Metrics;
-  /** Told apart by this in metrics: the operator's name. Defaults to `default`. */
+  /** A label for metrics, usually the operator's name. Defaults to `default`. */
   readonly name?: string;
   /** An annotation that every view keeps, because the runtime obeys it: the one that pauses objects. Defaults to none. */
   readonly pausedAnnotation?: string;
-  /** Freeze what is stored, so that code which changes a shared object fails at once; for development. Defaults to false. */
+  /** Freezes stored objects, so that code that modifies a shared object fails immediately; for development. Defaults to false. */
   readonly freeze?: boolean;
 }
 
-/** InformerOptions says what of a kind an informer keeps. */
+/** InformerOptions configures which objects of a kind an informer keeps and what it keeps of them. */
 export interface InformerOptions<V> extends ScopeOptions {
   /** Defaults to `full`. */
   readonly view?: V;
 }
 
 /**
- * Cache owns the informers of one identity. Informers are shared when kind, scope and view are the same.
+ * Cache owns the informers of one identity. Informers with the same kind, scope and view are shared.
  *
  * ```ts
  * const cache = new Cache({ client });
@@ -62,7 +62,7 @@ export class Cache {
   readonly #freeze: boolean;
   readonly #pausedAnnotation: string | undefined;
   readonly #support: ServerSupport;
-  /** By kind, then by scope, then by view: views are compared by identity. */
+  /** By kind, then by scope, then by view; views are compared by identity. */
   readonly #informers = new Map<string, Map<string, Map<View<never>, SharedInformer<unknown>>>>();
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -80,17 +80,17 @@ export class Cache {
     this.#freeze = options.freeze ?? false;
     this.#pausedAnnotation = options.pausedAnnotation;
     this.#support = new ServerSupport(this.#wire);
-    // Every informer listens: Node would take more than ten for a leak.
+    // Every informer adds a listener: Node would report more than ten as a leak.
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** informer gives the informer of a kind, made on first use. It works as soon as, and as long as, the cache runs. */
+  /** informer returns the informer of a kind, which is created on first use and is kept current while the cache runs. */
   informer<T extends KubernetesObject, Id extends string, const V extends View<T> = 'full'>(
     resource: Resource<T, Id>,
     options: InformerOptions<V> = {},
   ): Informer<ViewOf<Resource<T, Id>, V>> {
     const scope = scopeOf(resource, options);
-    // Only what reads return depends on the type of the objects, and that is what the return type says.
+    // Only the values that reads return depend on the object type, and the return type covers those.
     const view = (options.view ?? 'full') as View<never>;
     const views = upsert(upsert(this.#informers, resource.id), scope.id);
     let informer = views.get(view);
@@ -114,9 +114,13 @@ export class Cache {
     return informer as unknown as Informer<ViewOf<Resource<T, Id>, V>>;
   }
 
-  /** run keeps every informer current, also those asked for later, and resolves when all have stopped. A cache runs once. */
+  /**
+   * run keeps every informer current, including those created later, and resolves when all of them have stopped. A cache runs
+   * only once.
+   */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#isRunning) throw new BowlineError('BOWLINE_CACHE_RUNS_ONCE', 'cannot run a cache twice; make a new one');
+    if (this.#isRunning)
+      throw new BowlineError('BOWLINE_CACHE_RUNS_ONCE', 'cannot run a cache twice; create a new one');
     this.#isRunning = true;
     const onAbort = (): void => this.#stop.abort(signal.reason);
     if (signal.aborted) onAbort();
@@ -125,7 +129,7 @@ export class Cache {
     try {
       for (const informer of this.#all()) this.#start(informer);
       await untilAborted(this.#stop.signal);
-      // An informer asked for while others stop finds the signal aborted, but is awaited all the same.
+      // An informer created while the others stop finds the signal aborted, but must be awaited as well.
       while (this.#running.size > 0) await Promise.all(this.#running);
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -133,14 +137,14 @@ export class Cache {
     if (this.#crash) throw this.#crash;
   }
 
-  /** recordWrite makes the answer of a write visible to readers at once. The object is not changed. */
+  /** recordWrite makes the response of a write visible to readers immediately. The object is not modified. */
   recordWrite<T extends KubernetesObject>(resource: Resource<T>, object: T): void {
     for (const informer of this.#all(resource)) informer.recordWrite(object);
   }
 
   /**
-   * recordDelete hides an object whose deletion the server has confirmed. An object that lives on (finalizers, grace) is
-   * to be given to `recordWrite` as the server answered it. `resourceVersion` is the newest one known of it.
+   * recordDelete hides an object whose deletion the server has confirmed. If the object still exists (finalizers, grace period),
+   * pass the server's response to `recordWrite` instead. `resourceVersion` is the newest known version of the object.
    */
   recordDelete(
     resource: Resource,
@@ -150,7 +154,7 @@ export class Cache {
     for (const informer of this.#all(resource)) informer.recordDelete(key, deleted);
   }
 
-  /** health is that of every informer. */
+  /** health returns the health of every informer. */
   health(): readonly InformerHealth[] {
     return Array.from(this.#all(), (informer) => informer.health());
   }
@@ -167,7 +171,7 @@ export class Cache {
     const running = informer
       .run(this.#stop.signal)
       .catch((error: unknown) => {
-        // Reflectors survive every failure of the outside world, so this is a bug: better to end than to go stale unnoticed.
+        // Reflectors survive every external failure, so this is a bug: stop rather than serve stale data unnoticed.
         this.#crash = error instanceof Error ? error : new Error('an informer ended', { cause: error });
         this.#stop.abort(this.#crash);
       })

@@ -2,7 +2,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import type { ReconnectReason } from './health.ts';
 
-/** Failure is an error of a list or watch, sorted by what a reflector has to do about it. */
+/** Failure classifies an error of a list or watch by how a reflector has to handle it. */
 export interface Failure {
   readonly kind:
     | 'expired'
@@ -21,19 +21,19 @@ export interface Failure {
     | 'short'
     | 'rewound';
   readonly reason: ReconnectReason;
-  /** How long the server asked to be left alone. */
+  /** The Retry-After of the server. */
   readonly retryAfterMs: number;
   readonly message: string;
 }
 
-/** failureOf sorts an error. */
+/** failureOf classifies an error. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   return { ...sort(error), message, retryAfterMs };
 }
 
-/** What the reflector itself and the client's decoder throw. */
+/** The codes of errors thrown by the reflector itself and by the client's decoder. */
 const byCode: Readonly<Record<string, Pick<Failure, 'kind' | 'reason'>>> = {
   BOWLINE_WATCH_DECODE: { kind: 'decode', reason: 'decode' },
   BOWLINE_WATCH_SILENT: { kind: 'silent', reason: 'idle' },
@@ -72,8 +72,8 @@ function sortAnswer(error: ApiError): Pick<Failure, 'kind' | 'reason'> {
 }
 
 /**
- * The server's state is older than the resourceVersion asked for: it lags behind another replica, or its etcd was
- * restored. It waits three seconds for its own state to catch up before it says so.
+ * The server's state is older than the requested resourceVersion: it lags behind another replica, or its etcd was restored. The
+ * server waits three seconds for its own state to catch up before it returns this error.
  */
 function isTooLarge(error: ApiError): boolean {
   return error.status === 504 && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');

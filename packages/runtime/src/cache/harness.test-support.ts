@@ -16,7 +16,7 @@ import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.
 export interface HarnessOptions
   extends Omit<WatchServerOptions, 'wire'>,
     Pick<CacheOptions, 'freeze' | 'log' | 'metrics'> {
-  /** Chance for jitter. Defaults to seed 1. */
+  /** The random source of jitter. Defaults to seed 1. */
   readonly jitter?: Random;
 }
 
@@ -43,7 +43,7 @@ export class Harness implements AsyncDisposable {
     });
   }
 
-  /** watch makes an informer of ConfigMaps and notes its events. */
+  /** watch creates an informer of ConfigMaps and records its events. */
   watch<const V extends View<ConfigMap> = 'full'>(
     options: InformerOptions<V> = {},
   ): { informer: Informer<ViewOf<typeof ConfigMap, V>>; events: InformerEvent<ViewOf<typeof ConfigMap, V>>[] } {
@@ -53,13 +53,13 @@ export class Harness implements AsyncDisposable {
     return { informer, events };
   }
 
-  /** run starts the cache and lets it do what it can without time passing. */
+  /** run starts the cache and lets it do everything that needs no time. */
   async run(): Promise<void> {
     this.#running = this.cache.run(this.#stop.signal);
     await this.clock.advance(0);
   }
 
-  /** settle lets everything that needs no time happen. */
+  /** settle lets everything happen that needs no time. */
   async settle(): Promise<void> {
     await this.clock.advance(0);
   }
@@ -75,14 +75,14 @@ export class Harness implements AsyncDisposable {
   }
 }
 
-/** described is an event in one line: `add a/x`, `update a/x (initial)`, `delete a/x (initial, stale)`. */
+/** described returns an event in one line: `add a/x`, `update a/x (initial)`, `delete a/x (initial, stale)`. */
 export function described(event: InformerEvent<unknown>): string {
   const notes = [event.initial ? 'initial' : '', event.stale ? 'stale' : ''].filter((note) => note !== '');
   const key = event.key.namespace ? `${event.key.namespace}/${event.key.name}` : event.key.name;
   return `${event.type} ${key}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
 
-/** summary is what a request was about: `watch list rv=1001`, `list rv=0 limit=500`, `watch rv=1001`. */
+/** summary returns a request in short form: `watch list rv=1001`, `list rv=0 limit=500`, `watch rv=1001`. */
 export function summary({ verb, query }: Seen): string {
   const parts = [query.sendInitialEvents === 'true' ? 'watch list' : verb];
   if (query.resourceVersion !== undefined) parts.push(`rv=${query.resourceVersion}`);
@@ -91,7 +91,7 @@ export function summary({ verb, query }: Seen): string {
   return parts.join(' ');
 }
 
-/** summaries are the requests but for the question where the server's history stands, which follows every resumed watch. */
+/** summaries returns the requests without the version probe that follows every resumed watch. */
 export function summaries(harness: Harness): string[] {
   return harness.server.requests.map(summary).filter((each) => each !== 'list limit=1');
 }

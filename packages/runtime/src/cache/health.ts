@@ -1,12 +1,12 @@
 /**
- * InformerState is what an informer is doing:
+ * InformerState is the current activity of an informer:
  * - `idle`: not started; `syncing`: fetching its first complete state; `watching`: current;
- * - `backing-off`: the last attempt failed, what is stored may be out of date;
+ * - `backing-off`: the last attempt failed, the stored objects may be out of date;
  * - `not-served`: the server does not know the kind (yet); `forbidden`: the identity may not read it; `stopped`.
  */
 export type InformerState = 'idle' | 'syncing' | 'watching' | 'backing-off' | 'not-served' | 'forbidden' | 'stopped';
 
-/** ReconnectReason is why a watch had to be opened again. */
+/** ReconnectReason is the reason why a watch had to be reopened. */
 export type ReconnectReason =
   | 'closed'
   | 'short'
@@ -23,7 +23,7 @@ export type ReconnectReason =
   | 'no-end-bookmark'
   | 'other';
 
-/** RECONNECT_REASONS are all reasons, so that every series can start at zero. */
+/** RECONNECT_REASONS lists all reasons, so that every series can start at zero. */
 export const RECONNECT_REASONS: readonly ReconnectReason[] = [
   'closed',
   'short',
@@ -41,41 +41,44 @@ export const RECONNECT_REASONS: readonly ReconnectReason[] = [
   'other',
 ];
 
-/** InformerHealth is what an operator's operator wants to know about one informer. */
+/** InformerHealth reports the health of one informer. */
 export interface InformerHealth {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly view: 'full' | 'metadata' | 'project' | 'project-metadata' | 'trigger';
-  /** The namespaces watched one by one; absent when all are. */
+  /** The namespaces that are watched separately; absent if all namespaces are watched. */
   readonly namespaces?: readonly string[];
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** The worst state of its watches. */
+  /** The worst state among its watches. */
   readonly state: InformerState;
-  /** Why the state is not `watching`, and what to do about it. */
+  /** Why the state is not `watching`, and how to fix it. */
   readonly reason?: string;
   readonly synced: boolean;
   /** Wall time of the last complete list, in milliseconds since the epoch. */
   readonly syncedAt?: number;
-  /** Objects that reads can see. */
+  /** The number of objects visible to readers. */
   readonly objects: number;
-  /** Own writes that the watch has not confirmed yet. */
+  /** The number of own writes that the watch has not confirmed yet. */
   readonly unconfirmedWrites: number;
   /** Time since the last event; absent before the first. */
   readonly lastEventAgeMs?: number;
   /** Time since the last bookmark; absent before the first. */
   readonly lastBookmarkAgeMs?: number;
-  /** Time since the oldest of its watches last showed life: event, bookmark or answered PING. Absent while none is open. */
+  /**
+   * Time since the least recently active watch was last active: event, bookmark or acknowledged PING. Absent while no watch is
+   * open.
+   */
   readonly aliveAgeMs?: number;
-  /** Complete lists after the first. */
+  /** The number of complete lists after the first. */
   readonly relists: number;
-  /** Answers 410: the server no longer had the history asked for. */
+  /** The number of 410 responses: the server no longer had the requested history. */
   readonly expired: number;
-  /** Times the server's history went back (a restored etcd). */
+  /** The number of times the server's history went back (a restored etcd). */
   readonly rewinds: number;
   readonly decodeErrors: number;
-  /** Events skipped because of their type or kind. */
+  /** The number of events skipped because of their type or kind. */
   readonly skippedEvents: number;
   readonly projectionErrors: number;
   readonly handlerErrors: number;

@@ -1,7 +1,7 @@
 import type { ObjectKey } from '@bowline/kubernetes';
 import { keyString } from '@bowline/kubernetes';
 
-/** StoredObject is a ConfigMap as the scripted server holds it. */
+/** StoredObject is a ConfigMap as stored by the scripted server. */
 export interface StoredObject {
   readonly apiVersion: 'v1';
   readonly kind: 'ConfigMap';
@@ -22,7 +22,7 @@ export interface Content {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Revision is one change: the object before and after it. `after` of a deletion carries the deletion's version. */
+/** Revision is one change: the object before and after it. `after` of a deletion has the version of the deletion. */
 export interface Revision {
   readonly version: number;
   readonly deleted: boolean;
@@ -77,7 +77,7 @@ export class History {
     return after;
   }
 
-  /** remove deletes an object and answers its last state. */
+  /** remove deletes an object and returns its last state. */
   remove(key: NamespacedKey, step = 1): StoredObject | undefined {
     const before = this.get(key);
     if (!before) return undefined;
@@ -88,7 +88,7 @@ export class History {
     return before;
   }
 
-  /** touch moves the version as a write to another kind does. */
+  /** touch moves the version like a write to another kind. */
   touch(step = 1): void {
     this.#current += step;
   }
@@ -97,7 +97,7 @@ export class History {
     return this.#state.get(keyString(key));
   }
 
-  /** at is the state at a version. */
+  /** at returns the state at a version. */
   at(version: number): Map<string, StoredObject> {
     const state = new Map<string, StoredObject>();
     for (const { version: at, deleted, after } of this.#revisions) {
@@ -108,17 +108,17 @@ export class History {
     return state;
   }
 
-  /** since gives the changes after a version, in order. */
+  /** since returns the changes after a version, in order. */
   since(version: number): readonly Revision[] {
     return this.#revisions.filter((revision) => revision.version > version);
   }
 
-  /** compact forgets the changes up to a version: watches from before it are refused. */
+  /** compact forgets the changes up to a version: watches from before it are rejected. */
   compact(version: number): void {
     this.#compacted = Math.max(this.#compacted, Math.min(version, this.#current));
   }
 
-  /** restore goes back to an older version, as an etcd restored from a backup does. */
+  /** restore goes back to an older version, like an etcd restored from a backup. */
   restore(version: number): void {
     this.#revisions = this.#revisions.filter((revision) => revision.version <= version);
     this.#current = version;

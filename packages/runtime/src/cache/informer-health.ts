@@ -3,7 +3,7 @@ import { type InformerHealth, type InformerState, RECONNECT_REASONS, type Reconn
 import type { ReflectorStatus } from './reflector-status.ts';
 import type { Scope } from './scope.ts';
 
-/** HealthInput is what an informer knows about itself. */
+/** HealthInput holds the internal state from which the health of an informer is computed. */
 export interface HealthInput {
   readonly resource: Resource;
   readonly view: InformerHealth['view'];
@@ -18,8 +18,8 @@ export interface HealthInput {
   readonly projectionErrors: number;
 }
 
-/** From best to worst, as far as one state has to stand for several watches. */
-const BADNESS: readonly InformerState[] = [
+/** The states from best to worst, to select one state for several watches. */
+const BEST_TO_WORST: readonly InformerState[] = [
   'watching',
   'syncing',
   'idle',
@@ -29,11 +29,11 @@ const BADNESS: readonly InformerState[] = [
   'stopped',
 ];
 
-/** informerHealth sums up the watches of one informer. */
+/** informerHealth summarizes the watches of one informer. */
 export function informerHealth(input: HealthInput): InformerHealth {
   const { resource, scope, statuses, now } = input;
   const worst = statuses.reduce((left, right) =>
-    BADNESS.indexOf(right.state) > BADNESS.indexOf(left.state) ? right : left,
+    BEST_TO_WORST.indexOf(right.state) > BEST_TO_WORST.indexOf(left.state) ? right : left,
   );
   const sum = (count: (status: Readonly<ReflectorStatus>) => number): number =>
     statuses.reduce((total, status) => total + count(status), 0);

@@ -4,8 +4,8 @@ import { type InformerHealth, RECONNECT_REASONS } from './health.ts';
 const LABELS = ['cache', 'group', 'kind', 'view'] as const;
 
 /**
- * registerInformerMetrics exports the health of a cache's informers, summed by kind and view (never by scope or object).
- * Everything is read from health when the metrics are read, so the hot path counts plain numbers.
+ * registerInformerMetrics exports the health of a cache's informers, summed by kind and view (never by scope or object). All
+ * values are computed from health when the metrics are scraped, so that the hot path only counts plain numbers.
  */
 export function registerInformerMetrics(
   metrics: Metrics,
@@ -17,30 +17,30 @@ export function registerInformerMetrics(
   const counter = (name: string, help: string, labels: readonly string[] = LABELS) =>
     metrics.counter({ name: `bowline_informer_${name}`, help, labels });
 
-  const objects = gauge('objects', 'Objects that reads can see.');
+  const objects = gauge('objects', 'Objects visible to readers.');
   const unconfirmed = gauge('unconfirmed_writes', 'Own writes that no watch has confirmed yet.');
   const synced = gauge('synced', 'Whether every informer of the kind holds a complete state (1) or not (0).');
-  const watching = gauge('watching', 'Whether every informer of the kind follows the server now (1) or not (0).');
-  const alive = gauge('last_alive_seconds', 'Time since the most silent open watch last showed life.');
+  const watching = gauge('watching', 'Whether every informer of the kind is watching the server (1) or not (0).');
+  const alive = gauge('last_alive_seconds', 'Time since the least recently active open watch was last active.');
   const eventAge = gauge('last_event_seconds', 'Time since the last event.');
   const counters = {
     relists: counter('relists_total', 'Complete lists after the first.'),
-    expired: counter('expired_total', 'Answers 410: the history asked for was gone.'),
+    expired: counter('expired_total', 'Responses with 410: the requested history was gone.'),
     rewinds: counter('rewinds_total', 'Times the history of the server went back.'),
-    decodeErrors: counter('decode_errors_total', 'Watches ended by a line that could not be read.'),
+    decodeErrors: counter('decode_errors_total', 'Watches ended by a line that could not be decoded.'),
     skippedEvents: counter('skipped_events_total', 'Events skipped because of their type or kind.'),
-    projectionErrors: counter('projection_errors_total', 'Objects that a view could not be made of.'),
+    projectionErrors: counter('projection_errors_total', 'Objects for which the view function failed.'),
     handlerErrors: counter('handler_errors_total', 'Errors thrown by handlers and index functions.'),
   };
-  const reconnects = counter('reconnects_total', 'Watches opened again, by what ended the one before.', [
+  const reconnects = counter('reconnects_total', 'Watches reopened, by the reason the previous one ended.', [
     ...LABELS,
     'reason',
   ]);
-  /** What the counters were told already, because they can only be added to. */
-  const told = new Map<string, number>();
+  /** The totals already added to the counters, which can only be incremented. */
+  const reported = new Map<string, number>();
   const tell = (series: string, total: number, add: (amount: number) => void): void => {
-    add(total - (told.get(series) ?? 0));
-    told.set(series, total);
+    add(total - (reported.get(series) ?? 0));
+    reported.set(series, total);
   };
 
   return metrics.collect(() => {

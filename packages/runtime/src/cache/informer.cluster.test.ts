@@ -6,7 +6,7 @@ import { Cache } from './cache.ts';
 import type { Informer } from './informer.ts';
 import { project, projectMetadata } from './view.ts';
 
-/** A cache that runs until the test ends. */
+/** running starts a cache that runs until the test ends. */
 function running(client: Client): { cache: Cache } & AsyncDisposable {
   const stop = new AbortController();
   const cache = new Cache({ client, freeze: true });
@@ -20,7 +20,7 @@ function running(client: Client): { cache: Cache } & AsyncDisposable {
   };
 }
 
-/** until resolves when the condition holds after some event of the informer. */
+/** until resolves when the condition holds after an event of the informer. */
 function until<V>(informer: Informer<V>, condition: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const subscription = informer.subscribe(() => {
@@ -33,7 +33,7 @@ function until<V>(informer: Informer<V>, condition: () => boolean): Promise<void
 }
 
 describe('an informer on a control plane', () => {
-  it('streams the state, then follows creations, changes and deletions', async () => {
+  it('streams the initial state, then follows creations, changes and deletions', async () => {
     await using c = await cluster();
     const key = { namespace: c.namespace, name: 'one' };
     await c.admin.create(ConfigMap, { metadata: key, data: { n: '1' } });
@@ -53,7 +53,7 @@ describe('an informer on a control plane', () => {
     expect(informer.health()).toMatchObject({ state: 'watching', synced: true, relists: 0, decodeErrors: 0 });
   });
 
-  it('keeps metadata, projections and labelled objects only, as the server sees them', async () => {
+  it('keeps only metadata, projections and labelled objects, as selected by the server', async () => {
     await using c = await cluster();
     const red = { namespace: c.namespace, name: 'red' };
     const blue = { namespace: c.namespace, name: 'blue' };
@@ -78,7 +78,7 @@ describe('an informer on a control plane', () => {
     expect(colours.get(red)).toEqual({ colour: 'red', keys: ['metadata'] });
     expect(reds.list()).toHaveLength(1);
     expect(named.list()).toHaveLength(1);
-    // The object leaves the scope: the server says so with a deletion.
+    // The object leaves the scope: the server sends a DELETED event.
     await c.admin.patch(ConfigMap, red, { type: 'merge', body: { metadata: { labels: { colour: 'blue' } } } });
     await until(reds, () => reds.list().length === 0);
     const own = await c.admin.patch(ConfigMap, blue, {
@@ -89,7 +89,7 @@ describe('an informer on a control plane', () => {
     expect(colours.get(blue)).toEqual({ colour: 'x', keys: ['metadata'] });
   });
 
-  it('shows own writes and deletions at once', async () => {
+  it('shows own writes and deletions immediately', async () => {
     await using c = await cluster();
     await using run = running(c.admin);
     const informer = run.cache.informer(ConfigMap, { namespaces: [c.namespace] });
@@ -109,7 +109,7 @@ describe('an informer on a control plane', () => {
     await until(informer, () => informer.health().unconfirmedWrites === 0);
   });
 
-  it('says what is forbidden and recovers when the rule arrives', async () => {
+  it('reports what is forbidden and recovers when the rule is granted', async () => {
     await using c = await cluster();
     const account = await c.serviceAccount({
       rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
@@ -125,7 +125,7 @@ describe('an informer on a control plane', () => {
     expect(informer.health().state).toBe('watching');
   });
 
-  it('waits for a definition that arrives late, and empties when it goes', async () => {
+  it('waits for a definition that is installed later, and empties when it is removed', async () => {
     await using c = await cluster();
     const plural = c.uniqueName('widgets').replaceAll('-', '');
     const group = 'cache.bowline.test';

@@ -4,7 +4,10 @@ import type { Scope } from './scope.ts';
 import type { IndexFunction } from './store.ts';
 import type { View } from './view.ts';
 
-/** InformerEvent tells that an object appeared, changed or went. Read the informer for its state: it may be newer already. */
+/**
+ * InformerEvent reports that an object was added, changed or deleted. Read the informer for the object's state, which may be
+ * newer already.
+ */
 export interface InformerEvent<V> {
   readonly type: 'add' | 'update' | 'delete';
   readonly key: ObjectKey;
@@ -12,40 +15,52 @@ export interface InformerEvent<V> {
   readonly current?: V;
   /** The object before the change; absent for `add`. */
   readonly previous?: V;
-  /** Whether it comes from a list (at start, at a relist, or on subscribing) and not from a change just made: low priority. */
+  /**
+   * Whether the event comes from a list (at start, at a relist, or on subscribing) and not from a recent change; such events have
+   * low priority.
+   */
   readonly initial: boolean;
-  /** The newest known metadata, as far as the view keeps it. */
+  /** The newest known metadata, as far as the view keeps metadata. */
   readonly metadata: ObjectMeta;
   /** The object was found missing at a relist, so `previous` and `metadata` may not be its last state. */
   readonly stale?: boolean;
 }
 
-/** InformerHandler receives events. It runs after the store has changed; what it throws is logged and counted. */
+/** InformerHandler receives events. It runs after the store has changed; errors it throws are logged and counted. */
 export type InformerHandler<V> = (event: InformerEvent<V>) => void;
 
-/** ReadOptions narrows a list. */
+/** ReadOptions filters a list. */
 export interface ReadOptions {
   /** Defaults to all namespaces of the informer. */
   readonly namespace?: string | undefined;
-  /** A label selector in its text or object form. Defaults to everything. The `trigger` view keeps no labels. */
+  /** A label selector in string or object form. Defaults to everything. The `trigger` view keeps no labels. */
   readonly labelSelector?: string | LabelSelector | undefined;
 }
 
-/** Informer is a local, always current copy of the objects of one kind, seen through a view. What it returns is shared: never change it. */
+/**
+ * Informer is a local, continuously updated copy of the objects of one kind, seen through a view. Returned objects are shared:
+ * never modify them.
+ */
 export interface Informer<V> {
   readonly resource: Resource;
   readonly view: View<never>;
-  /** Which objects of the kind it sees. */
+  /** The objects of the kind that it covers. */
   readonly scope: Scope;
-  /** get reads one object; own writes are visible at once. */
+  /** get returns one object; own writes are visible immediately. */
   get(key: ObjectKey): V | undefined;
   list(options?: ReadOptions): readonly V[];
-  /** addIndex makes `byIndex(name, …)` possible. The function must be pure. Adding the same name and function again does nothing. */
+  /** addIndex enables `byIndex(name, …)`. The function must be pure. Adding the same name and function again has no effect. */
   addIndex(name: string, valuesOf: IndexFunction<V>): void;
   byIndex(name: string, value: string): readonly V[];
-  /** subscribe calls the handler with an initial `add` for everything stored, before it returns, and with every change from then on. */
+  /**
+   * subscribe calls the handler with an initial `add` for every stored object before it returns, and with every change from then
+   * on.
+   */
   subscribe(handler: InformerHandler<V>): Disposable;
-  /** synced resolves once the first complete state is stored and handlers have seen it; rejects when the signal aborts or the cache stops. */
+  /**
+   * synced resolves once the first complete state is stored and handlers have seen it. It rejects when the signal aborts or the
+   * cache stops.
+   */
   synced(signal?: AbortSignal): Promise<void>;
   readonly hasSynced: boolean;
   health(): InformerHealth;

@@ -3,33 +3,35 @@ import type { Clock } from '@bowline/machinery';
 import { isOlder, newerOf, reaches } from './resource-versions.ts';
 import { Store } from './store.ts';
 
-/** An own write that the stream has not passed by then is one it will never show. */
-const LONGEST_UNCONFIRMED_MS = 300_000;
-const MOST_UNCONFIRMED = 10_000;
+/** An own write that the stream has not passed after this time will never appear in it. */
+const MAX_UNCONFIRMED_MS = 300_000;
+const MAX_UNCONFIRMED = 10_000;
 
-/** Change is what happened to a key in the stream's state, own writes apart. */
+/** Change describes what happened to a key in the stream's state, without own writes. */
 export interface Change<E> {
   readonly key: ObjectKey;
   readonly previous: E | undefined;
   readonly current: E | undefined;
 }
 
-/** OwnWrite is a write of this process, to be shown before the stream shows it. */
+/** OwnWrite is a write of this process, to be visible before the stream delivers it. */
 export interface OwnWrite<E> {
   readonly key: ObjectKey;
   readonly uid: string | undefined;
-  /** What to show; undefined when the write took the object out of the informer's scope. */
+  /** The entry to show; undefined if the write moved the object out of the informer's scope. */
   readonly entry: E | undefined;
   readonly version: string | undefined;
-  /** Where the stream stands: a write it has passed is not shown, or an object deleted since would come back. */
+  /**
+   * The version the stream has reached. A write that it has passed is not visible, because an object deleted since would reappear.
+   */
   readonly streamVersion: string | undefined;
 }
 
-/** OwnDelete is a deletion by this process. Its answer carries no version, so it ends with the event that shows it. */
+/** OwnDelete is a deletion by this process. Its response carries no version, so it ends with the event that delivers it. */
 export interface OwnDelete {
   readonly key: ObjectKey;
   readonly uid: string;
-  /** The newest version known of the deleted object. */
+  /** The newest known version of the deleted object. */
   readonly version: string | undefined;
   readonly streamVersion: string | undefined;
 }
@@ -39,21 +41,21 @@ interface Unconfirmed<E> {
   readonly uid: string | undefined;
   readonly deletion: boolean;
   readonly entry: E | undefined;
-  /** For a write its version; for a deletion the newest version known of what was deleted. */
+  /** For a write its version; for a deletion the newest known version of the deleted object. */
   readonly version: string | undefined;
   readonly recordedAt: number;
   /** For a deletion, a version by which it has certainly happened. */
   happenedBy: string | undefined;
-  /** What the stream last showed of the key. */
+  /** The stream's last entry for the key. */
   base: E | undefined;
 }
 
 /**
- * LayeredStore is a store with two layers: what the stream has shown, and own writes above it until the stream passes
- * them. Readers and indexes see both as one; events are made of the lower layer alone.
+ * LayeredStore is a store with two layers: the state delivered by the stream, and above it own writes until the stream has passed
+ * them. Readers and indexes see both as one; events are derived from the lower layer alone.
  */
 export class LayeredStore<E> {
-  /** What readers see. */
+  /** The entries visible to readers. */
   readonly visible = new Store<E>();
   readonly #metadata: (entry: E) => ObjectMeta;
   readonly #wire: Clock;
@@ -64,25 +66,25 @@ export class LayeredStore<E> {
     this.#wire = wire;
   }
 
-  /** unconfirmed is how many own writes the stream has not passed. */
+  /** unconfirmed returns the number of own writes that the stream has not passed. */
   get unconfirmed(): number {
     return this.#unconfirmed.size;
   }
 
-  /** observed is what the stream last showed for a key. */
+  /** observed returns the stream's last entry for a key. */
   observed(key: ObjectKey): E | undefined {
     const pending = this.#pending(key);
     return pending ? pending.base : this.visible.get(key);
   }
 
-  /** ownWrite is the entry of an own write that the stream has not passed, if it is the version that `metadata` names. */
+  /** ownWrite returns the entry of an own write that the stream has not passed, if it has the version in `metadata`. */
   ownWrite(key: ObjectKey, { uid, resourceVersion }: ObjectMeta): E | undefined {
     const pending = this.#pending(key);
     if (!pending || pending.deletion) return undefined;
     return pending.uid === uid && pending.version === resourceVersion ? pending.entry : undefined;
   }
 
-  /** observedIn gives everything that the stream has shown, in one namespace or in all. */
+  /** observedIn yields all entries delivered by the stream, in one namespace or in all. */
   *observedIn(namespace: string | undefined): Generator<[ObjectKey, E]> {
     for (const pair of this.visible.entries(namespace)) {
       if (!this.#pending(pair[0])) yield pair;
@@ -93,8 +95,8 @@ export class LayeredStore<E> {
   }
 
   /**
-   * observe takes an object, or its absence, from the stream, and answers what that changed. With `rewound` an older
-   * version than the one at hand is taken too.
+   * observe stores an object, or its absence, from the stream and returns the resulting change. With `rewound` it also accepts an
+   * older version than the stored one.
    */
   observe(key: ObjectKey, entry: E | undefined, metadata: ObjectMeta, rewound = false): Change<E> | undefined {
     const pending = this.#pending(key);
@@ -113,22 +115,24 @@ export class LayeredStore<E> {
     return previous === undefined && entry === undefined ? undefined : { key, previous, current: entry };
   }
 
-  /** adopt takes over a first complete state as it is. False when there is anything it would have to be compared with. */
+  /**
+   * adopt takes over a first complete state as it is. It returns false if there is anything the state has to be compared with.
+   */
   adopt(state: Store<E>): boolean {
     return this.#unconfirmed.size === 0 && this.visible.adopt(state);
   }
 
-  /** advance says how far the stream of a namespace has come: own writes up to there give way to what it has shown. */
+  /** advance records how far the stream of a namespace has come and drops the own writes up to there. */
   advance(namespace: string | undefined, version: string | undefined): void {
     if (this.#unconfirmed.size === 0) return;
-    const oldest = this.#wire.monotonic() - LONGEST_UNCONFIRMED_MS;
+    const oldest = this.#wire.monotonic() - MAX_UNCONFIRMED_MS;
     for (const pending of this.#unconfirmed.values()) {
       if (!isIn(pending.key, namespace)) continue;
       if (isPassed(pending, version) || pending.recordedAt < oldest) this.#confirm(pending);
     }
   }
 
-  /** forgetWrites drops the own writes of a namespace: the history they belong to is gone. */
+  /** forgetWrites drops the own writes of a namespace, because the history they belong to is gone. */
   forgetWrites(namespace: string | undefined): void {
     for (const pending of this.#unconfirmed.values()) {
       if (isIn(pending.key, namespace)) this.#confirm(pending);
@@ -136,8 +140,8 @@ export class LayeredStore<E> {
   }
 
   /**
-   * proven says that the newest state of the server was at `newest` at some moment after `since`. Own writes answered
-   * before and newer than that are lost (a restored etcd); deletions answered before are part of it, or lost as well.
+   * proven records that the newest state of the server was at `newest` at some time after `since`. Own writes confirmed before
+   * then and newer than that are lost (a restored etcd); deletions confirmed before then are part of that state, or lost as well.
    */
   proven(namespace: string | undefined, newest: string, since: number): void {
     for (const pending of this.#unconfirmed.values()) {
@@ -147,38 +151,42 @@ export class LayeredStore<E> {
     }
   }
 
-  /** recordWrite shows an own write at once. Versions that cannot be compared cannot be layered: such a write is not shown. */
+  /**
+   * recordWrite makes an own write visible immediately. A write whose version cannot be compared cannot be layered and is
+   * ignored.
+   */
   recordWrite({ key, uid, entry, version, streamVersion }: OwnWrite<E>): void {
     if (!reaches(version, version) || reaches(streamVersion, version)) return;
     const known = this.#pending(key);
     if (known && (reaches(known.version, version) || (known.deletion && known.uid === uid))) return;
-    const shown = this.visible.get(key);
-    if (shown !== undefined && reaches(this.#metadata(shown).resourceVersion, version)) return;
-    this.#record({ key, uid, deletion: false, entry, version, base: known ? known.base : shown });
+    const visible = this.visible.get(key);
+    if (visible !== undefined && reaches(this.#metadata(visible).resourceVersion, version)) return;
+    this.#record({ key, uid, deletion: false, entry, version, base: known ? known.base : visible });
   }
 
   /** recordDelete hides an object that this process has deleted. */
   recordDelete({ key, uid, version, streamVersion }: OwnDelete): void {
     const known = this.#pending(key);
-    const shown = this.visible.get(key);
-    const metadata = shown === undefined ? undefined : this.#metadata(shown);
+    const visible = this.visible.get(key);
+    const metadata = visible === undefined ? undefined : this.#metadata(visible);
     if (known?.deletion && (known.uid === uid || !isOlder(known.version, version))) return;
-    // Another object of that name is hidden only when it is surely a predecessor.
+    // Another object of that name is hidden only if it is certainly a predecessor.
     if (metadata && metadata.uid !== uid && !isOlder(metadata.resourceVersion, version)) return;
-    // Nothing is shown, and nothing says that the stream has yet to show it: out of scope, or its end has been seen already.
+    // Nothing is visible and nothing indicates that the stream has yet to deliver the object: it is out of scope, or its deletion
+    // has been seen already.
     if (!metadata && !known && (version === undefined || reaches(streamVersion, version))) return;
     const newest = newerOf(version, metadata?.resourceVersion);
-    this.#record({ key, uid, deletion: true, entry: undefined, version: newest, base: known ? known.base : shown });
+    this.#record({ key, uid, deletion: true, entry: undefined, version: newest, base: known ? known.base : visible });
   }
 
   #record(write: Omit<Unconfirmed<E>, 'recordedAt' | 'happenedBy'>): void {
     const text = keyString(write.key);
     const pending: Unconfirmed<E> = { ...write, recordedAt: this.#wire.monotonic(), happenedBy: undefined };
-    // Deleted first, so that the map stays in the order of recording.
+    // Delete first, so that the map stays in recording order.
     this.#unconfirmed.delete(text);
     this.#unconfirmed.set(text, pending);
     this.#show(pending);
-    if (this.#unconfirmed.size <= MOST_UNCONFIRMED) return;
+    if (this.#unconfirmed.size <= MAX_UNCONFIRMED) return;
     const [oldest] = this.#unconfirmed.values();
     if (oldest) this.#confirm(oldest);
   }
@@ -197,7 +205,7 @@ export class LayeredStore<E> {
     else this.#put(pending.key, this.#isHidden(pending) ? undefined : pending.base);
   }
 
-  /** A deletion hides the object itself and every predecessor of the same name that the stream still shows. */
+  /** A deletion hides the object itself and every predecessor of the same name that the stream still delivers. */
   #isHidden(deletion: Unconfirmed<E>): boolean {
     if (deletion.base === undefined) return true;
     const metadata = this.#metadata(deletion.base);
@@ -210,18 +218,18 @@ export class LayeredStore<E> {
   }
 }
 
-/** isPassed says whether a stream that has come to `version` has nothing more to say about an own write. */
+/** isPassed returns whether a stream that has reached `version` has nothing more to deliver about an own write. */
 function isPassed(pending: Unconfirmed<unknown>, version: string | undefined): boolean {
   if (!pending.deletion) return reaches(version, pending.version);
-  // Without the object in the stream there is nothing to hide; with it, its end should have come by now.
+  // Without the object in the stream there is nothing to hide; with it, its deletion should have arrived by now.
   return reaches(version, pending.base === undefined ? pending.version : pending.happenedBy);
 }
 
-/** confirms says whether what the stream shows of a key is at or past an own write of it. */
+/** confirms returns whether the stream's state of a key is at or past an own write to it. */
 function confirms(pending: Unconfirmed<unknown>, exists: boolean, metadata: ObjectMeta): boolean {
   if (!pending.deletion) return reaches(metadata.resourceVersion, pending.version);
   if (metadata.uid === pending.uid) return !exists;
-  // Another object of that name is a successor, and ends the matter, when it is newer than what was deleted.
+  // Another object of that name is a successor if it is newer than the deleted one, and then the deletion is confirmed.
   return isOlder(pending.version, metadata.resourceVersion);
 }
 

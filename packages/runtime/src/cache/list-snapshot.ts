@@ -6,23 +6,23 @@ import type { Snapshot } from './reflector-target.ts';
 
 const PAGE_SIZE = 500;
 
-/** ListScope narrows what is listed and watched. */
+/** ListScope filters what is listed and watched. */
 export type ListScope = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
 
-/** ListSnapshotOptions says what to list and where to put it. */
+/** ListSnapshotOptions configures what to list and where to store it. */
 export interface ListSnapshotOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list'>;
   readonly resource: Resource<T>;
   readonly scope: ListScope;
-  /** `0` for whatever the server has at hand, empty for the newest state, else a version that the state must have reached. */
+  /** `0` for any state the server has cached, empty for the newest state, otherwise a minimum version. */
   readonly version: string;
   readonly snapshot: Snapshot;
   readonly signal: AbortSignal;
 }
 
 /**
- * listSnapshot fetches the whole state and answers its resourceVersion. It pages only where that is cheap: a `limit`
- * together with a real version would make the server read past its watch cache.
+ * listSnapshot fetches the whole state and returns its resourceVersion. It uses pages only where they are cheap: a `limit`
+ * together with a specific version would make the server bypass its watch cache.
  */
 export async function listSnapshot<T extends KubernetesObject>(options: ListSnapshotOptions<T>): Promise<string> {
   const paged = options.version === '' || options.version === '0';
@@ -31,14 +31,14 @@ export async function listSnapshot<T extends KubernetesObject>(options: ListSnap
     return collect(list, options);
   }
   let list = await page(options, { limit: PAGE_SIZE, ...versionOf(options) });
-  // Every page shows the state at the first one's version.
+  // Every page shows the state at the version of the first one.
   const version = collect(list, options);
   while (list.metadata.continue) {
     try {
       list = await page(options, { limit: PAGE_SIZE, continue: list.metadata.continue });
     } catch (error) {
       if (failureOf(error).kind !== 'expired') throw error;
-      // The server has compacted the version that the pages belong to: one list without pages cannot expire.
+      // The server has compacted the version that the pages belong to: a list without pages cannot expire.
       options.snapshot.clear();
       return collect(await page(options, {}), options);
     }
@@ -64,7 +64,7 @@ function collect<T extends KubernetesObject>(list: List<T>, options: ListSnapsho
   if (!version || version === '0') {
     throw new BowlineError(
       'BOWLINE_LIST_UNVERSIONED',
-      `the list of ${options.resource.plural} carries no resourceVersion, so it cannot be followed by a watch`,
+      `the list of ${options.resource.plural} has no resourceVersion, so a watch cannot follow it`,
     );
   }
   for (const item of list.items) options.snapshot.add(item);
@@ -72,9 +72,9 @@ function collect<T extends KubernetesObject>(list: List<T>, options: ListSnapsho
 }
 
 /**
- * probeVersion is where the server's history stands now: the version of a consistent read of a single object. Selectors
- * are left out, because a server may have to scan everything to find one match; a name stays, because an identity may be
- * allowed nothing else.
+ * probeVersion returns the current version of the server's history: the version of a consistent read of a single object.
+ * Selectors are omitted because a server may have to scan everything to find one match; a name is kept because an identity may
+ * not be allowed anything else.
  */
 export async function probeVersion<T extends KubernetesObject>(
   client: Pick<Client, 'list'>,

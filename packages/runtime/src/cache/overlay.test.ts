@@ -10,7 +10,7 @@ const y = { namespace: 'a', name: 'y' };
 const red = { labels: { colour: 'red' } };
 const blue = { labels: { colour: 'blue' } };
 
-/** A harness whose watch holds everything back, so that the answers of writes arrive before their echoes. */
+/** A harness whose watch delays everything, so that the responses of writes arrive before their watch events. */
 class SlowEcho extends Harness {
   hold(): void {
     for (const watch of this.server.watches) watch.stall();
@@ -34,7 +34,7 @@ class SlowEcho extends Harness {
 }
 
 describe('own writes', () => {
-  it('are read at once, and make no event before their echo', async () => {
+  it('are readable immediately, and cause no event before their watch event', async () => {
     await using harness = new SlowEcho();
     const { informer, events } = harness.watch();
     await harness.run();
@@ -49,7 +49,7 @@ describe('own writes', () => {
     expect(informer.health().unconfirmedWrites).toBe(0);
   });
 
-  it('are not overtaken by older echoes', async () => {
+  it('are not replaced by older watch events', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -65,7 +65,7 @@ describe('own writes', () => {
     expect(informer.get(x)?.data).toEqual({ n: '2' });
   });
 
-  it('are ignored when the watch is past them already: a late answer brings nothing back', async () => {
+  it('are ignored when the watch has already passed them: a late response restores nothing', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -76,7 +76,7 @@ describe('own writes', () => {
     expect(informer.get(x)).toBeUndefined();
   });
 
-  it('give way when a bookmark says that the watch is past them', async () => {
+  it('are dropped when a bookmark shows that the watch has passed them', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -98,7 +98,7 @@ describe('own writes', () => {
     harness.server.endsInitialState = false;
     harness.server.onlyWatch.error(statusOf(410, 'Expired'));
     await harness.clock.advance(1_000);
-    // Written, but not yet told to the watch whose state is coming in.
+    // Written, but not yet delivered to the watch whose state is arriving.
     harness.cache.recordWrite(ConfigMap, harness.server.history.put(x, {}));
     harness.server.onlyWatch.bookmark(1000, true);
     await harness.settle();
@@ -110,7 +110,7 @@ describe('own writes', () => {
     expect(informer.list()).toHaveLength(2);
   });
 
-  it('follow scope, view and indexes of each informer', async () => {
+  it('respect the scope, view and indexes of each informer', async () => {
     await using harness = new SlowEcho();
     const colour = (object: ConfigMap): string => object.metadata?.labels?.colour ?? 'none';
     const all = harness.watch().informer;
@@ -134,7 +134,7 @@ describe('own writes', () => {
     expect(reds.get(x)).toBeDefined();
   });
 
-  it('are put through the view once, and again for what others make of them', async () => {
+  it('run through the view once, and again after another client has changed the object', async () => {
     await using harness = new SlowEcho();
     const seen: (string | undefined)[] = [];
     const numbers = project(({ data }: ConfigMap) => {
@@ -145,9 +145,9 @@ describe('own writes', () => {
     await harness.run();
     harness.hold();
     harness.write(x, { data: { n: '1' } });
-    const shown = informer.get(x);
+    const read = informer.get(x);
     await harness.release();
-    expect(informer.get(x)).toBe(shown);
+    expect(informer.get(x)).toBe(read);
     expect(events).toHaveLength(1);
     expect(seen).toEqual(['1']);
     harness.server.put(x, { data: { n: '2' } });
@@ -156,7 +156,7 @@ describe('own writes', () => {
     expect(seen).toEqual(['1', '2']);
   });
 
-  it('leave the object they are given as it is', async () => {
+  it('do not modify the object they are given', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -166,7 +166,7 @@ describe('own writes', () => {
     expect(informer.get(x)?.metadata?.managedFields).toBeUndefined();
   });
 
-  it('whose versions cannot be compared are not shown before their echo', async () => {
+  it('whose versions cannot be compared are not visible before their watch event', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -174,7 +174,7 @@ describe('own writes', () => {
     expect(informer.get(x)).toBeUndefined();
   });
 
-  it('are forgotten after five minutes without their echo', async () => {
+  it('are dropped after five minutes without their watch event', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -187,7 +187,7 @@ describe('own writes', () => {
 });
 
 describe('own deletions', () => {
-  it('hide the object until its end has been seen', async () => {
+  it('hide the object until its deletion has been seen', async () => {
     await using harness = new SlowEcho();
     harness.server.put(x);
     const { informer, events } = harness.watch();
@@ -202,7 +202,7 @@ describe('own deletions', () => {
     expect(informer.health().unconfirmedWrites).toBe(0);
   });
 
-  it('of an object that the watch has not shown yet keep it hidden when it arrives', async () => {
+  it('of an object that the watch has not delivered yet keep it hidden when it arrives', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();
@@ -229,7 +229,7 @@ describe('own deletions', () => {
     expect(informer.get(x)?.data).toEqual({ n: 'new' });
   });
 
-  it('are not undone by the late answer of an earlier write', async () => {
+  it('are not undone by the late response of an earlier write', async () => {
     await using harness = new SlowEcho();
     const { informer } = harness.watch();
     await harness.run();

@@ -9,10 +9,10 @@ const z = { namespace: 'b', name: 'z' };
 
 describe('rule 12: stopping', () => {
   it.each([
-    ['before the first answer', (harness: Harness) => (harness.server.script = () => 'hang')],
+    ['before the first response', (harness: Harness) => (harness.server.script = () => 'hang')],
     ['while watching', () => undefined],
     ['while waiting for the next attempt', (harness: Harness) => (harness.server.script = () => 'refuse')],
-  ])('ends %s, without a request afterwards', async (_, prepare) => {
+  ])('stops %s, without a request afterwards', async (_, prepare) => {
     const harness = new Harness();
     prepare(harness);
     const { informer } = harness.watch();
@@ -39,8 +39,8 @@ describe('rule 12: stopping', () => {
   });
 });
 
-describe('rule 13: deletions noticed at a relist', () => {
-  it('tells them with the last known object, marked as stale', async () => {
+describe('rule 13: deletions detected by a relist', () => {
+  it('reports them with the last known object, marked as stale', async () => {
     await using harness = new Harness();
     harness.server.put(x, { data: { n: '1' } });
     harness.server.put(y);
@@ -56,7 +56,7 @@ describe('rule 13: deletions noticed at a relist', () => {
     expect(informer.health()).toMatchObject({ relists: 1, expired: 1 });
   });
 
-  it('tells a recreated object as the end of one and the beginning of another', async () => {
+  it('reports a recreated object as a deletion and an addition', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { events } = harness.watch();
@@ -69,7 +69,7 @@ describe('rule 13: deletions noticed at a relist', () => {
     expect(events.slice(1).map(described)).toEqual(['delete a/x (initial, stale)', 'add a/x (initial)']);
   });
 
-  it('tells nothing about objects that are as they were', async () => {
+  it('reports nothing about unchanged objects', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     const { informer, events } = harness.watch();
@@ -84,7 +84,7 @@ describe('rule 13: deletions noticed at a relist', () => {
 });
 
 describe('silence', () => {
-  it('gives up a connection that shows no life for 70 s and resumes', async () => {
+  it('abandons a connection that is inactive for 70 s and resumes', async () => {
     await using harness = new Harness({ bookmarkEveryMs: Number.POSITIVE_INFINITY });
     const { informer } = harness.watch();
     await harness.run();
@@ -97,7 +97,7 @@ describe('silence', () => {
     expect(informer.health().reconnects.idle).toBe(1);
   });
 
-  it('keeps a quiet watch whose PINGs are answered, bookmarks or not', async () => {
+  it('keeps a quiet watch whose PINGs are acknowledged, with or without bookmarks', async () => {
     await using harness = new Harness({ bookmarkEveryMs: Number.POSITIVE_INFINITY });
     harness.watch();
     await harness.run();
@@ -107,7 +107,7 @@ describe('silence', () => {
 });
 
 describe('a history that went back', () => {
-  it('notices a restored server before it watches from a version that the server has lost', async () => {
+  it('detects a restored server before it watches from a version that the server has lost', async () => {
     await using harness = new Harness();
     harness.server.put(x, { data: { n: 'kept' } });
     const { version } = { version: harness.server.history.current };
@@ -128,7 +128,7 @@ describe('a history that went back', () => {
     expect(informer.get(z)).toBeDefined();
   });
 
-  it('never stores an older state that a server sends unasked', async () => {
+  it('never stores an older state that a server sends unexpectedly', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.server.put(x);
@@ -142,7 +142,7 @@ describe('a history that went back', () => {
     expect(informer.health()).toMatchObject({ state: 'watching', rewinds: 0, reconnects: { rewound: 1 } });
   });
 
-  it('asks once per resumed watch where the history stands, and not at all after fetching the newest state', async () => {
+  it("checks the server's version once per resumed watch, and never after fetching the newest state", async () => {
     await using harness = new Harness();
     harness.watch();
     await harness.run();
@@ -153,7 +153,7 @@ describe('a history that went back', () => {
     expect(harness.server.requests.map(summary).slice(1)).toEqual(['watch rv=1000', 'list limit=1']);
   });
 
-  it('goes on without an answer where lists are forbidden, and asks again soon', async () => {
+  it('continues without that check where lists are forbidden, and retries it soon', async () => {
     await using harness = new Harness();
     harness.watch();
     await harness.run();
@@ -169,15 +169,15 @@ describe('a history that went back', () => {
 });
 
 describe('an outage in the log', () => {
-  it('is told once until the watch works again, however often it is tried', async () => {
-    const told: string[] = [];
-    const log: Log = { ...silentLog, info: (message) => told.push(message), with: () => log };
+  it('is logged once until the watch works again, regardless of the number of attempts', async () => {
+    const logged: string[] = [];
+    const log: Log = { ...silentLog, info: (message) => logged.push(message), with: () => log };
     await using harness = new Harness({ log });
     harness.server.script = () => 'refuse';
     harness.watch();
     await harness.run();
     await harness.clock.advance(300_000);
     expect(harness.server.requests.length).toBeGreaterThan(5);
-    expect(told).toEqual(['a watch was interrupted and will be resumed']);
+    expect(logged).toEqual(['a watch was interrupted and will be resumed']);
   });
 });

@@ -1,6 +1,6 @@
 import { type InformerState, RECONNECT_REASONS, type ReconnectReason } from './health.ts';
 
-/** ReflectorStatus is what a reflector knows about itself; informer health and metrics are made of it. */
+/** ReflectorStatus is the internal state of a reflector, from which informer health and metrics are computed. */
 export interface ReflectorStatus {
   state: InformerState;
   /** Why the state is not `watching`. */
@@ -9,7 +9,7 @@ export interface ReflectorStatus {
   /** Monotonic wire times. */
   lastEventAt: number | undefined;
   lastBookmarkAt: number | undefined;
-  /** Asks the open watch for its last sign of life; undefined while none is open. */
+  /** Returns when the open watch was last active; undefined while no watch is open. */
   aliveAt: (() => number) | undefined;
   relists: number;
   expired: number;
@@ -19,7 +19,7 @@ export interface ReflectorStatus {
   readonly reconnects: Record<ReconnectReason, number>;
 }
 
-/** newReflectorStatus is the status before the first attempt. */
+/** newReflectorStatus returns the status before the first attempt. */
 export function newReflectorStatus(): ReflectorStatus {
   return {
     state: 'idle',

@@ -8,11 +8,11 @@ const x = { namespace: 'a', name: 'x' };
 const y = { namespace: 'a', name: 'y' };
 const z = { namespace: 'b', name: 'z' };
 
-/** Jitter at its upper end, so that waits are known. */
+/** Jitter at its upper limit, so that delays are known. */
 const longest: Random = { next: () => 0.999_999 };
 
-describe('rule 1 and 2: the state comes with the watch', () => {
-  it('asks for the initial state, newest if none is known, with bookmarks', async () => {
+describe('rule 1 and 2: the watch delivers the state', () => {
+  it('requests the initial state with bookmarks, the newest one if no version is known', async () => {
     await using harness = new Harness();
     harness.watch();
     await harness.run();
@@ -26,7 +26,7 @@ describe('rule 1 and 2: the state comes with the watch', () => {
     expect(harness.server.requests).toHaveLength(1);
   });
 
-  it('shows nothing before the end of the initial state, then everything in one step', async () => {
+  it('exposes nothing before the end of the initial state, then everything in one step', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.server.put(y);
@@ -42,7 +42,7 @@ describe('rule 1 and 2: the state comes with the watch', () => {
     expect(events.map(described).sort()).toEqual(['add a/x (initial)', 'add a/y (initial)']);
   });
 
-  it('goes on with the same watch from the end bookmark', async () => {
+  it('continues with the same watch after the end bookmark', async () => {
     await using harness = new Harness();
     const { events } = harness.watch();
     await harness.run();
@@ -67,7 +67,7 @@ describe('rule 1 and 2: the state comes with the watch', () => {
 });
 
 describe('rule 3: servers without WatchList', () => {
-  it('falls back to a list when the server refuses, and remembers that for the kind', async () => {
+  it('falls back to a list when the server rejects the request, and remembers that for the kind', async () => {
     await using harness = new Harness();
     harness.server.watchList = 'refused';
     harness.server.put(x);
@@ -81,7 +81,7 @@ describe('rule 3: servers without WatchList', () => {
     expect(summaries(harness).slice(3)).toEqual(['list rv=0 limit=500', 'watch rv=1001']);
   });
 
-  it('asks again after an hour: the server may have been upgraded', async () => {
+  it('tries again after an hour, because the server may have been upgraded', async () => {
     await using harness = new Harness();
     harness.server.watchList = 'refused';
     harness.watch();
@@ -112,8 +112,8 @@ describe('rule 3: servers without WatchList', () => {
   });
 });
 
-describe('rule 4 and 5: which version a read asks for', () => {
-  it('lists from the last version seen, without pages, after a 410', async () => {
+describe('rule 4 and 5: which version a read requests', () => {
+  it('lists from the last observed version, without pages, after a 410', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.server.watchList = 'refused';
     harness.watch();
@@ -125,7 +125,7 @@ describe('rule 4 and 5: which version a read asks for', () => {
     expect(summaries(harness).slice(3, 5)).toEqual(['list rv=1001', 'watch rv=1001']);
   });
 
-  it('asks for the newest state when the list from the last version is refused with 410 too', async () => {
+  it('requests the newest state when the list from the last version fails with 410 too', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.watch();
     await harness.run();
@@ -135,7 +135,7 @@ describe('rule 4 and 5: which version a read asks for', () => {
     expect(summaries(harness).slice(1)).toEqual(['watch list rv=1000', 'watch list']);
   });
 
-  it('asks for the newest state when the server has not reached the last version', async () => {
+  it('requests the newest state when the server has not reached the last version', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.server.put(x);
     const { informer } = harness.watch();
@@ -156,7 +156,7 @@ describe('rule 4 and 5: which version a read asks for', () => {
     harness.server.watchList = 'refused';
     for (let count = 0; count < 1_200; count++) harness.server.history.put({ namespace: 'a', name: `n${count}` }, {});
     const { informer } = harness.watch();
-    // The watch cache answers a list from version 0 in one piece; pages come with the newest state.
+    // The watch cache returns a list from version 0 in one piece; the newest state comes in pages.
     harness.server.script = ({ query }) => (query.resourceVersion === '0' ? { status: 410 } : undefined);
     await harness.run();
     await harness.clock.advance(1_000);
@@ -208,7 +208,7 @@ describe('rule 6: where a watch resumes', () => {
     expect(summaries(harness).at(-1)).toBe(`watch rv=${version}`);
   });
 
-  it('sees what happened while no watch was open, deletions included', async () => {
+  it('sees changes made while no watch was open, including deletions', async () => {
     await using harness = new Harness();
     harness.server.put(x);
     harness.server.put(y);
@@ -241,7 +241,7 @@ describe('rule 7: retries', () => {
     expect(harness.cache.health()[0]).toMatchObject({ state: 'watching', relists: 0 });
   });
 
-  it('waits 800 ms, doubling to 30 s, and starts small again after two healthy minutes', async () => {
+  it('waits 800 ms, doubling to 30 s, and starts over after two healthy minutes', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.server.script = () => 'refuse';
     harness.watch();
@@ -258,7 +258,7 @@ describe('rule 7: retries', () => {
     expect(Math.round((harness.server.requests.at(-1)?.at ?? 0) - cutAt)).toBe(800);
   });
 
-  it('spreads the waits of a fleet between nothing and the whole', async () => {
+  it('spreads the delays of a fleet between zero and the full delay', async () => {
     await using harness = new Harness({ jitter: { next: () => 0.25 } });
     harness.server.script = () => 'refuse';
     harness.watch();
@@ -278,7 +278,7 @@ describe('rule 7: retries', () => {
     expect(harness.server.requests).toHaveLength(2);
   });
 
-  it('takes a watch that ends at once without an event for a failure', async () => {
+  it('treats a watch that ends immediately without an event as a failure', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.watch();
     await harness.run();
@@ -296,7 +296,7 @@ describe('rule 7: retries', () => {
 });
 
 describe('rule 8: a clean end', () => {
-  it('watches on at once', async () => {
+  it('watches again immediately', async () => {
     await using harness = new Harness({ jitter: longest });
     harness.watch();
     await harness.run();
@@ -309,7 +309,7 @@ describe('rule 8: a clean end', () => {
     expect(harness.cache.health()[0]).toMatchObject({ state: 'watching', reconnects: { closed: 1 } });
   });
 
-  it('lets watches end at different times', async () => {
+  it('sets different timeouts for watches', async () => {
     await using harness = new Harness();
     for (const namespace of ['a', 'b', 'c', 'd']) harness.watch({ namespaces: [namespace] });
     await harness.run();
@@ -322,7 +322,7 @@ describe('rule 8: a clean end', () => {
   });
 });
 
-describe('rule 9 and 10: what cannot be used', () => {
+describe('rule 9 and 10: unusable events', () => {
   it('treats an ERROR event as that status', async () => {
     await using harness = new Harness();
     const { informer } = harness.watch();
@@ -332,7 +332,7 @@ describe('rule 9 and 10: what cannot be used', () => {
     expect(informer.health().state).toBe('forbidden');
   });
 
-  it('skips and counts unknown types and foreign kinds, and goes on', async () => {
+  it('skips and counts unknown types and other kinds, and continues', async () => {
     await using harness = new Harness();
     const { informer } = harness.watch();
     await harness.run();
@@ -346,7 +346,7 @@ describe('rule 9 and 10: what cannot be used', () => {
   });
 
   it.each(['garble', 'truncate'] as const)(
-    'breaks off at a line it cannot read (%s) and gets it again',
+    'ends the watch at a line it cannot decode (%s) and receives the event again',
     async (how) => {
       await using harness = new Harness();
       const { informer } = harness.watch();

@@ -9,41 +9,43 @@ import { listSnapshot, probeVersion } from './list-snapshot.ts';
 import { ReconnectBackoff } from './reconnect-backoff.ts';
 import { newReflectorStatus, type ReflectorStatus } from './reflector-status.ts';
 import type { ReflectorTarget, Snapshot } from './reflector-target.ts';
-import { PATIENCE, ResumePoint } from './resume-point.ts';
+import { MAX_CONSECUTIVE_FAILURES, ResumePoint } from './resume-point.ts';
 import { ServerSupport } from './server-support.ts';
 import { WatchAttempt } from './watch-attempt.ts';
 import { type Observation, observationsIn } from './watch-event.ts';
 
-/** A fleet whose watches all end after the same time would reconnect together. */
-const SHORTEST_WATCH_S = 300;
-const LONGEST_WATCH_S = 600;
-/** A watch that could not be confirmed is asked about again this soon. */
+/** The timeout is random above this minimum: a fleet whose watches all ended after the same time would reconnect together. */
+const MIN_WATCH_S = 300;
+const MAX_WATCH_S = 600;
+/** The time until an unconfirmed watch is checked again. */
 const UNCONFIRMED_WATCH_S = 30;
-/** A watch that ends sooner and brought nothing is a failure, else a broken server would be asked in a hot loop. */
+/** A watch that ends sooner and delivered nothing is a failure, otherwise a broken server would be requested in a hot loop. */
 const SHORT_WATCH_MS = 1_000;
-/** A served kind answers 404 for a moment while its definition is replaced; only a lasting 404 means that it is gone. */
+/**
+ * A served kind returns 404 briefly while its definition is replaced; only a lasting 404 means that the definition was removed.
+ */
 const VANISHED_AFTER_MS = 10_000;
 
 /** ReflectorOptions configures a reflector. */
 export interface ReflectorOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>;
   readonly resource: Resource<T>;
-  /** Namespace, selectors and whether metadata is enough. Defaults to everything, whole objects. */
+  /** Namespace, selectors and whether metadata is enough. Defaults to all objects with full content. */
   readonly scope?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
   readonly target: ReflectorTarget;
   readonly wire: Clock;
   readonly random: Random;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log;
-  /** Shared memory of what the server refuses. Defaults to one of its own. */
+  /** Remembers, for several reflectors, what the server does not support. Defaults to a new instance. */
   readonly support?: ServerSupport;
   /** Called after each complete state has been committed. */
   readonly onSynced?: () => void;
 }
 
 /**
- * Reflector keeps a target equal to what the server holds, for ever: it fetches the state, follows the changes, and
- * recovers from whatever interrupts it without missing a state, going back to an older one or asking too often.
+ * Reflector keeps a target equal to the server's state until it is stopped: it fetches the state, follows the changes, and
+ * recovers from every interruption without missing a state, going back to an older one or sending too many requests.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #client: Pick<Client, 'list' | 'watch'>;
@@ -58,10 +60,10 @@ export class Reflector<T extends KubernetesObject> {
   readonly #backoff: ReconnectBackoff;
   readonly #status = newReflectorStatus();
   readonly #point = new ResumePoint();
-  /** Answers that the kind is not served, without another answer between them. */
+  /** Consecutive responses that report that the kind is not served. */
   #notServed: { since: number; answers: number } | undefined;
-  /** The failure that the log has been told of since the watch last worked. */
-  #lastSaid: string | undefined;
+  /** The failure that was last logged since the watch last worked. */
+  #lastLogged: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#client = options.client;
@@ -76,17 +78,17 @@ export class Reflector<T extends KubernetesObject> {
     this.#backoff = new ReconnectBackoff(options.wire, options.random);
   }
 
-  /** status is live: what it says changes as the reflector works. */
+  /** status is live: its values change as the reflector works. */
   get status(): Readonly<ReflectorStatus> {
     return this.#status;
   }
 
-  /** version is the last resourceVersion that the target has seen. */
+  /** version returns the last resourceVersion passed to the target. */
   get version(): string | undefined {
     return this.#point.version;
   }
 
-  /** run works until the signal aborts, and resolves when no request is under way and none will follow. */
+  /** run works until the signal aborts, and resolves when no request is in flight and none will follow. */
   async run(signal: AbortSignal): Promise<void> {
     this.#status.state = 'syncing';
     try {
@@ -131,10 +133,10 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Between two watches the server may have come back with an older history (an etcd restored from a backup). A watch from
-   * our version would then be silent until the new history has passed it, and every change until then would be lost. So
-   * ask, with the cheapest consistent read there is, where the server's history stands. It is asked when the new watch is
-   * open already: a server that is restored later has to break it.
+   * Between two watches the server may have come back with an older history (an etcd restored from a backup). A watch from our
+   * version would then be silent until the new history has passed it, and every change until then would be lost. So check the
+   * current version of the server's history with the cheapest consistent read. The check runs after the new watch is open: a
+   * server that is restored later has to break that watch.
    */
   async #confirm(signal: AbortSignal): Promise<void> {
     const askedAt = this.#wire.monotonic();
@@ -151,7 +153,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#target.proven(current, askedAt);
   }
 
-  /** follow opens a watch and applies it until it ends: first the whole state when `streamList`, then every change. */
+  /** #follow opens a watch and applies it until it ends: with `streamList` first the whole state, then every change. */
   async #follow(streamList: boolean, signal: AbortSignal): Promise<void> {
     using attempt = new WatchAttempt({
       wire: this.#wire,
@@ -182,7 +184,7 @@ export class Reflector<T extends KubernetesObject> {
   }
   #timeoutSeconds(): number {
     if (this.#point.unconfirmed && this.#point.probesFail) return UNCONFIRMED_WATCH_S;
-    return Math.round(between(this.#random, SHORTEST_WATCH_S, LONGEST_WATCH_S));
+    return Math.round(between(this.#random, MIN_WATCH_S, MAX_WATCH_S));
   }
 
   async #consume(
@@ -222,13 +224,13 @@ export class Reflector<T extends KubernetesObject> {
     this.#status.state = 'watching';
     this.#status.reason = undefined;
     this.#notServed = undefined;
-    this.#lastSaid = undefined;
+    this.#lastLogged = undefined;
   }
 
-  /** A clean end is normal and costs no delay, unless the watch was too short to have been one. */
+  /** A clean end is normal and causes no delay, unless the watch was too short. */
   #ended(openedAt: number, advanced: boolean): void {
     if (!advanced && this.#wire.monotonic() - openedAt < SHORT_WATCH_MS) {
-      throw new BowlineError('BOWLINE_WATCH_SHORT', 'the server ended the watch at once without an event', {
+      throw new BowlineError('BOWLINE_WATCH_SHORT', 'the server ended the watch immediately without an event', {
         retryable: true,
       });
     }
@@ -250,7 +252,7 @@ export class Reflector<T extends KubernetesObject> {
         this.#point.advanced(version);
       }
     } finally {
-      // Also when the batch broke off: what was applied of it is to be told.
+      // Flush even if the batch was interrupted: the events applied so far must be delivered.
       await this.#target.flush(this.#point.version);
     }
   }
@@ -258,12 +260,12 @@ export class Reflector<T extends KubernetesObject> {
   async #commit(snapshot: Snapshot, version: string, newestSince: number | undefined): Promise<void> {
     const from = this.#point.version;
     const wentBack = this.#point.isBehind(version);
-    // Where nothing older was asked for, an older state is never stored; the newest is asked for instead.
+    // An older state is never stored unless the newest one was requested; request the newest one instead.
     if (wentBack && newestSince === undefined) throw rewound(version, from);
     if (wentBack) {
       this.#status.rewinds++;
       const kind = this.#resource.kind;
-      this.#log.warn('the history of the API server went back; taking its state as it is', { kind, from, to: version });
+      this.#log.warn('the history of the API server went back; using its current state', { kind, from, to: version });
     }
     if (this.#status.synced) this.#status.relists++;
     this.#point.replaced(version, newestSince !== undefined);
@@ -281,7 +283,7 @@ export class Reflector<T extends KubernetesObject> {
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const failure = failureOf(error);
-    // Another way to the same state may be tried at once.
+    // Another way to get the same state may be tried immediately.
     const otherWay = failure.kind === 'no-end' || (failure.kind === 'refused' && this.#isStreamingList());
     if (otherWay) this.#support.refusedStreaming(this.#resource);
     this.#point.failed(failure, this.#wire.monotonic());
@@ -290,15 +292,15 @@ export class Reflector<T extends KubernetesObject> {
     else this.#notServed = undefined;
     if (otherWay) return;
     const waitMs = this.#backoff.next(failure.retryAfterMs);
-    this.#sayInterrupted(failure, error, waitMs);
+    this.#logInterruption(failure, error, waitMs);
     await this.#wire.sleep(waitMs, signal).catch(() => undefined);
   }
 
-  /** An outage is worth one line for each thing it turns out to be, not one for each attempt. */
-  #sayInterrupted(failure: Failure, error: unknown, waitMs: number): void {
+  /** Log one line per distinct failure of an outage, not one per attempt. */
+  #logInterruption(failure: Failure, error: unknown, waitMs: number): void {
     const fields = { kind: this.#resource.kind, reason: failure.reason, error, waitMs: Math.round(waitMs) };
-    const level = failure.message === this.#lastSaid ? 'debug' : 'info';
-    this.#lastSaid = failure.message;
+    const level = failure.message === this.#lastLogged ? 'debug' : 'info';
+    this.#lastLogged = failure.message;
     this.#log[level]('a watch was interrupted and will be resumed', fields);
   }
 
@@ -316,23 +318,23 @@ export class Reflector<T extends KubernetesObject> {
       status.reason = `the server does not serve ${this.#resource.id}; install its definition or check the version`;
     } else if (failure.kind === 'forbidden') {
       status.state = 'forbidden';
-      status.reason = `${missingRule(this.#resource, this.#scope.namespace)}; the server said: ${failure.message}`;
+      status.reason = `${missingRule(this.#resource, this.#scope.namespace)}; the server returned: ${failure.message}`;
     } else {
       status.state = 'backing-off';
       status.reason = failure.message;
     }
   }
 
-  /** A kind that was served and lastingly is not any more has lost its definition, and with it every object. */
+  /** A kind that was served and is lastingly not served any more has lost its definition, and with it every object. */
   async #countNotServed(): Promise<void> {
     const now = this.#wire.monotonic();
     this.#notServed ??= { since: now, answers: 0 };
     this.#notServed.answers++;
     if (!this.#status.synced) return;
-    if (this.#notServed.answers < PATIENCE || now - this.#notServed.since < VANISHED_AFTER_MS) return;
+    if (this.#notServed.answers < MAX_CONSECUTIVE_FAILURES || now - this.#notServed.since < VANISHED_AFTER_MS) return;
     this.#status.synced = false;
     this.#point.forget();
-    this.#log.warn('a kind is no longer served; its objects count as deleted', { kind: this.#resource.kind });
+    this.#log.warn('a kind is no longer served; its objects are treated as deleted', { kind: this.#resource.kind });
     await this.#target.vanished();
   }
 }
@@ -340,7 +342,7 @@ export class Reflector<T extends KubernetesObject> {
 function rewound(version: string, known: string | undefined): BowlineError {
   return new BowlineError(
     'BOWLINE_WATCH_REWOUND',
-    `the server is at resourceVersion ${version}, but has shown ${known} before: its history went back`,
+    `the server is at resourceVersion ${version}, but was at ${known} before: its history went back`,
     { retryable: true },
   );
 }

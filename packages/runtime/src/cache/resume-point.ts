@@ -1,12 +1,12 @@
 import type { Failure } from './failure.ts';
 import { isOlder } from './resource-versions.ts';
 
-/** How often the same kind of failure may repeat before another way is tried. */
-export const PATIENCE = 3;
-/** How long a watch may fail to resume before the state is fetched anew. */
+/** The number of consecutive failures of one kind before another way is tried. */
+export const MAX_CONSECUTIVE_FAILURES = 3;
+/** How long a watch may fail to resume before the state is fetched again. */
 const RESUME_DEADLINE_MS = 120_000;
 
-/** ResumePoint is where a reflector stands and how it goes on after a failure. It does no I/O: it is the decisions alone. */
+/** ResumePoint tracks the position of a reflector and decides how it continues after a failure. It does no I/O. */
 export class ResumePoint {
   #version: string | undefined;
   #unavailable = false;
@@ -17,73 +17,73 @@ export class ResumePoint {
   #failedDecodes = 0;
   #failingSince: number | undefined;
 
-  /** version is the last resourceVersion seen: where a watch resumes, and what no later read may be older than. */
+  /** version is the last resourceVersion seen: the version a watch resumes from and the minimum for later reads. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** readable is the version to ask for, or undefined when only the newest state will do. */
+  /** readable is the version to request, or undefined if only the newest state is acceptable. */
   get readable(): string | undefined {
     return this.#unavailable ? undefined : this.#version;
   }
 
-  /** listVersion is what a list asks for: whatever is at hand the first time, then never older than what was seen. */
+  /** listVersion is the version a list requests: any cached state the first time, then never older than the last version seen. */
   get listVersion(): string {
     return this.#unavailable ? '' : (this.#version ?? '0');
   }
 
-  /** needsSnapshot says that the whole state has to be fetched before changes can be followed. */
+  /** needsSnapshot returns whether the whole state has to be fetched before changes can be followed. */
   get needsSnapshot(): boolean {
     return this.#needsSnapshot;
   }
 
-  /** unconfirmed says that nothing has shown since the last watch that the server's history still contains `version`. */
+  /** unconfirmed returns whether it is unknown, since the last watch, that the server's history still contains `version`. */
   get unconfirmed(): boolean {
     return this.#unconfirmed;
   }
 
-  /** probesFail says that the server's history cannot be asked for at the moment. */
+  /** probesFail returns whether the server's version cannot be read at the moment. */
   get probesFail(): boolean {
-    return this.#failedProbes >= PATIENCE - 1;
+    return this.#failedProbes >= MAX_CONSECUTIVE_FAILURES - 1;
   }
 
-  /** streamedListsFail says that another way to the whole state should be tried. */
+  /** streamedListsFail returns whether another way to get the whole state should be tried. */
   get streamedListsFail(): boolean {
-    return this.#failedStreamedLists >= PATIENCE;
+    return this.#failedStreamedLists >= MAX_CONSECUTIVE_FAILURES;
   }
 
-  /** isBehind says that a version is older than what was seen: the server's history went back. */
+  /** isBehind returns whether a version is older than the last version seen: the server's history went back. */
   isBehind(version: string): boolean {
     return isOlder(version, this.#version);
   }
 
-  /** ended says that a watch came to its end: until the next one is confirmed, nobody knows what it resumes in. */
+  /** ended records the end of a watch: until the next watch is confirmed, it is unknown which history it resumes. */
   ended(): void {
     this.#unconfirmed = true;
   }
 
-  /** confirmed says that the server's history contains `version`. */
+  /** confirmed records that the server's history contains `version`. */
   confirmed(): void {
     this.#unconfirmed = false;
     this.#failedProbes = 0;
   }
 
-  /** probeFailed counts; true when going on without an answer is better than standing still. */
+  /** probeFailed counts the failure and returns whether to continue without the probe rather than block. */
   probeFailed(failure: Failure): boolean {
     // Lists may be forbidden or overloaded while watches work.
-    if (failure.kind === 'forbidden') this.#failedProbes = PATIENCE;
-    else if (failure.kind === 'not-served' || ++this.#failedProbes < PATIENCE) return false;
+    if (failure.kind === 'forbidden') this.#failedProbes = MAX_CONSECUTIVE_FAILURES;
+    else if (failure.kind === 'not-served' || ++this.#failedProbes < MAX_CONSECUTIVE_FAILURES) return false;
     return true;
   }
 
-  /** advanced moves on with the stream. */
+  /** advanced moves forward with the stream. */
   advanced(version: string): void {
     this.#version = version;
     this.#unconfirmed = false;
     this.#recovered();
   }
 
-  /** replaced moves to a complete state; `newest` when it is known to have been the newest one. */
+  /** replaced moves to a complete state; `newest` if it was requested as the newest one. */
   replaced(version: string, newest: boolean): void {
     this.#version = version;
     this.#unavailable = false;
@@ -93,19 +93,19 @@ export class ResumePoint {
     this.#recovered();
   }
 
-  /** forget starts from nothing. What comes next must be the newest state: a lagging replica may still show the old one. */
+  /** forget resets everything. The next state must be the newest one, because a lagging replica may still return the old one. */
   forget(): void {
     this.#version = undefined;
     this.#unavailable = true;
     this.#needsSnapshot = true;
   }
 
-  /** failed decides from a failure how the next attempt begins. */
+  /** failed decides from a failure how the next attempt starts. */
   failed(failure: Failure, now: number): void {
     if (this.#version !== undefined) this.#unconfirmed = true;
     switch (failure.kind) {
       case 'expired':
-        // First from the last version, so that no other replica can show an older state; from the newest if that fails.
+        // First retry from the last version, so that no other replica can return an older state; if that fails, from the newest.
         if (this.#needsSnapshot) this.#unavailable = true;
         this.#needsSnapshot = true;
         return;
@@ -130,7 +130,7 @@ export class ResumePoint {
         return;
       case 'decode':
         this.#streamedListFailed();
-        if (++this.#failedDecodes >= PATIENCE) this.#needsSnapshot = true;
+        if (++this.#failedDecodes >= MAX_CONSECUTIVE_FAILURES) this.#needsSnapshot = true;
         return;
       case 'short':
       case 'cut':

@@ -3,45 +3,45 @@ import { parseFieldSelector, parseLabelSelector } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { type Matcher, matchFields } from './selectors.ts';
 
-/** ScopeOptions says which objects of a kind an informer keeps. */
+/** ScopeOptions selects the objects of a kind that an informer keeps. */
 export interface ScopeOptions {
-  /** Watch these namespaces one by one, with rights in each. Defaults to the whole cluster. */
+  /** The namespaces to watch, each with its own watch and permissions. Defaults to the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Only objects with such labels, chosen by the server. Defaults to all. */
+  /** A label selector, evaluated by the server. Defaults to all objects. */
   readonly labelSelector?: string | undefined;
-  /** Only objects with such fields, chosen by the server. Defaults to all. */
+  /** A field selector, evaluated by the server. Defaults to all objects. */
   readonly fieldSelector?: string | undefined;
 }
 
-/** Scope is ScopeOptions checked and in one canonical form. */
+/** Scope holds validated ScopeOptions in canonical form. */
 export interface Scope {
   readonly namespaces: readonly string[] | undefined;
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
   /** Equal for equal scopes. */
   readonly id: string;
-  /** covers says whether a key can be in the scope. */
+  /** covers returns whether a key can be in the scope. */
   covers(key: ObjectKey): boolean;
-  /** matches says whether the selectors choose an object. */
+  /** matches returns whether the selectors match an object. */
   matches: Matcher<KubernetesObject>;
 }
 
-/** scopeOf checks a scope against the resource it is for. */
+/** scopeOf validates a scope for a resource. */
 export function scopeOf(resource: Resource, options: ScopeOptions): Scope {
   const namespaces = options.namespaces && [...new Set(options.namespaces)].sort();
   if (namespaces && resource.scope === 'Cluster') {
     throw new BowlineError(
       'BOWLINE_CACHE_SCOPE',
-      `cannot watch ${resource.kind} by namespace: the kind is cluster-scoped; leave out namespaces`,
+      `cannot watch ${resource.kind} by namespace: the kind is cluster-scoped; omit namespaces`,
     );
   }
   if (namespaces?.length === 0 || namespaces?.includes('')) {
     throw new BowlineError(
       'BOWLINE_CACHE_SCOPE',
-      `cannot watch ${resource.kind} in no namespace: name at least one, or leave out namespaces for all of them`,
+      `cannot watch ${resource.kind} in an empty list of namespaces: specify at least one, or omit namespaces to watch all of them`,
     );
   }
-  // The canonical text, so that two ways to write one selector share an informer.
+  // Use the canonical text, so that two spellings of one selector share an informer.
   const labels = options.labelSelector ? parseLabelSelector(options.labelSelector) : undefined;
   const fields = options.fieldSelector ? parseFieldSelector(options.fieldSelector) : undefined;
   const labelSelector = labels?.toString();

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { parseFieldSelector } from '@bowline/machinery';
 
-/** Matcher says whether a selector chooses a value. */
+/** Matcher returns whether a selector matches a value. */
 export type Matcher<T> = (value: T) => boolean;
 
-/** matchFields compiles a field selector into a test of objects: the path of a field is where its value stands. */
+/** matchFields compiles a field selector into a predicate on objects; a field's name is its path in the object. */
 export function matchFields(selector: string): Matcher<KubernetesObject> {
   const parsed = parseFieldSelector(selector);
   const paths = parsed.requirements.map(({ field }) => [field, field.split('.')] as const);

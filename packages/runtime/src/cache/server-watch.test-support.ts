@@ -5,7 +5,7 @@ import type { Revision, StoredObject } from './history.test-support.ts';
 
 const HELD_LIMIT = 50;
 
-/** ServerWatchOptions says what a watch was asked for. */
+/** ServerWatchOptions holds the parameters of a watch. */
 export interface ServerWatchOptions {
   readonly wire: Clock;
   readonly matches: (object: StoredObject) => boolean;
@@ -17,13 +17,13 @@ export interface ServerWatchOptions {
   readonly onEnd: (watch: ServerWatch) => void;
 }
 
-/** ServerWatch is an open watch, seen from the server, with the ways to spoil it. */
+/** ServerWatch is an open watch on the server side, with ways to break it. */
 export class ServerWatch {
   readonly body = new ByteStream();
   readonly #options: ServerWatchOptions;
   readonly #timers: Timer[] = [];
   #sent: number;
-  /** Lines that a stalled connection holds back; undefined while it flows. */
+  /** Lines held by a stalled connection; undefined while it flows. */
   #held: string[] | undefined;
   #frozenAt: number | undefined;
   #lastBookmark = '';
@@ -36,7 +36,7 @@ export class ServerWatch {
       this.#timers.push(options.wire.setTimer(options.timeoutMs, () => this.close()));
   }
 
-  /** aliveAt is when the peer last showed life: now, unless the connection is half open. */
+  /** aliveAt returns when the peer was last active: now, unless the connection is half open. */
   aliveAt(): number {
     return this.#frozenAt ?? this.#options.wire.monotonic();
   }
@@ -46,7 +46,7 @@ export class ServerWatch {
     this.#timers.push(timer);
   }
 
-  /** wantsBookmarks says whether bookmarks were asked for. */
+  /** wantsBookmarks returns whether bookmarks were requested. */
   get wantsBookmarks(): boolean {
     return this.#options.bookmarks;
   }
@@ -67,7 +67,7 @@ export class ServerWatch {
     }
   }
 
-  /** bookmark says how far the server has come; real servers send none that is not past where the watch began. */
+  /** bookmark sends the server's version; real servers send none that is not past the start of the watch. */
   bookmark(version: number, endsInitialState = false): void {
     if (!endsInitialState && version < this.#sent) return;
     this.#sent = Math.max(this.#sent, version);
@@ -77,7 +77,7 @@ export class ServerWatch {
     this.#write(this.#lastBookmark);
   }
 
-  /** repeatBookmark sends the last bookmark once more. */
+  /** repeatBookmark sends the last bookmark again. */
   repeatBookmark(): void {
     if (this.#lastBookmark) this.#write(this.#lastBookmark);
   }
@@ -93,12 +93,12 @@ export class ServerWatch {
     this.#write(text);
   }
 
-  /** spoilNext makes the next change unreadable: its line broken, or cut off together with the connection. */
+  /** spoilNext makes the next change unreadable: its line is garbled, or truncated together with the connection. */
   spoilNext(how: 'garble' | 'truncate'): void {
     this.#spoil = how;
   }
 
-  /** stall holds everything back, while PINGs are still answered; `resume` lets it go. */
+  /** stall holds everything, while PINGs are still acknowledged; `resume` releases it. */
   stall(): void {
     this.#held ??= [];
   }
@@ -110,13 +110,13 @@ export class ServerWatch {
     for (const line of held) this.body.write(line);
   }
 
-  /** freeze makes the connection half open: nothing arrives any more, PINGs stay unanswered, and nobody is told. */
+  /** freeze makes the connection half open: nothing arrives any more, PINGs are not acknowledged, and no error is reported. */
   freeze(): void {
     this.#frozenAt ??= this.#options.wire.monotonic();
     this.#held ??= [];
   }
 
-  /** close ends the watch cleanly. A frozen connection cannot tell. */
+  /** close ends the watch cleanly. A frozen connection cannot report it. */
   close(): void {
     if (this.#frozenAt !== undefined) return;
     this.resume();
@@ -130,7 +130,7 @@ export class ServerWatch {
     this.#ended();
   }
 
-  /** abandon is the client's end of it. */
+  /** abandon ends the watch on the client side. */
   abandon(reason: unknown): void {
     this.body.fail(reason);
     this.#ended();

@@ -32,13 +32,13 @@ export interface SharedInformerOptions {
   readonly pausedAnnotation: string | undefined;
 }
 
-/** A part is one reflector and the namespace it sees. */
+/** Part is one reflector and the namespace it watches. */
 interface Part {
   readonly namespace: string | undefined;
   readonly reflector: Reflector<KubernetesObject>;
 }
 
-/** SharedInformer is the informer that a cache hands out: reflectors below, a store with indexes, handlers above. */
+/** SharedInformer is the informer returned by a cache: it connects reflectors, a store with indexes, and handlers. */
 export class SharedInformer<V> implements Informer<V> {
   readonly resource: Resource;
   readonly view: View<never>;
@@ -73,7 +73,7 @@ export class SharedInformer<V> implements Informer<V> {
   #partOf(namespace: string | undefined, options: SharedInformerOptions): Part {
     const reflector = new Reflector<KubernetesObject>({
       client: options.client,
-      // Which type the objects have is the caller's knowledge; here they are objects with metadata.
+      // The caller knows the type of the objects; here they are objects with metadata.
       resource: options.resource as Resource<KubernetesObject>,
       scope: {
         namespace,
@@ -90,7 +90,7 @@ export class SharedInformer<V> implements Informer<V> {
         deliver: () => this.#subscribers.deliver(),
         onProjectionError: (key, error) => {
           this.#projectionErrors++;
-          this.#log.error('a view could not be made of an object', { ...key, error });
+          this.#log.error('the view of an object failed', { ...key, error });
         },
       }),
       wire: options.wire,
@@ -191,7 +191,7 @@ export class SharedInformer<V> implements Informer<V> {
     if (!entries) {
       throw new BowlineError(
         'BOWLINE_CACHE_INDEX',
-        `cannot read the index ${name} of ${this.resource.id}: there is none; call addIndex first`,
+        `cannot read the index ${name} of ${this.resource.id}: the index does not exist; call addIndex first`,
       );
     }
     return Array.from(entries, (entry) => this.#codec.value(entry));
@@ -219,13 +219,13 @@ export class SharedInformer<V> implements Informer<V> {
       entry = this.scope.matches(object) ? this.#codec.encode(object, false) : undefined;
     } catch (error) {
       this.#projectionErrors++;
-      this.#log.error('a view could not be made of an object', { ...key, error });
+      this.#log.error('the view of an object failed', { ...key, error });
       return;
     }
     this.#store.recordWrite({ key, uid, entry, version, streamVersion });
   }
 
-  /** recordDelete hides an object from readers until the stream has shown its end. */
+  /** recordDelete hides an object from readers until the stream has delivered its deletion. */
   recordDelete(key: ObjectKey, deleted: { readonly uid: string; readonly resourceVersion?: string | undefined }): void {
     if (!this.scope.covers(key)) return;
     const streamVersion = this.#streamVersion(key);

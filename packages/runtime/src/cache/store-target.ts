@@ -5,22 +5,22 @@ import type { CommitOptions, ReflectorTarget, Snapshot } from './reflector-targe
 import { Store } from './store.ts';
 import type { ViewCodec } from './view-codec.ts';
 
-/** StoreTargetOptions connects a reflector with its part of an informer's store. */
+/** StoreTargetOptions connects a reflector to its part of an informer's store. */
 export interface StoreTargetOptions<E, V> {
   /** The namespace whose objects the reflector sees; undefined for all. */
   readonly namespace: string | undefined;
   readonly store: LayeredStore<E>;
   readonly codec: ViewCodec<E, V>;
-  /** Whether anybody would get an event: else none need be made. */
+  /** Whether there are subscribers; otherwise no events need to be created. */
   readonly hasSubscribers: () => boolean;
-  /** Puts an event in line. */
+  /** Queues an event. */
   readonly queue: (event: InformerEvent<V>) => void;
-  /** Hands out what is in line. */
+  /** Delivers the queued events. */
   readonly deliver: () => Promise<void>;
   readonly onProjectionError: (key: ObjectKey, error: unknown) => void;
 }
 
-/** StoreTarget writes what a reflector sees into a store, through the view, and makes the events. */
+/** StoreTarget writes the objects of a reflector into a store, through the view, and creates the events. */
 export class StoreTarget<E, V> implements ReflectorTarget {
   readonly #namespace: string | undefined;
   readonly #store: LayeredStore<E>;
@@ -39,19 +39,20 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 
   async commit(snapshot: Snapshot, version: string, { rewound, newestSince }: CommitOptions): Promise<void> {
-    if (!(snapshot instanceof StoreSnapshot)) throw new TypeError('the snapshot was begun by another target');
-    // Made by `begin`, so its entries are of this target's codec.
+    if (!(snapshot instanceof StoreSnapshot)) throw new TypeError('the snapshot belongs to another target');
+    // Created by `begin`, so its entries use this target's codec.
     const listed = (snapshot as StoreSnapshot<E>).entries;
     if (rewound) this.#store.forgetWrites(this.#namespace);
     else if (newestSince !== undefined) this.proven(version, newestSince);
-    // The first state is by far the largest step of an informer's life: nothing is copied and no event made for nobody.
-    if (this.#store.adopt(listed)) this.#tellAll();
+    // The first state is by far the largest step of an informer: adopt it without copying, and create no event if there is no
+    // subscriber.
+    if (this.#store.adopt(listed)) this.#queueAll();
     else this.#replace(listed, rewound);
     this.#store.advance(this.#namespace, version);
     await this.#options.deliver();
   }
 
-  #tellAll(): void {
+  #queueAll(): void {
     if (!this.#options.hasSubscribers()) return;
     for (const [key, current] of this.#store.observedIn(this.#namespace)) {
       this.#tell({ key, previous: undefined, current }, true);
@@ -84,7 +85,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     const known = this.#store.observed(key);
     this.#tell(this.#store.observe(key, undefined, metadata), false, metadata);
     if (known !== undefined || this.#codec.name !== 'trigger') return;
-    // A trigger may have rejected the object when it last changed, and care for its end all the same.
+    // A trigger may have rejected the object when it last changed but still accept its deletion.
     const ended = this.#encode(key, object);
     if (ended !== undefined && ended !== 'failed') {
       this.#tell({ key, previous: ended, current: undefined }, false, metadata);
@@ -103,7 +104,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     await this.#options.deliver();
   }
 
-  /** An object whose end nobody saw: what is told about it is its last known state. */
+  /** The deletion of the object was not observed: report its last known state. */
   #lose(key: ObjectKey, metadata: ObjectMeta): void {
     const change = this.#store.observe(key, undefined, metadata);
     if (change?.previous === undefined) return;
@@ -126,15 +127,16 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     } else if (before.uid === after.uid) {
       queue({ type: 'update', key, previous, current, metadata: after, initial });
     } else {
-      // The same name, but another object: the end of the first one went unseen.
+      // Same name but another object: the deletion of the first one was not observed.
       queue({ type: 'delete', key, previous, metadata: before, initial, stale: true });
       queue({ type: 'add', key, current, metadata: after, initial });
     }
   }
 
   /**
-   * What of a listed object goes into a snapshot. An entry that is stored already in the same version is kept, so a relist
-   * of an unchanged kind costs no memory. One that the view fails on keeps its last entry, or it would count as deleted.
+   * #encodeListed returns the entry of a listed object for a snapshot. A stored entry of the same version is reused, so that a
+   * relist of an unchanged kind costs no memory. If the view fails, the last entry is kept, otherwise the object would count as
+   * deleted.
    */
   #encodeListed(key: ObjectKey, object: KubernetesObject): E | undefined {
     const known = this.#store.observed(key);
@@ -146,7 +148,10 @@ export class StoreTarget<E, V> implements ReflectorTarget {
     return encoded === 'failed' ? known : encoded;
   }
 
-  /** What was made of the answer to an own write, when the stream shows the same; a trigger is asked anew for each event. */
+  /**
+   * #ownWrite returns the entry created from the response to an own write if the stream delivers the same version; a trigger is
+   * evaluated again for each event.
+   */
   #ownWrite(key: ObjectKey, metadata: ObjectMeta): E | undefined {
     return this.#codec.name === 'trigger' ? undefined : this.#store.ownWrite(key, metadata);
   }
@@ -161,7 +166,7 @@ export class StoreTarget<E, V> implements ReflectorTarget {
   }
 }
 
-/** StoreSnapshot is a complete state on its way in. */
+/** StoreSnapshot is a complete state that is still arriving. */
 export class StoreSnapshot<E> implements Snapshot {
   readonly #encode: (key: ObjectKey, object: KubernetesObject) => E | undefined;
   #entries = new Store<E>();

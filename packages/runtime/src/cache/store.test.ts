@@ -22,7 +22,7 @@ describe('store', () => {
     expect(store.size).toBe(2);
   });
 
-  it('gives what was replaced or removed', () => {
+  it('returns the replaced or removed entry', () => {
     const store = new Store<Entry>();
     const first = { tags: ['1'] };
     const second = { tags: ['2'] };
@@ -33,7 +33,7 @@ describe('store', () => {
     expect(store.size).toBe(0);
   });
 
-  it('keeps an entry under each of its index values, and forgets empty ones', () => {
+  it('stores an entry under each of its index values, and removes empty ones', () => {
     const store = new Store<Entry>();
     store.set(a, { tags: ['x', 'y'] });
     store.addIndex('tag', ({ tags }) => tags);
@@ -48,7 +48,7 @@ describe('store', () => {
   });
 });
 
-it('adopts another store whole, with indexes, but only while it is empty', () => {
+it('adopts the content of another store, with indexes, but only while it is empty', () => {
   const entry = { colour: 'red' };
   const first = new Store<typeof entry>();
   first.set({ namespace: 'a', name: 'x' }, entry);

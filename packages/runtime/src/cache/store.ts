@@ -1,6 +1,6 @@
 import type { ObjectKey } from '@bowline/kubernetes';
 
-/** IndexFunction gives the index values of one read; it must be pure, because it also finds what to remove. */
+/** IndexFunction returns the index values of an entry. It must be pure, because it is also used to find what to remove. */
 export type IndexFunction<V> = (value: V) => readonly string[];
 
 interface Index<E> {
@@ -8,12 +8,12 @@ interface Index<E> {
   readonly buckets: Map<string, Set<E>>;
 }
 
-/** NO_NAMESPACE is where cluster-scoped objects lie. */
+/** NO_NAMESPACE is the namespace key of cluster-scoped objects. */
 const NO_NAMESPACE = '';
 
 /**
- * Store is a map from key to entry with a built-in index by namespace and any number of others. Keys are not copied: the
- * two levels are keyed by the strings that the entries hold anyway.
+ * Store maps keys to entries, with a built-in index by namespace and any number of other indexes. Keys are not copied: the two
+ * levels are keyed by strings that the entries already hold.
  */
 export class Store<E> {
   #namespaces = new Map<string, Map<string, E>>();
@@ -29,7 +29,7 @@ export class Store<E> {
     return this.#namespaces.get(key.namespace ?? NO_NAMESPACE)?.get(key.name);
   }
 
-  /** set stores an entry and gives the one it replaced. */
+  /** set stores an entry and returns the one it replaced. */
   set(key: ObjectKey, entry: E): E | undefined {
     const namespace = key.namespace ?? NO_NAMESPACE;
     let names = this.#namespaces.get(namespace);
@@ -47,7 +47,7 @@ export class Store<E> {
     return previous;
   }
 
-  /** delete removes an entry and gives it. */
+  /** delete removes an entry and returns it. */
   delete(key: ObjectKey): E | undefined {
     const namespace = key.namespace ?? NO_NAMESPACE;
     const names = this.#namespaces.get(namespace);
@@ -60,7 +60,7 @@ export class Store<E> {
     return previous;
   }
 
-  /** adopt takes over everything that another store holds, which is empty afterwards. Only an empty store can: answers whether it did. */
+  /** adopt takes over the content of another store and empties that store. It returns false unless this store is empty. */
   adopt(other: Store<E>): boolean {
     if (this.#size > 0) return false;
     this.#namespaces = other.#namespaces;
@@ -73,7 +73,7 @@ export class Store<E> {
     return true;
   }
 
-  /** entries gives key and entry of one namespace, or of all. */
+  /** entries yields the keys and entries of one namespace, or of all. */
   *entries(namespace?: string): Generator<[ObjectKey, E]> {
     if (namespace !== undefined) {
       for (const [name, entry] of this.#namespaces.get(namespace) ?? []) yield [keyFrom(namespace, name), entry];
@@ -84,7 +84,7 @@ export class Store<E> {
     }
   }
 
-  /** values gives the entries of one namespace, or of all, without making keys. */
+  /** values yields the entries of one namespace, or of all, without creating keys. */
   *values(namespace?: string): Generator<E> {
     if (namespace !== undefined) {
       yield* this.#namespaces.get(namespace)?.values() ?? [];
@@ -93,14 +93,14 @@ export class Store<E> {
     for (const names of this.#namespaces.values()) yield* names.values();
   }
 
-  /** addIndex builds an index over what is stored and keeps it up to date from then on. */
+  /** addIndex builds an index over the stored entries and keeps it up to date. */
   addIndex(name: string, valuesOf: (entry: E) => readonly string[]): void {
     const index: Index<E> = { valuesOf, buckets: new Map() };
     for (const entry of this.values()) link(index, entry);
     this.#indexes.set(name, index);
   }
 
-  /** byIndex gives the entries under an index value, or undefined when there is no such index. */
+  /** byIndex returns the entries under an index value, or undefined if the index does not exist. */
   byIndex(name: string, value: string): Iterable<E> | undefined {
     const index = this.#indexes.get(name);
     return index && (index.buckets.get(value) ?? []);

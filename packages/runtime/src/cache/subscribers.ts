@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { InformerEvent, InformerHandler } from './informer.ts';
 
-/** After this many events other work gets a turn: a relist of a large kind must not stall the lease or the probes. */
-const EVENTS_PER_TURN = 512;
+/** After this many events, yield to other work: a relist of a large kind must not delay the lease or the probes. */
+const MAX_EVENTS_PER_TURN = 512;
 
 interface Subscriber<V> {
   readonly handler: InformerHandler<V>;
-  /** The number of the last event that the subscriber knows from its replay. */
+  /** The number of the last event covered by the subscriber's replay. */
   readonly since: number;
 }
 
-/** Subscribers hands events to handlers in order. One that throws harms neither the others nor the stream. */
+/** Subscribers delivers events to handlers in order. A handler that throws affects neither the others nor the stream. */
 export class Subscribers<V> {
   readonly #subscribers = new Set<Subscriber<V>>();
   readonly #onError: (error: unknown) => void;
   #queue: InformerEvent<V>[] = [];
-  /** The number of the last event that was queued. */
+  /** The number of the last queued event. */
   #last = 0;
   #draining: Promise<void> | undefined;
 
@@ -23,12 +23,12 @@ export class Subscribers<V> {
     this.#onError = onError;
   }
 
-  /** isEmpty says that nobody listens, so events need not be made. */
+  /** isEmpty returns whether there are no subscribers, so that events need not be created. */
   get isEmpty(): boolean {
     return this.#subscribers.size === 0;
   }
 
-  /** add replays what is given, then delivers everything queued from now on. */
+  /** add replays the given events, then delivers everything queued from now on. */
   add(handler: InformerHandler<V>, replay: Iterable<InformerEvent<V>>): Disposable {
     const subscriber: Subscriber<V> = { handler, since: this.#last };
     this.#subscribers.add(subscriber);
@@ -43,14 +43,17 @@ export class Subscribers<V> {
     };
   }
 
-  /** queue puts an event in line; `deliver` hands it out. */
+  /** queue queues an event; `deliver` delivers it. */
   queue(event: InformerEvent<V>): void {
     this.#last++;
     if (!this.isEmpty) this.#queue.push(event);
     else if (this.#queue.length > 0) this.#queue.length = 0;
   }
 
-  /** deliver hands out what is queued and resolves when it has: whoever awaits it before reading on is slowed down by slow handlers. */
+  /**
+   * deliver delivers the queued events and resolves when done, so that a caller that awaits it before reading on is slowed down
+   * by slow handlers.
+   */
   async deliver(): Promise<void> {
     while (this.#draining) await this.#draining;
     if (this.#queue.length === 0) return;
@@ -72,14 +75,14 @@ export class Subscribers<V> {
       for (const subscriber of this.#subscribers) {
         if (subscriber.since < number) this.#call(subscriber, event);
       }
-      if (++handled % EVENTS_PER_TURN === 0 && handled < events.length) await nextTurn();
+      if (++handled % MAX_EVENTS_PER_TURN === 0 && handled < events.length) await nextTurn();
     }
   }
 
   #call(subscriber: Subscriber<V>, event: InformerEvent<V>): void {
     try {
       const result: unknown = subscriber.handler(event);
-      // The type says void, which an async function also satisfies; its rejection must not end the process.
+      // An async function is assignable to the void type; its rejection must not crash the process.
       if (result instanceof Promise) result.catch(this.#onError);
     } catch (error) {
       this.#onError(error);

@@ -11,21 +11,21 @@ import type {
 } from './view.ts';
 
 /**
- * ViewCodec turns decoded objects into what the store keeps (`E`) and that into what a read returns (`V`). For `full`,
- * `metadata` and `trigger` both are the same value, so that ten thousand objects cost no wrapper each.
+ * ViewCodec converts decoded objects to stored entries (`E`), and entries to the values that reads return (`V`). For `full`,
+ * `metadata` and `trigger` both are the same value, so that ten thousand objects need no wrappers.
  */
 export interface ViewCodec<E, V> {
   readonly name: 'full' | 'metadata' | 'project' | 'project-metadata' | 'trigger';
-  /** Whether the server may be asked for metadata only. */
+  /** Whether to request only metadata from the server. */
   readonly metadataOnly: boolean;
   /**
-   * encode is what to keep of an object, or undefined when nothing is kept of it. `owned` says that nobody else holds
-   * the object, so it may be stripped in place.
+   * encode returns the entry to store for an object, or undefined to store nothing. `owned` means that no other code holds the
+   * object, so that it may be stripped in place.
    */
   encode(object: KubernetesObject, owned: boolean): E | undefined;
   value(entry: E): V;
   metadata(entry: E): ObjectMeta;
-  /** identify is the metadata that `encode` would keep, for objects that are gone and need no entry. */
+  /** identify returns the metadata that `encode` would keep, for deleted objects that need no entry. */
   identify(object: KubernetesObject): ObjectMeta;
 }
 
@@ -42,7 +42,7 @@ export interface CodecOptions {
   readonly pausedAnnotation: string | undefined;
 }
 
-/** codecOf is the codec of a view. */
+/** codecOf returns the codec of a view. */
 export function codecOf<V>(view: View<never>, { freeze, pausedAnnotation }: CodecOptions): ViewCodec<unknown, V> {
   // What reads return follows from view and resource together; ViewOf says it where the caller names both.
   const codec = plainCodecOf(view, pausedAnnotation) as ViewCodec<unknown, V>;
@@ -69,13 +69,13 @@ function triggerCodec(view: TriggerView): ViewCodec<TriggerObject, TriggerObject
   };
 }
 
-/** A controller binds a trigger to its own sources; an informer that is used alone has none. */
+/** A controller binds a trigger to its own sources; a standalone informer has none. */
 const noReads: TriggerReads = { get: refuseRead, list: refuseRead };
 
 function refuseRead(source: string | { readonly id: string }): never {
   throw new BowlineError(
     'BOWLINE_SOURCE_UNDECLARED',
-    `cannot read ${typeof source === 'string' ? source : source.id} in a trigger: only one that a controller declares may read its other sources`,
+    `cannot read ${typeof source === 'string' ? source : source.id} in a trigger: only a trigger declared by a controller may read the controller's other sources`,
   );
 }
 
@@ -84,7 +84,7 @@ function projectCodec(view: ProjectView<never, unknown>, identify: Identify): Vi
     name: 'project',
     metadataOnly: false,
     encode(object) {
-      // The decoder hands over what the resource's type says; `never` only erases it from the shared View type.
+      // The decoder returns what the resource's type says; `never` only erases it from the shared View type.
       const value = view.project(object as never);
       return value === undefined ? undefined : { value, metadata: identify(object) };
     },
@@ -94,7 +94,7 @@ function projectCodec(view: ProjectView<never, unknown>, identify: Identify): Vi
   };
 }
 
-/** The answers of own writes are whole objects: the function sees of them what it sees of all others. */
+/** The responses of own writes are whole objects: pass only their metadata to the function, as for all other objects. */
 function metadataProjectCodec(view: MetadataProjectView<unknown>, identify: Identify): ViewCodec<Projected, unknown> {
   const { encode, ...codec } = projectCodec({ kind: 'project', project: view.project }, identify);
   return {
@@ -139,8 +139,8 @@ function withoutManagedFields(object: KubernetesObject): ObjectMeta {
 }
 
 /**
- * What a projection keeps besides its value: identity, what selectors need, who is told when the object vanishes, and
- * whether it is paused, which is the runtime's business whatever the projection drops.
+ * identityOf returns the metadata that a projection keeps besides its value: identity, what selectors and owner lookups need, and
+ * whether the object is paused, which the runtime needs regardless of the projection.
  */
 function identityWith(pausedAnnotation: string | undefined): Identify {
   return (object) => {

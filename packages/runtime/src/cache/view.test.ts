@@ -5,7 +5,7 @@ import { type MetadataObject, project, projectMetadata, type TriggerObject, trig
 type Kind = typeof ConfigMap;
 
 describe('views', () => {
-  it('decide the type of a read', () => {
+  it('determine the type of a read', () => {
     const names = project((object: ConfigMap) => ({ name: object.metadata?.name }));
     expectTypeOf<ViewOf<Kind, 'full'>>().toEqualTypeOf<Stored<ConfigMap>>();
     expectTypeOf<ViewOf<Kind, 'metadata'>>().toEqualTypeOf<MetadataObject>();

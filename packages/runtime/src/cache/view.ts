@@ -8,7 +8,7 @@ import type {
   StoredMeta,
 } from '@bowline/kubernetes';
 
-/** MetadataObject is an object without spec, status or data: what the `metadata` view keeps. */
+/** MetadataObject is an object without spec, status or data, as kept by the `metadata` view. */
 export interface MetadataObject {
   readonly metadata: StoredMeta;
 }
@@ -18,19 +18,19 @@ export interface TriggerObject {
   readonly metadata: Pick<StoredMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
 }
 
-/** ProjectView keeps what a function makes of each object; see `project`. */
+/** ProjectView keeps what a function returns for each object; see `project`. */
 export interface ProjectView<T, P> {
   readonly kind: 'project';
   readonly project: (object: T) => P;
 }
 
-/** MetadataProjectView keeps what a function makes of the metadata of each object; see `projectMetadata`. */
+/** MetadataProjectView keeps what a function returns for the metadata of each object; see `projectMetadata`. */
 export interface MetadataProjectView<P> {
   readonly kind: 'project-metadata';
   readonly project: (object: MetadataObject) => P;
 }
 
-/** TriggerReads reads the other sources of the controller that a trigger belongs to, by kind or by name. */
+/** TriggerReads reads the other sources of the trigger's controller, by kind or by name. */
 export interface TriggerReads {
   get(source: string | Resource, key: ObjectKey): unknown;
   list(
@@ -42,18 +42,18 @@ export interface TriggerReads {
   ): readonly unknown[];
 }
 
-/** TriggerView keeps identity and version of the keys that matter; see `trigger`. */
+/** TriggerView keeps uid and resourceVersion of accepted keys; see `trigger`. */
 export interface TriggerView {
   readonly kind: 'trigger';
   readonly keep: (key: ObjectKey, metadata: ObjectMeta, cache: TriggerReads) => boolean;
 }
 
 /**
- * View says what of each object a cache keeps:
+ * View configures what a cache keeps of each object:
  * - `full`: everything but managedFields;
- * - `metadata`: metadata only, and only that crosses the network;
- * - `project(fn)`: what the function returns, made when the object is decoded;
- * - `projectMetadata(fn)`: the same, made of metadata alone, and only that crosses the network;
+ * - `metadata`: metadata only, and only metadata is transferred;
+ * - `project(fn)`: what the function returns, computed when the object is decoded;
+ * - `projectMetadata(fn)`: the same, computed from metadata alone, and only metadata is transferred;
  * - `trigger(keep)`: uid and resourceVersion of the keys that `keep` accepts.
  */
 export type View<T extends KubernetesObject = KubernetesObject> =
@@ -63,7 +63,7 @@ export type View<T extends KubernetesObject = KubernetesObject> =
   | MetadataProjectView<unknown>
   | TriggerView;
 
-/** ViewOf is the static type of a read through a view: a field that the view drops does not compile. */
+/** ViewOf is the static type of a read through a view: accessing a field that the view drops does not compile. */
 export type ViewOf<R extends Resource, V> = V extends 'full'
   ? Stored<ObjectOf<R>>
   : V extends 'metadata'
@@ -80,9 +80,9 @@ const metadataProjections = new WeakMap<object, MetadataProjectView<unknown>>();
 const triggers = new WeakMap<object, TriggerView>();
 
 /**
- * project is the view that keeps what `fn` returns. The same function gives the same view, so two watchers that name one
- * function share an informer. `fn` must be pure and must return a fresh value: what it references of the object stays in
- * memory, and what it returns `undefined` for is not kept at all.
+ * project returns a view that keeps what `fn` returns. The same function always returns the same view, so that two watchers with
+ * the same function share an informer. `fn` must be pure and must return a new value: anything it references from the object
+ * stays in memory. An object for which it returns `undefined` is not stored.
  *
  * ```ts
  * const phases = project((pod: Pod) => ({ node: pod.spec?.nodeName, phase: pod.status?.phase }));
@@ -90,7 +90,7 @@ const triggers = new WeakMap<object, TriggerView>();
  */
 export function project<T extends KubernetesObject, P>(fn: (object: T) => P): ProjectView<T, P> {
   const known = projections.get(fn);
-  // The map's key is the function the view was made from, so its types are those of this call.
+  // The map's key is the function the view was created from, so its types are those of this call.
   if (known) return known as ProjectView<T, P>;
   const view: ProjectView<T, P> = Object.freeze({ kind: 'project', project: fn });
   projections.set(fn, view);
@@ -98,8 +98,8 @@ export function project<T extends KubernetesObject, P>(fn: (object: T) => P): Pr
 }
 
 /**
- * projectMetadata is `project` for what metadata alone tells: the server is asked for nothing else, which of large objects such as
- * Pods saves most of what would cross the network and be decoded. The same rules hold for `fn`.
+ * projectMetadata is `project` for metadata alone: only metadata is requested from the server, which saves most of the transfer
+ * and decoding of large objects such as Pods. The same rules apply to `fn`.
  *
  * ```ts
  * const asked = projectMetadata(({ metadata }) => metadata.annotations?.['example.dev/asks']);
@@ -115,10 +115,10 @@ export function projectMetadata<P>(fn: (object: MetadataObject) => P): MetadataP
 }
 
 /**
- * trigger is the view of kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep` accepts and
- * drops everything else. `keep` is asked for every event, so what it accepts may change over time, and it may read the other
- * sources of its controller; a key it rejects causes no event, except that one it accepted before is deleted from the view.
- * The end of an object that it accepts is told also when the object was never stored, because it was rejected before.
+ * trigger returns a view for kinds that only cause work: it keeps uid and resourceVersion of the keys that `keep` accepts and
+ * drops everything else. `keep` is called for every event, so its result may change over time, and it may read the other sources
+ * of its controller. A rejected key causes no event, except that a previously accepted key is deleted from the view. The deletion
+ * of an accepted object is reported even if the object was never stored because it was rejected before.
  *
  * ```ts
  * const sources = trigger((key, _, cache) => cache.list(Copy, { by: { source: keyString(key) } }).length > 0);

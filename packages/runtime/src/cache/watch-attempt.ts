@@ -2,8 +2,8 @@ import type { Clock, Timer } from '@bowline/machinery';
 import { BowlineError } from '../errors/bowline-error.ts';
 
 /**
- * With bookmarks on the server shows life about once a minute and keeps at least 75 s of history, so a stream that dies is
- * found while a resume is still cheap.
+ * With bookmarks enabled the server sends data about once a minute, and it keeps at least 75 s of history, so a dead stream is
+ * detected while resuming is still cheap.
  */
 const IDLE_AFTER_MS = 70_000;
 /** Proxies and servers that ignore `sendInitialEvents` never send the bookmark that ends the initial state. */
@@ -13,13 +13,13 @@ const GIVE_UP_WITHOUT_END_MS = 30_000;
 /** WatchAttemptOptions configures one attempt. */
 export interface WatchAttemptOptions {
   readonly wire: Clock;
-  /** Ends the attempt. */
+  /** Cancels the attempt. */
   readonly signal: AbortSignal;
   /** Called once, when the end of the initial state is overdue. */
   readonly onEndOverdue: () => void;
 }
 
-/** WatchAttempt is the life of one watch request: its abort signal and the timers that end it when it shows no life. */
+/** WatchAttempt tracks one watch request: its abort signal and the timers that end it when it is inactive. */
 export class WatchAttempt implements Disposable {
   readonly #wire: Clock;
   readonly #outer: AbortSignal;
@@ -49,28 +49,28 @@ export class WatchAttempt implements Disposable {
     return this.#controller.signal;
   }
 
-  /** ending is why the attempt ended itself; undefined when it did not. */
+  /** ending is the error with which the attempt ended itself; undefined if it did not. */
   get ending(): BowlineError | undefined {
     return this.#ending;
   }
 
-  /** opened hands over the stream's own signs of life: bytes, or an answered PING for kinds that send no bookmarks. */
+  /** opened passes the stream's activity time: the last bytes, or the last acknowledged PING for kinds that send no bookmarks. */
   opened(aliveAt: () => number): void {
     this.#aliveAt = aliveAt;
   }
 
-  /** expectEnd begins to wait for the end of the initial state. */
+  /** expectEnd starts to wait for the end of the initial state. */
   expectEnd(): void {
     this.#lastInitialEvent = this.#wire.monotonic();
     this.#endTimer = this.#wire.setTimer(WARN_WITHOUT_END_MS, () => this.#checkEnd());
   }
 
-  /** initialEvent says that the initial state is still coming in. */
+  /** initialEvent records that the initial state is still arriving. */
   initialEvent(): void {
     this.#lastInitialEvent = this.#wire.monotonic();
   }
 
-  /** endSeen stops waiting. */
+  /** endSeen stops waiting for the end of the initial state. */
   endSeen(): void {
     this.#endTimer?.cancel();
     this.#endTimer = undefined;
@@ -82,10 +82,7 @@ export class WatchAttempt implements Disposable {
       this.#idleTimer = this.#wire.setTimer(left, () => this.#checkIdle());
       return;
     }
-    this.#end(
-      'BOWLINE_WATCH_SILENT',
-      'the watch showed no sign of life for 70 s: no event, no bookmark, no answered PING',
-    );
+    this.#end('BOWLINE_WATCH_SILENT', 'the watch was inactive for 70 s: no event, no bookmark, no acknowledged PING');
   }
 
   #checkEnd(): void {
@@ -111,7 +108,7 @@ export class WatchAttempt implements Disposable {
     this.#idleTimer.cancel();
     this.#endTimer?.cancel();
     this.#outer.removeEventListener('abort', this.#onAbort);
-    // Also ends a stream that was left before its end; one that has ended is not touched by it.
+    // Also cancels a stream that was not read to its end; one that has ended is not affected.
     this.#controller.abort(new BowlineError('BOWLINE_WATCH_LEFT', 'the watch is no longer followed'));
   }
 }

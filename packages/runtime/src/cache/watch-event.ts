@@ -4,17 +4,17 @@ import type { WatchEvent } from '../client/client.ts';
 /** The bookmark that ends the initial state of a watch carries this annotation with the value "true" (KEP-3157). */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Observation is a watch event as a reflector sees it. */
+/** Observation is a watch event in the form a reflector uses. */
 export interface Observation {
   readonly kind: 'upsert' | 'delete' | 'bookmark';
   readonly version: string;
   readonly object: KubernetesObject;
-  /** An object that was added, or that is part of an initial state: these come in no order. */
+  /** An object that was added or is part of the initial state, which arrives in no order. */
   readonly added: boolean;
   readonly endsInitialState: boolean;
 }
 
-/** observationsIn reads the events of a batch; one that cannot be placed is skipped, never stored. */
+/** observationsIn parses the events of a batch; an event that cannot be assigned to the kind is skipped, never stored. */
 export function observationsIn(
   batch: readonly WatchEvent<KubernetesObject>[],
   skipped: (why: string) => void,

@@ -13,7 +13,7 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Answer is a scripted answer in place of the real one. `refuse` is a refused connection, `hang` none at all. */
+/** Answer is a scripted response instead of the real one. `refuse` is a refused connection, `hang` no response at all. */
 export type Answer =
   | { readonly status: number; readonly body?: object | string; readonly headers?: Readonly<Record<string, string>> }
   | 'refuse'
@@ -22,33 +22,33 @@ export type Answer =
 /** WatchServerOptions configures a scripted server. */
 export interface WatchServerOptions {
   readonly wire: Clock;
-  /** Chance for what a server may choose: the order of initial objects, how far a replica lags. Defaults to seed 1. */
+  /** The random source for what a server may choose: the order of initial objects, how far a replica lags. Defaults to seed 1. */
   readonly random?: Random;
-  /** Time between bookmarks. Defaults to 60 s. */
+  /** The interval of bookmarks. Defaults to 60 s. */
   readonly bookmarkEveryMs?: number;
 }
 
 /**
- * WatchServer is a small API server for one kind, ConfigMap, that lists and watches out of a History, as kube-apiserver
- * does it: paging with consistent continue tokens, WatchList, bookmarks, 410 after compaction, 504 for versions it has not
- * reached, silence for a watch from the future. Writes are made on it directly. It is a Transport: no network is involved.
+ * WatchServer is a small API server for one kind, ConfigMap, that lists and watches from a History like kube-apiserver: paging
+ * with consistent continue tokens, WatchList, bookmarks, 410 after compaction, 504 for versions it has not reached, silence for a
+ * watch from the future. Writes are made on it directly. It is a Transport: no network is involved.
  */
 export class WatchServer implements Transport {
   readonly host = 'scripted:443';
   readonly history = new History();
   readonly requests: Seen[] = [];
   readonly watches = new Set<ServerWatch>();
-  /** Asked before every request; an answer replaces the server's own. */
+  /** Called before every request; a result replaces the server's own response. */
   script: (seen: Seen) => Answer | undefined = () => undefined;
-  /** Whether `sendInitialEvents` is known: refused with 422 when not, ignored when `ignored`. */
+  /** Whether `sendInitialEvents` is supported: rejected with 422, or ignored. */
   watchList: 'supported' | 'refused' | 'ignored' = 'supported';
-  /** Whether the initial state of a WatchList is ended by its bookmark. */
+  /** Whether the initial state of a WatchList ends with its bookmark. */
   endsInitialState = true;
   /** Whether the kind is served at all. */
   served = true;
-  /** Whether reads that allow it may be answered from an older state than the newest. */
+  /** Whether reads that allow it may return an older state than the newest. */
   lags = false;
-  /** Whether a refused watch is told by an ERROR event in place of the status. */
+  /** Whether a rejected watch gets an ERROR event instead of the status. */
   errorsInStream = false;
 
   readonly #wire: Clock;
@@ -61,14 +61,14 @@ export class WatchServer implements Transport {
     this.#bookmarkEveryMs = options.bookmarkEveryMs ?? 60_000;
   }
 
-  /** put writes an object and tells the watches. */
+  /** put writes an object and notifies the watches. */
   put(key: NamespacedKey, content: Content = {}, step = 1): StoredObject {
     const object = this.history.put(key, content, step);
     this.#tell();
     return object;
   }
 
-  /** remove deletes an object and tells the watches. */
+  /** remove deletes an object and notifies the watches. */
   remove(key: NamespacedKey, step = 1): StoredObject | undefined {
     const object = this.history.remove(key, step);
     this.#tell();
@@ -86,10 +86,10 @@ export class WatchServer implements Transport {
     this.history.restore(version);
   }
 
-  /** onlyWatch is the one open watch. */
+  /** onlyWatch returns the one open watch. */
   get onlyWatch(): ServerWatch {
     const [watch, ...others] = this.watches;
-    if (!watch || others.length > 0) throw new Error(`expected one open watch, there are ${this.watches.size}`);
+    if (!watch || others.length > 0) throw new Error(`expected one open watch, found ${this.watches.size}`);
     return watch;
   }
 
@@ -111,7 +111,7 @@ export class WatchServer implements Transport {
 
   async #hang(request: TransportRequest): Promise<TransportResponse> {
     await this.#wire.sleep(request.timeoutMs ?? 30_000, request.signal);
-    throw new TransportError('BOWLINE_TRANSPORT_TIMEOUT', 'no answer in time');
+    throw new TransportError('BOWLINE_TRANSPORT_TIMEOUT', 'no response in time');
   }
 
   #read(request: TransportRequest): Seen {
@@ -123,7 +123,7 @@ export class WatchServer implements Transport {
     return { verb, namespace, query, metadataOnly, at: this.#wire.monotonic() };
   }
 
-  /** The version a read is served at: the newest, or for reads that allow it any that has reached what was asked for. */
+  /** The version a read is served at: the newest, or for reads that allow it any version that is at least the requested one. */
   #readVersion(asked: string | undefined): number {
     const newest = this.history.current;
     if (!asked || !this.lags) return newest;
@@ -143,7 +143,7 @@ export class WatchServer implements Transport {
       version = this.#readVersion(resourceVersion);
     }
     const all = [...this.history.at(version).values()].filter(matcherOf(seen));
-    // A limit is ignored where the answer comes from the watch cache.
+    // A limit is ignored if the response comes from the watch cache.
     const size = limit && resourceVersion !== '0' ? Number(limit) : all.length;
     const items = all.slice(start, start + size);
     const next = start + size < all.length ? { continue: `${version}-${start + size}` } : {};
@@ -189,7 +189,7 @@ export class WatchServer implements Transport {
       status: 200,
       headers: {},
       body: watch.body,
-      text: () => Promise.reject(new Error('a watch has no end to wait for')),
+      text: () => Promise.reject(new Error('a watch never ends')),
       aliveAt: () => watch.aliveAt(),
     };
   }
@@ -212,7 +212,7 @@ export class WatchServer implements Transport {
   }
 }
 
-/** statusOf is the API's error object. */
+/** statusOf returns the API's error object. */
 export function statusOf(code: number, reason: string, details?: object): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: reason, details };
 }
@@ -239,7 +239,7 @@ function response(
   };
 }
 
-/** matcherOf understands what the tests need: one `key=value` label, one `metadata.name=`. */
+/** matcherOf supports what the tests need: one `key=value` label, one `metadata.name=`. */
 function matcherOf(seen: Seen): (object: StoredObject) => boolean {
   const [labelKey = '', labelValue] = seen.query.labelSelector?.split('=') ?? [];
   const name = seen.query.fieldSelector?.replace('metadata.name=', '');

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
     code: 'BOWLINE_API_FORBIDDEN',
     names: [
       /cannot list resource "configmaps"/,
-      'allow this identity the verb list on configmaps of the core API group in the whole cluster',
+      'grant this identity the verb list on configmaps of the core API group in the whole cluster',
     ],
   },
   {
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
     input: 'a server that is addressed by a name it does not have',
     change: (config) => ({ ...config, serverName: 'elsewhere.example.com' }),
     code: 'BOWLINE_TRANSPORT_TLS_HOST_NAME',
-    names: ['does not carry this host name', 'tls-server-name'],
+    names: ['is not valid for this host name', 'tls-server-name'],
   },
 ];
 

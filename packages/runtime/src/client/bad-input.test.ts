@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
     input: 'a context that names an absent user',
     change: (text) => text.replace('user: joe }', 'user: jim }'),
     code: 'BOWLINE_KUBECONFIG_INVALID',
-    names: ['context "here" names the user "jim"', 'add it or correct the name'],
+    names: ['context "here" refers to the user "jim"', 'add it or correct the name'],
   },
   {
     input: 'an expired token',
@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
     code: 'BOWLINE_API_FORBIDDEN',
     names: [
       'User "joe" cannot list resource "configmaps"',
-      'allow this identity the verb list on configmaps of the core API group in the whole cluster',
+      'grant this identity the verb list on configmaps of the core API group in the whole cluster',
     ],
   },
   {
@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
     input: 'a certificate for another host',
     server: () => certified({ dnsNames: ['elsewhere'] }),
     code: 'BOWLINE_TRANSPORT_TLS_HOST_NAME',
-    names: ['does not carry this host name', 'tls-server-name'],
+    names: ['is not valid for this host name', 'tls-server-name'],
   },
   {
     input: 'a certificate that is not valid yet',

@@ -23,11 +23,11 @@ test.each([
   [500, { reason: 'ServerTimeout' }, 'BOWLINE_API_TIMEOUT', true],
   [502, undefined, 'BOWLINE_API_ERROR', true],
   [418, { reason: 'Teapot' }, 'BOWLINE_API_ERROR', false],
-])('gives status %i with %j a stable code', (status, body, code, retryable) => {
+])('maps status %i with %j to a stable code', (status, body, code, retryable) => {
   expect(error(status, body)).toMatchObject({ code, retryable, status });
 });
 
-test('keeps what the server said, and names verb, kind and key', () => {
+test('keeps the message of the server, and names verb, kind and key', () => {
   const causes = [{ field: 'data', reason: 'FieldValueInvalid', message: 'too long' }];
   const problem = error(422, {
     reason: 'Invalid',
@@ -40,7 +40,7 @@ test('keeps what the server said, and names verb, kind and key', () => {
   expect(problem.request.key).toEqual({ namespace: 'ns', name: 'a' });
 });
 
-test('tells errors apart by predicates that other values do not satisfy', () => {
+test('distinguishes errors by predicates that other values do not satisfy', () => {
   const absent = error(404, { reason: 'NotFound', details: { name: 'a' } });
   expect([isNotFound(absent), isKindNotServed(absent), isConflict(absent)]).toEqual([true, false, false]);
   const unknown = error(404);
@@ -54,6 +54,6 @@ test('tells errors apart by predicates that other values do not satisfy', () => 
   );
 });
 
-test('cuts a message that would fill the log', () => {
+test('truncates a message that would fill the log', () => {
   expect(error(422, { reason: 'Invalid', message: 'x'.repeat(10_000) }).message.length).toBeLessThan(2100);
 });

@@ -8,26 +8,26 @@ import {
 } from '@bowline/kubernetes';
 import { BowlineError } from './bowline-error.ts';
 
-/** ApiRequest says what was asked of the API server. */
+/** ApiRequest describes a request to the API server. */
 export interface ApiRequest {
-  /** The verb as RBAC knows it: get, list, watch, create, update, patch, delete, deletecollection. */
+  /** The RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. */
   readonly verb: string;
-  /** Absent for paths that no kind describes. */
+  /** Absent for paths that belong to no kind. */
   readonly resource?: Resource | undefined;
   readonly subresource?: string | undefined;
-  /** Absent when a whole collection was meant. */
+  /** Absent for requests to a whole collection. */
   readonly key?: ObjectKey | undefined;
   /** The namespace of a collection. */
   readonly namespace?: string | undefined;
   readonly path: string;
 }
 
-/** ApiErrorInit is an answer that means failure. */
+/** ApiErrorInit describes a failure response. */
 export interface ApiErrorInit {
   readonly request: ApiRequest;
   /** The HTTP status, or the `code` of a Status in a watch. */
   readonly status: number;
-  /** The Status object of the answer; absent when the body was something else. */
+  /** The Status object of the response; absent if the body was something else. */
   readonly body?: Status | undefined;
   readonly retryAfterMs?: number | undefined;
 }
@@ -72,18 +72,18 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** A validation error of a large object repeats every field; a log line should not. */
-const LONGEST_SERVER_MESSAGE = 2000;
+const MAX_SERVER_MESSAGE = 2000;
 
-/** ApiError is an answer of the API server that means failure. It keeps what the server said. */
+/** ApiError is a failure response of the API server. It keeps the server's message. */
 export class ApiError extends BowlineError {
   readonly status: number;
-  /** The server's reason, for instance `NotFound`; follows from the status when the server named none. */
+  /** The server's reason, for example `NotFound`; derived from the status if the server sent none. */
   readonly reason: string;
-  /** What the server said, without what was attempted and what to do about it. */
+  /** The server's message, without the attempted request and the advice. */
   readonly serverMessage: string;
   readonly details: StatusDetails | undefined;
   readonly causes: readonly StatusCause[];
-  /** How long the server asked to wait before another attempt. */
+  /** The Retry-After of the server. */
   readonly retryAfterMs: number | undefined;
   /** Where a list whose continue token expired can go on, in the newest state. */
   readonly continueToken: string | undefined;
@@ -92,14 +92,14 @@ export class ApiError extends BowlineError {
   constructor(init: ApiErrorInit) {
     const reason = init.body?.reason || REASONS[init.status] || 'Unknown';
     const code = codeOf(init, reason);
-    const said = (init.body?.message ?? `status ${init.status}`).slice(0, LONGEST_SERVER_MESSAGE);
-    super(code, `cannot ${describe(init.request)}: ${wayOut(init.request, code, said)}`, {
+    const serverText = (init.body?.message ?? `status ${init.status}`).slice(0, MAX_SERVER_MESSAGE);
+    super(code, `cannot ${describe(init.request)}: ${withAdvice(init.request, code, serverText)}`, {
       retryable: init.status === 429 || init.status >= 500,
     });
     this.name = 'ApiError';
     this.status = init.status;
     this.reason = reason;
-    this.serverMessage = said;
+    this.serverMessage = serverText;
     this.details = init.body?.details;
     this.causes = init.body?.details?.causes ?? [];
     this.retryAfterMs = init.retryAfterMs;
@@ -109,7 +109,7 @@ export class ApiError extends BowlineError {
 }
 
 function codeOf(init: ApiErrorInit, reason: string): `BOWLINE_API_${string}` {
-  // An absent object is named in the details; an absent kind answers with plain text, an absent subresource with no name.
+  // A missing object is named in the details; a missing kind returns plain text, a missing subresource no name.
   if (init.status === 404 && init.request.resource && !init.body?.details?.name) return 'BOWLINE_API_KIND_NOT_SERVED';
   return CODES[reason] ?? 'BOWLINE_API_ERROR';
 }
@@ -122,63 +122,66 @@ function describe(request: ApiRequest): string {
   return `${verb} ${what}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
 }
 
-function wayOut(request: ApiRequest, code: string, said: string): string {
+function withAdvice(request: ApiRequest, code: string, serverText: string): string {
   const { resource } = request;
   if (code === 'BOWLINE_API_UNAUTHORIZED') {
-    return `${said}: the server does not accept the credentials; renew the token or client certificate, or check that they belong to this cluster`;
+    return `${serverText}: the server does not accept the credentials; renew the token or client certificate, or check that they belong to this cluster`;
   }
-  if (code === 'BOWLINE_API_BAD_REQUEST' && said.includes('unknown field')) {
-    return `${said}; correct or remove it, or install the version of the kind that has it`;
+  if (code === 'BOWLINE_API_BAD_REQUEST' && serverText.includes('unknown field')) {
+    return `${serverText}; correct or remove it, or install the version of the kind that has it`;
   }
-  if (!resource) return said;
+  if (!resource) return serverText;
   const name = request.subresource ? `${resource.plural}/${request.subresource}` : resource.plural;
   const group = resource.group === '' ? 'the core API group' : `API group ${resource.group}`;
   if (code === 'BOWLINE_API_FORBIDDEN') {
     const namespace = request.key ? request.key.namespace : request.namespace;
     const where = namespace === undefined ? 'in the whole cluster' : `in namespace ${namespace}`;
-    return `${said}; if RBAC refused it, allow this identity the verb ${request.verb} on ${name} of ${group} ${where}`;
+    return `${serverText}; if RBAC denied it, grant this identity the verb ${request.verb} on ${name} of ${group} ${where}`;
   }
   if (code === 'BOWLINE_API_KIND_NOT_SERVED') {
     const full = resource.group === '' ? name : `${name}.${resource.group}`;
-    return `the server does not serve ${full} in version ${resource.version}: install its CustomResourceDefinition, or use a version that the server has`;
+    return `the server does not serve ${full} in version ${resource.version}: install its CustomResourceDefinition, or use a version that the server serves`;
   }
-  return said;
+  return serverText;
 }
 
 function has(code: string): (error: unknown) => error is ApiError {
   return (error): error is ApiError => error instanceof ApiError && error.code === code;
 }
 
-/** isNotFound says that an object does not exist. A kind that the server does not know is `isKindNotServed`. */
+/** isNotFound returns whether an object does not exist. For a kind that the server does not know, use `isKindNotServed`. */
 export const isNotFound: (error: unknown) => error is ApiError = has('BOWLINE_API_NOT_FOUND');
 
-/** isKindNotServed says that the server does not know the kind, version or subresource: its CRD is missing. */
+/** isKindNotServed returns whether the server does not know the kind, version or subresource: its CRD is missing. */
 export const isKindNotServed: (error: unknown) => error is ApiError = has('BOWLINE_API_KIND_NOT_SERVED');
 
-/** isAlreadyExists says that an object of this name is there already. */
+/** isAlreadyExists returns whether an object of this name already exists. */
 export const isAlreadyExists: (error: unknown) => error is ApiError = has('BOWLINE_API_ALREADY_EXISTS');
 
-/** isConflict says that the object changed since it was read, or that another field manager owns a field. */
+/** isConflict returns whether the object changed since it was read, or another field manager owns a field. */
 export const isConflict: (error: unknown) => error is ApiError = has('BOWLINE_API_CONFLICT');
 
-/** isForbidden says that this identity may not do it, or that an admission rule refused it. */
+/** isForbidden returns whether this identity lacks permission, or an admission rule denied the request. */
 export const isForbidden: (error: unknown) => error is ApiError = has('BOWLINE_API_FORBIDDEN');
 
-/** isNamespaceTerminating says that nothing can be created in the namespace any more, because it is being deleted. */
+/** isNamespaceTerminating returns whether an object could not be created because its namespace is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
 
-/** isUnauthorized says that the server does not accept the credentials. */
+/** isUnauthorized returns whether the server rejected the credentials. */
 export const isUnauthorized: (error: unknown) => error is ApiError = has('BOWLINE_API_UNAUTHORIZED');
 
-/** isInvalid says that the object breaks a validation rule; `causes` name the fields. */
+/** isInvalid returns whether the object violates a validation rule; `causes` name the fields. */
 export const isInvalid: (error: unknown) => error is ApiError = has('BOWLINE_API_INVALID');
 
-/** isTooManyRequests says that the server asks for fewer requests. */
+/** isTooManyRequests returns whether the server throttled the request. */
 export const isTooManyRequests: (error: unknown) => error is ApiError = has('BOWLINE_API_TOO_MANY_REQUESTS');
 
-/** isExpired says that a resourceVersion or a continue token is too old: list again. Covers both of the server's reasons. */
+/**
+ * isExpired returns whether a resourceVersion or a continue token is too old, so that a new list is needed. Covers both of the
+ * server's reasons.
+ */
 export function isExpired(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 410;
 }

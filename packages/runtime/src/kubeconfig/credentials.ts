@@ -7,21 +7,24 @@ import type {
 
 const NOTHING: RequestHeaders = {};
 
-/** tokenCredentials always send the same bearer token. */
+/** tokenCredentials returns credentials with a fixed bearer token. */
 export function tokenCredentials(token: string): Credentials {
   const headers = { authorization: `Bearer ${token.trim()}` };
   return { headers: () => headers, refresh: () => Promise.resolve(false) };
 }
 
-/** basicCredentials send a user name and a password. API servers stopped accepting them in 1.19; proxies in front may not have. */
+/**
+ * basicCredentials returns credentials with a user name and a password. API servers stopped accepting them in 1.19; a proxy in
+ * front may still do.
+ */
 export function basicCredentials(username: string, password: string): Credentials {
   const headers = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
   return { headers: () => headers, refresh: () => Promise.resolve(false) };
 }
 
 /**
- * certificateCredentials present a client certificate. `load` is called for each new connection, and after a 401 to see
- * whether the files have another one by now.
+ * certificateCredentials returns credentials with a client certificate. `load` is called for each new connection, and after a 401
+ * to check whether the files contain a new certificate.
  */
 export function certificateCredentials(load: () => Promise<ClientCertificate>): Credentials {
   return {
@@ -31,7 +34,7 @@ export function certificateCredentials(load: () => Promise<ClientCertificate>): 
   };
 }
 
-/** combineCredentials sends the headers of all and presents the first certificate: a user may have both. */
+/** combineCredentials sends the headers of all parts and uses the first certificate, because a user may have both. */
 export function combineCredentials(parts: readonly Credentials[]): Credentials | undefined {
   const [only] = parts;
   if (parts.length <= 1) return only;

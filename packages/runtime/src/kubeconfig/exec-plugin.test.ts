@@ -9,7 +9,7 @@ import type { KubeconfigExec } from './kubeconfig.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
 
-/** A plugin that counts its runs in a file and prints what RESPONSE says, with the count in it. */
+/** A plugin that counts its runs in a file and prints RESPONSE with the count inserted. */
 const PLUGIN = `#!${process.execPath}
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 appendFileSync(process.env.RUNS, 'x');
@@ -68,7 +68,7 @@ function token(value: string, more: object = {}): object {
   return { apiVersion: V1, kind: 'ExecCredential', status: { token: value, ...more } };
 }
 
-test('runs the plugin once for all that wait, and keeps the token until it expires', async () => {
+test('runs the plugin once for all waiting requests and caches the token until it expires', async () => {
   await using folder = await testFolder();
   const wire = new VirtualClock({ startMs: Date.parse('2026-01-01T00:00:00Z') });
   const { credentials, runs } = await plugin(folder, token('t#', { expirationTimestamp: '2026-01-01T00:10:00Z' }), {
@@ -79,12 +79,12 @@ test('runs the plugin once for all that wait, and keeps the token until it expir
   await wire.advance(599_000);
   expect(await credentials.headers()).toEqual({ authorization: 'Bearer t1' });
   await wire.advance(1000);
-  // The plugin still names a time that has passed: the new token is used, and asked for again.
+  // The plugin still returns an expiry in the past: the new token is used and requested again.
   expect(await credentials.headers()).toEqual({ authorization: 'Bearer t2' });
   expect(await runs()).toBe(2);
 });
 
-test('runs again after a 401, unless another request has done so meanwhile', async () => {
+test('runs again after a 401 unless another request has already done so', async () => {
   await using folder = await testFolder();
   const { credentials, runs } = await plugin(folder, token('t#'));
   await credentials.headers();
@@ -95,10 +95,10 @@ test('runs again after a 401, unless another request has done so meanwhile', asy
   expect(await runs()).toBe(2);
 });
 
-test('takes a certificate, and passes arguments and what the plugin may know of the cluster', async () => {
+test('accepts a certificate, and passes the arguments and the cluster information to the plugin', async () => {
   await using folder = await testFolder();
-  const answer = { apiVersion: V1, status: { clientCertificateData: 'CERT', clientKeyData: 'KEY' } };
-  const text = JSON.stringify(answer).slice(0, -1);
+  const credential = { apiVersion: V1, status: { clientCertificateData: 'CERT', clientKeyData: 'KEY' } };
+  const text = JSON.stringify(credential).slice(0, -1);
   const { credentials, info } = await plugin(folder, text, { args: ['}'], provideClusterInfo: true });
   expect(await credentials.certificate?.()).toEqual({ certificatePem: 'CERT', keyPem: 'KEY' });
   expect(await credentials.headers()).toEqual({});
@@ -113,25 +113,25 @@ test('takes a certificate, and passes arguments and what the plugin may know of 
 });
 
 test.each<[string, string | object, Parameters<typeof plugin>[2], string]>([
-  ['prints no JSON', 'canary', {}, 'its output is not JSON; run it by hand'],
+  ['prints no JSON', 'canary', {}, 'its output is not JSON; run it manually'],
   [
-    'speaks another version',
+    'uses another version',
     { apiVersion: `${V1}beta1`, status: { token: 'canary' } },
     {},
-    `did not answer an ExecCredential of ${V1}`,
+    `did not print an ExecCredential of ${V1}`,
   ],
-  ['gives nothing', token(''), {}, 'neither a token nor a certificate'],
+  ['returns nothing', token(''), {}, 'neither a token nor a certificate'],
   [
-    'gives a certificate alone',
+    'returns a certificate without a key',
     { apiVersion: V1, status: { clientCertificateData: 'canary' } },
     {},
-    'a certificate without its key',
+    'a certificate without a key',
   ],
   [
     'fails',
     '',
     { complaint: `please log in ${'canary'.repeat(8)}` },
-    'it ended with code 3 and said: please log in ***',
+    'it exited with code 3 and printed: please log in ***',
   ],
   [
     'is not installed',
@@ -140,22 +140,22 @@ test.each<[string, string | object, Parameters<typeof plugin>[2], string]>([
     'it cannot be started (ENOENT); install it (see example.com)',
   ],
   ['needs a terminal', token('x'), { interactiveMode: 'Always' }, 'it needs a terminal (interactiveMode: Always)'],
-])('names the plugin and its user when it %s, without quoting it', async (_, response, change, text) => {
+])('names the plugin and its user when it %s, without quoting its output', async (_, response, change, text) => {
   await using folder = await testFolder();
   const { credentials } = await plugin(folder, response, change);
   const error: unknown = await Promise.resolve(credentials.headers()).catch((problem: unknown) => problem);
   expect(error).toMatchObject({ code: 'BOWLINE_CREDENTIALS_EXEC' });
-  expect(String(error)).toContain('of user "u" of /config gave no credentials: ');
+  expect(String(error)).toContain('of user "u" of /config returned no credentials: ');
   expect(String(error)).toContain(text);
   expect(String(error)).not.toContain('canary');
 });
 
-test('kills a plugin that does not end', async () => {
+test('kills a plugin that does not exit', async () => {
   await using folder = await testFolder();
   const wire = new VirtualClock();
   const script = await folder.write('hang.mjs', `#!${process.execPath}\nsetInterval(() => {}, 1000);\n`, 0o700);
   const { credentials } = await plugin(folder, '', { command: script, wire });
-  const failed = expect(Promise.resolve(credentials.headers())).rejects.toThrow('it did not end within 60 s');
+  const failed = expect(Promise.resolve(credentials.headers())).rejects.toThrow('it did not exit within 60 s');
   while (wire.pendingTimers === 0) await new Promise<void>((resolve) => setImmediate(resolve));
   await wire.advance(60_000);
   await failed;

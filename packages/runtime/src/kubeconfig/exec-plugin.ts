@@ -11,12 +11,12 @@ import { errorCodeOf } from '../transport/transport-error.ts';
 import type { Entry, KubeconfigCluster, KubeconfigExec } from './kubeconfig.ts';
 import { runPlugin } from './run-plugin.ts';
 
-/** ExecCredentialsOptions describes an exec plugin and where it was configured. */
+/** ExecCredentialsOptions configures an exec plugin. */
 export interface ExecCredentialsOptions {
   readonly exec: KubeconfigExec;
-  /** What names it in messages: `user "x" of /path`. */
+  /** The origin of the plugin for messages, such as `user "x" of /path`. */
   readonly source: string;
-  /** The folder of the kubeconfig: a command with a slash is relative to it. */
+  /** The folder of the kubeconfig. A command that contains a slash is relative to it. */
   readonly folder: string;
   readonly cluster: Entry<KubeconfigCluster>;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -27,13 +27,13 @@ export interface ExecCredentialsOptions {
 interface Issued {
   readonly headers: RequestHeaders;
   readonly certificate: ClientCertificate | undefined;
-  /** Wall time; infinite when the plugin named no end. */
+  /** Wall time; infinite if the plugin returned no expiry. */
   readonly expiresAt: number;
 }
 
 /**
- * execCredentials run a plugin (client.authentication.k8s.io v1 and v1beta1) for a token or a certificate. What it gives is
- * kept until it expires or the server refuses it; one run at a time serves every request that waits.
+ * execCredentials runs a plugin (client.authentication.k8s.io v1 and v1beta1) to get a token or a certificate. The result is
+ * cached until it expires or the server rejects it; one run at a time serves all waiting requests.
  */
 export function execCredentials(options: ExecCredentialsOptions): Credentials {
   const wire = options.wire ?? systemClock;
@@ -71,7 +71,7 @@ async function issue(options: ExecCredentialsOptions, wire: Clock, interactive: 
   if (exec.interactiveMode === 'Always' && !interactive) {
     throw failed(
       options,
-      'it needs a terminal (interactiveMode: Always), and there is none; use credentials that need none',
+      'it needs a terminal (interactiveMode: Always), but none is attached; use credentials that need none',
     );
   }
   const command =
@@ -98,32 +98,32 @@ async function issue(options: ExecCredentialsOptions, wire: Clock, interactive: 
   return parseIssued(output, options, source);
 }
 
-/** parseIssued reads the plugin's answer. No message quotes it: it holds the secret. */
+/** parseIssued parses the plugin's output. No message quotes the output because it contains the secret. */
 function parseIssued(output: string, options: ExecCredentialsOptions, source: string): Issued {
-  let answer: { apiVersion?: unknown; status?: Record<string, unknown> | null };
+  let credential: { apiVersion?: unknown; status?: Record<string, unknown> | null };
   try {
-    answer = JSON.parse(output) as typeof answer;
+    credential = JSON.parse(output) as typeof credential;
   } catch {
-    throw failed(options, 'its output is not JSON; run it by hand and see what it prints');
+    throw failed(options, 'its output is not JSON; run it manually to see what it prints');
   }
-  if (typeof answer !== 'object' || answer === null || answer.apiVersion !== options.exec.apiVersion) {
+  if (typeof credential !== 'object' || credential === null || credential.apiVersion !== options.exec.apiVersion) {
     throw failed(
       options,
-      `it did not answer an ExecCredential of ${options.exec.apiVersion}; set apiVersion of exec to what it supports`,
+      `it did not print an ExecCredential of ${options.exec.apiVersion}; set apiVersion of exec to a version it supports`,
     );
   }
   const text = (field: string): string | undefined => {
-    const value = answer.status?.[field];
+    const value = credential.status?.[field];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const token = text('token');
   const certificatePem = text('clientCertificateData');
   const keyPem = text('clientKeyData');
   if ((certificatePem === undefined) !== (keyPem === undefined)) {
-    throw failed(options, 'it answered a certificate without its key, or the reverse');
+    throw failed(options, 'it returned a certificate without a key, or a key without a certificate');
   }
   if (token === undefined && certificatePem === undefined)
-    throw failed(options, 'it answered neither a token nor a certificate');
+    throw failed(options, 'it returned neither a token nor a certificate');
   const expires = text('expirationTimestamp');
   const expiresAt = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
   if (Number.isNaN(expiresAt)) throw failed(options, `status.expirationTimestamp of ${source} is not a time`);
@@ -155,7 +155,7 @@ async function clusterInfo({ cluster }: ExecCredentialsOptions): Promise<object>
 function failed(options: ExecCredentialsOptions, problem: string, cause?: unknown): BowlineError {
   return new BowlineError(
     'BOWLINE_CREDENTIALS_EXEC',
-    `the exec plugin ${options.exec.command} of ${options.source} gave no credentials: ${problem}`,
+    `the exec plugin ${options.exec.command} of ${options.source} returned no credentials: ${problem}`,
     { cause, retryable: true },
   );
 }

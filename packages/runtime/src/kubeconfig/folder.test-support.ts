@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** TestFolder is a folder that is gone after the test. */
+/** TestFolder is a temporary folder that is removed after the test. */
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
-  /** write puts a file into it and answers its path. */
+  /** write creates a file in the folder and returns its path. */
   write(name: string, text: string, mode?: number): Promise<string>;
 }
 

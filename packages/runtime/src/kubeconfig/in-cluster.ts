@@ -6,24 +6,27 @@ import type { Log } from '../observability/log.ts';
 import type { ConnectionConfig } from '../transport/connection-config.ts';
 import { tokenFileCredentials } from './token-file.ts';
 
-/** InClusterOptions says how a pod reaches its own cluster. */
+/** InClusterOptions configures the connection from a pod to its own cluster. */
 export interface InClusterOptions {
-  /** The process's environment; KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are read from it. */
+  /** The process environment, from which KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the service account's files are. Defaults to /var/run/secrets/kubernetes.io/serviceaccount. */
+  /** The folder with the service account's files. Defaults to /var/run/secrets/kubernetes.io/serviceaccount. */
   readonly folder?: string | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to a silent one. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
 }
 
-/** isInCluster says whether this process runs in a pod. */
+/** isInCluster returns whether this process runs in a pod. */
 export function isInCluster(env: Readonly<Record<string, string | undefined>>): boolean {
   return Boolean(env.KUBERNETES_SERVICE_HOST) && Boolean(env.KUBERNETES_SERVICE_PORT);
 }
 
-/** inClusterConfig is the connection of a pod's service account. Token and authority are read again as they rotate. */
+/**
+ * inClusterConfig returns the connection config of the pod's service account. The token and the CA are read again when they
+ * rotate.
+ */
 export async function inClusterConfig(options: InClusterOptions): Promise<ConnectionConfig> {
   const { env } = options;
   const folder = options.folder ?? '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -32,7 +35,7 @@ export async function inClusterConfig(options: InClusterOptions): Promise<Connec
   if (!host || !port) {
     throw new BowlineError(
       'BOWLINE_NOT_IN_CLUSTER',
-      'this process does not run in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): give a kubeconfig',
+      'this process does not run in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): use a kubeconfig',
     );
   }
   const source = `the service account in ${folder}`;

@@ -1,6 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** KubeconfigCluster is where a server is and how to trust it. */
+/** KubeconfigCluster holds the address of a server and how to verify it. */
 export interface KubeconfigCluster {
   readonly server: string;
   readonly certificateAuthority?: string;
@@ -8,11 +8,11 @@ export interface KubeconfigCluster {
   readonly insecureSkipTlsVerify?: boolean;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** What an exec plugin may be told about this cluster. */
+  /** Cluster information that is passed to exec plugins. */
   readonly execConfig?: unknown;
 }
 
-/** KubeconfigExec is the command that gives credentials. */
+/** KubeconfigExec describes a command that returns credentials. */
 export interface KubeconfigExec {
   readonly apiVersion: string;
   readonly command: string;
@@ -23,7 +23,7 @@ export interface KubeconfigExec {
   readonly interactiveMode: 'Never' | 'IfAvailable' | 'Always';
 }
 
-/** KubeconfigUser is who asks. */
+/** KubeconfigUser holds the credentials of a user. */
 export interface KubeconfigUser {
   readonly clientCertificate?: string;
   readonly clientCertificateData?: string;
@@ -42,20 +42,20 @@ export interface KubeconfigUser {
   readonly exec?: KubeconfigExec;
 }
 
-/** KubeconfigContext joins a user and a cluster. */
+/** KubeconfigContext combines a user and a cluster. */
 export interface KubeconfigContext {
   readonly cluster: string;
   readonly user?: string;
   readonly namespace?: string;
 }
 
-/** Entry is a named part and the file that it came from; relative paths in it are relative to that file. */
+/** Entry is a named entry and the file that contains it; relative paths in the entry are relative to that file. */
 export interface Entry<T> {
   readonly file: string;
   readonly value: T;
 }
 
-/** Kubeconfig is one file, or several merged. */
+/** Kubeconfig is the content of one file, or of several merged files. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string | undefined;
@@ -64,7 +64,9 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, Entry<KubeconfigContext>>;
 }
 
-/** parseKubeconfig reads a kubeconfig's text, YAML or JSON. `file` is its name in messages and the base of relative paths. */
+/**
+ * parseKubeconfig parses the text of a kubeconfig, YAML or JSON. `file` is its name in messages and the base of relative paths.
+ */
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
   const root = new Node(await parseText(text, file), file, '');
   return {
@@ -76,7 +78,7 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
   };
 }
 
-/** mergeKubeconfigs joins files as kubectl does: the first to name something wins. */
+/** mergeKubeconfigs merges files as kubectl does: the first file that defines an entry wins. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merge = <T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> =>
     new Map(maps.toReversed().flatMap((map) => [...map]));
@@ -89,7 +91,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** invalidKubeconfig is the error of a file whose content makes no sense. */
+/** invalidKubeconfig returns the error for a file with invalid content. */
 export function invalidKubeconfig(file: string, problem: string): BowlineError {
   return new BowlineError('BOWLINE_KUBECONFIG_INVALID', `kubeconfig ${file}: ${problem}`);
 }
@@ -100,7 +102,7 @@ async function parseText(text: string, file: string): Promise<unknown> {
     const { parse } = await import('yaml');
     return parse(text);
   } catch (error) {
-    // The parser's own message quotes the text, which may hold a key: only the place is safe to repeat.
+    // The parser's own message quotes the text, which may contain a key: only the line number is safe to repeat.
     const line = (error as { linePos?: readonly { line: number }[] }).linePos?.[0]?.line;
     throw invalidKubeconfig(file, `not valid YAML${line === undefined ? '' : ` at line ${line}`}; correct the syntax`);
   }
@@ -108,14 +110,14 @@ async function parseText(text: string, file: string): Promise<unknown> {
 
 function parseCluster(node: Node): KubeconfigCluster {
   const server = node.text('server');
-  if (!server) throw node.problem('server', 'is missing; give the API server as https://host:port');
+  if (!server) throw node.problem('server', 'is missing; set the API server as https://host:port');
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    throw node.problem('server', 'is not a URL; give the API server as https://host:port');
+    throw node.problem('server', 'is not a URL; set the API server as https://host:port');
   }
   const proxyUrl = node.text('proxy-url');
   if (proxyUrl && !/^https?:$/.test(URL.canParse(proxyUrl) ? new URL(proxyUrl).protocol : '')) {
-    throw node.problem('proxy-url', 'must begin with http:// or https://; other kinds of proxy are not supported');
+    throw node.problem('proxy-url', 'must start with http:// or https://; other proxies are not supported');
   }
   return node.compact({
     server,
@@ -191,12 +193,12 @@ function parseExec(node: Node): KubeconfigExec {
   });
 }
 
-/** Compact leaves out the fields that are undefined, which `exactOptionalPropertyTypes` asks for. */
+/** Compact removes the fields that are undefined, as `exactOptionalPropertyTypes` requires. */
 type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Node is a place in the document that knows its path, so that every complaint names the field. It never quotes a value. */
+/** Node is a position in the document that knows its path, so that every error names the field. Errors never quote a value. */
 class Node {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #file: string;
@@ -229,9 +231,9 @@ class Node {
   text(field: string): string | undefined {
     const value = this.#value[field] ?? undefined;
     if (value === undefined || typeof value === 'string') return value;
-    // Names such as 123 are numbers to YAML.
+    // YAML parses names such as 123 as numbers.
     if (typeof value === 'number') return String(value);
-    throw this.problem(field, 'must be text');
+    throw this.problem(field, 'must be a string');
   }
 
   boolean(field: string): boolean | undefined {
@@ -250,7 +252,7 @@ class Node {
   strings(field: string): string[] {
     const value = this.#value[field] ?? [];
     if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {
-      throw this.problem(field, 'must be a list of texts');
+      throw this.problem(field, 'must be a list of strings');
     }
     return value;
   }

@@ -7,7 +7,7 @@ import { defaultKubeconfigPaths, loadKubeconfig } from './load-kubeconfig.ts';
 const PEM = '-----BEGIN CERTIFICATE-----\nQQ==\n-----END CERTIFICATE-----\n';
 const DATA = Buffer.from(PEM).toString('base64');
 
-/** kubeconfig is a file with one context, and whatever stands in its cluster and its user. */
+/** kubeconfig returns a file with one context and the given cluster and user fields. */
 function kubeconfig(cluster: string, user: string): string {
   return `
 apiVersion: v1
@@ -29,7 +29,7 @@ async function load(cluster: string, user: string): Promise<ConnectionConfig> {
 const SERVER = 'server: "https://127.0.0.1:6443"';
 const used = { headers: {}, certificatePem: undefined };
 
-test('reads server, trust, proxy, namespace and where they came from', async () => {
+test('reads server, CA, proxy, namespace and source', async () => {
   const config = await load(
     `${SERVER}, certificate-authority-data: ${DATA}, tls-server-name: api, proxy-url: "http://proxy:3128", insecure-skip-tls-verify: true`,
     'token: abc',
@@ -45,7 +45,7 @@ test('reads server, trust, proxy, namespace and where they came from', async () 
   expect(typeof config.ca === 'function' && (await config.ca())).toBe(PEM);
 });
 
-test('reads JSON, and files that stand beside it', async () => {
+test('reads JSON, and files relative to it', async () => {
   await using folder = await testFolder();
   await folder.write('ca.pem', PEM);
   await folder.write('token', 'from-file\n');
@@ -62,7 +62,7 @@ test('reads JSON, and files that stand beside it', async () => {
   expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer from-file' });
 });
 
-test('gives token, password, certificate and impersonation of the user', async () => {
+test('returns token, password, certificate and impersonation of the user', async () => {
   expect(await (await load(SERVER, 'token: abc')).credentials?.headers()).toEqual({ authorization: 'Bearer abc' });
   expect(await (await load(SERVER, 'username: me, password: pw')).credentials?.headers()).toEqual({
     authorization: `Basic ${Buffer.from('me:pw').toString('base64')}`,
@@ -82,7 +82,7 @@ test('gives token, password, certificate and impersonation of the user', async (
   expect((await load(SERVER, '')).credentials).toBeUndefined();
 });
 
-test('notices a client certificate file that was renewed', async () => {
+test('detects a renewed client certificate file', async () => {
   await using folder = await testFolder();
   const certificate = await folder.write('client.pem', PEM);
   await folder.write('client.key', PEM);
@@ -98,7 +98,7 @@ test('notices a client certificate file that was renewed', async () => {
   expect(certificate).toContain('client.pem');
 });
 
-test('lets the first file win where several name the same, and passes over one that does not exist', async () => {
+test('prefers the first file that defines an entry, and ignores a missing file', async () => {
   await using folder = await testFolder();
   const first = await folder.write('first', kubeconfig('server: "https://first"', 'token: one'));
   const second = await folder.write(
@@ -117,7 +117,7 @@ test('lets the first file win where several name the same, and passes over one t
   expect(other.source).toBe(`context "other" of ${second}`);
 });
 
-test('knows the files that kubectl would read', () => {
+test('returns the files that kubectl would read', () => {
   expect(defaultKubeconfigPaths({ env: {}, home: '/home/me' })).toEqual(['/home/me/.kube/config']);
   expect(defaultKubeconfigPaths({ env: { KUBECONFIG: `/a${delimiter}${delimiter}/b` }, home: '/home/me' })).toEqual([
     '/a',
@@ -131,10 +131,10 @@ test.each([
     '',
     '',
     'BOWLINE_KUBECONFIG_INVALID',
-    'clusters[0].cluster.server is missing; give the API server as https://host:port',
+    'clusters[0].cluster.server is missing; set the API server as https://host:port',
   ],
   [
-    'a server that is no URL',
+    'a server that is not a URL',
     'server: "10.0.0.1"',
     '',
     'BOWLINE_KUBECONFIG_INVALID',
@@ -145,28 +145,28 @@ test.each([
     `${SERVER}, proxy-url: "socks5://p"`,
     '',
     'BOWLINE_KUBECONFIG_INVALID',
-    'clusters[0].cluster.proxy-url must begin with http://',
+    'clusters[0].cluster.proxy-url must start with http://',
   ],
   [
-    'an authority that is not PEM',
+    'a CA that is not PEM',
     `${SERVER}, certificate-authority-data: Y2FuYXJ5`,
     '',
     'BOWLINE_KUBECONFIG_INVALID',
-    'cluster "c": certificate-authority-data is not base64 of a PEM text',
+    'cluster "c": certificate-authority-data is not base64-encoded PEM',
   ],
   [
-    'a certificate without key',
+    'a certificate without a key',
     SERVER,
     `client-certificate-data: ${DATA}`,
     'BOWLINE_KUBECONFIG_INVALID',
-    'user "u" has a client certificate but no client key; give both',
+    'user "u" has a client certificate but no client key; set both',
   ],
   [
-    'a token that is not text',
+    'a token that is not a string',
     SERVER,
     'token: [canary]',
     'BOWLINE_KUBECONFIG_INVALID',
-    'users[0].user.token must be text',
+    'users[0].user.token must be a string',
   ],
   [
     'an auth-provider',
@@ -182,7 +182,7 @@ test.each([
     'BOWLINE_KUBECONFIG_INVALID',
     'users[0].user.exec.apiVersion must be client.authentication.k8s.io/v1 or v1beta1',
   ],
-])('names file and field of %s, and the way out', async (_, cluster, user, code, text) => {
+])('names the file and the field of %s, and the fix', async (_, cluster, user, code, text) => {
   const error: unknown = await load(cluster, user).catch((problem: unknown) => problem);
   expect(error).toMatchObject({ code });
   expect(String(error)).toMatch(/kubeconfig \S+config: /);
@@ -190,12 +190,12 @@ test.each([
   expect(String(error)).not.toContain('canary');
 });
 
-test('names what is missing: files, contexts, clusters, users', async () => {
+test('names missing files, contexts, clusters and users', async () => {
   await using folder = await testFolder();
   const absent = join(folder.path, 'absent');
   await expect(loadKubeconfig({ paths: [absent] })).rejects.toMatchObject({
     code: 'BOWLINE_KUBECONFIG_NOT_FOUND',
-    message: `no kubeconfig at ${absent}: create one, or name another file`,
+    message: `no kubeconfig at ${absent}: create one, or specify another file`,
   });
   await expect(loadKubeconfig({ paths: [folder.path] })).rejects.toMatchObject({
     code: 'BOWLINE_KUBECONFIG_NOT_FOUND',
@@ -207,15 +207,17 @@ test('names what is missing: files, contexts, clusters, users', async () => {
   });
   const dangling = await folder.write('dangling', kubeconfig(SERVER, '').replace('cluster: c,', 'cluster: gone,'));
   await expect(loadKubeconfig({ paths: [dangling] })).rejects.toThrow(
-    'names the cluster "gone", which is not in clusters',
+    'refers to the cluster "gone", which is not in clusters',
   );
   const stranger = await folder.write('stranger', kubeconfig(SERVER, '').replace('user: u,', 'user: gone,'));
-  await expect(loadKubeconfig({ paths: [stranger] })).rejects.toThrow('names the user "gone", which is not in users');
+  await expect(loadKubeconfig({ paths: [stranger] })).rejects.toThrow(
+    'refers to the user "gone", which is not in users',
+  );
   const undecided = await folder.write('undecided', kubeconfig(SERVER, '').replace('current-context: here', ''));
   await expect(loadKubeconfig({ paths: [undecided] })).rejects.toThrow('choose one of here');
 });
 
-test('names the line of broken YAML without quoting it', async () => {
+test('names the line of invalid YAML without quoting it', async () => {
   await using folder = await testFolder();
   const path = await folder.write('config', 'clusters:\n  - name: c\n   token: "canary\n');
   const error: unknown = await loadKubeconfig({ paths: [path] }).catch((problem: unknown) => problem);
@@ -224,7 +226,7 @@ test('names the line of broken YAML without quoting it', async () => {
   expect(String(error)).not.toContain('canary');
 });
 
-test('names the file behind a field that cannot be read', async () => {
+test('names the unreadable file that a field refers to', async () => {
   const config = await load(`${SERVER}, certificate-authority: missing.pem`, '');
   await expect(typeof config.ca === 'function' ? config.ca() : Promise.resolve()).rejects.toMatchObject({
     code: 'BOWLINE_CREDENTIALS_FILE',
@@ -232,7 +234,7 @@ test('names the file behind a field that cannot be read', async () => {
   });
 });
 
-test('never refreshes what cannot change', async () => {
+test('never refreshes credentials that cannot change', async () => {
   expect(await (await load(SERVER, 'token: abc')).credentials?.refresh(used)).toBe(false);
   expect(await (await load(SERVER, 'username: a')).credentials?.refresh(used)).toBe(false);
 });

@@ -18,27 +18,27 @@ import {
 } from './kubeconfig.ts';
 import { tokenFileCredentials } from './token-file.ts';
 
-/** ConnectionOptions chooses and completes a context. */
+/** ConnectionOptions selects a context and configures how its credentials are obtained. */
 export interface ConnectionOptions {
   /** Defaults to the file's current-context. */
   readonly context?: string | undefined;
-  /** What exec plugins inherit. Defaults to this process's environment. */
+  /** The environment of exec plugins. Defaults to this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Whether exec plugins may ask on the terminal. Defaults to false. */
+  /** Whether exec plugins may prompt on the terminal. Defaults to false. */
   readonly interactive?: boolean | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to a silent one. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
 }
 
-/** LoadKubeconfigOptions says which files to read. */
+/** LoadKubeconfigOptions configures which files to read. */
 export interface LoadKubeconfigOptions extends ConnectionOptions {
-  /** Files, the first of which wins where they disagree. One that does not exist is passed over if another does. */
+  /** The files; the first one wins where they disagree. A missing file is ignored if another exists. */
   readonly paths: readonly string[];
 }
 
-/** defaultKubeconfigPaths are the files that kubectl would read. */
+/** defaultKubeconfigPaths returns the files that kubectl would read. */
 export function defaultKubeconfigPaths(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -48,7 +48,7 @@ export function defaultKubeconfigPaths(options: {
 }
 
 /**
- * loadKubeconfig reads kubeconfig files and answers the connection of one context.
+ * loadKubeconfig reads kubeconfig files and returns the connection config of one context.
  *
  * @example
  * const transport = connect(await loadKubeconfig({ paths: ['/etc/bowline/kubeconfig'], context: 'production' }));
@@ -62,20 +62,20 @@ export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<Co
   if (configs.length === 0) {
     throw new BowlineError(
       'BOWLINE_KUBECONFIG_NOT_FOUND',
-      `no kubeconfig at ${options.paths.join(' or ') || '(no path given)'}: create one, or name another file`,
+      `no kubeconfig at ${options.paths.join(' or ') || '(no path given)'}: create one, or specify another file`,
     );
   }
   return connectionFrom(mergeKubeconfigs(configs), options);
 }
 
-/** connectionFrom answers the connection of one context of a kubeconfig that has been read. */
+/** connectionFrom returns the connection config of one context of a parsed kubeconfig. */
 export function connectionFrom(kubeconfig: Kubeconfig, options: ConnectionOptions = {}): ConnectionConfig {
   const files = kubeconfig.files.join(', ');
   const name = options.context ?? kubeconfig.currentContext;
   if (name === undefined) {
     throw invalidKubeconfig(
       files,
-      `no context was chosen and current-context is not set; choose one of ${names(kubeconfig.contexts)}`,
+      `no context is selected and current-context is not set; choose one of ${names(kubeconfig.contexts)}`,
     );
   }
   const context = kubeconfig.contexts.get(name);
@@ -90,7 +90,7 @@ export function connectionFrom(kubeconfig: Kubeconfig, options: ConnectionOption
   if (!cluster) {
     throw invalidKubeconfig(
       context.file,
-      `context "${name}" names the cluster "${context.value.cluster}", which is not in clusters; add it or correct the name`,
+      `context "${name}" refers to the cluster "${context.value.cluster}", which is not in clusters; add it or correct the name`,
     );
   }
   let user: Entry<KubeconfigUser> | undefined;
@@ -99,7 +99,7 @@ export function connectionFrom(kubeconfig: Kubeconfig, options: ConnectionOption
     if (!user) {
       throw invalidKubeconfig(
         context.file,
-        `context "${name}" names the user "${context.value.user}", which is not in users; add it or correct the name`,
+        `context "${name}" refers to the user "${context.value.user}", which is not in users; add it or correct the name`,
       );
     }
   }
@@ -139,7 +139,7 @@ function credentialsOf(
   } else if (certificate || key) {
     throw invalidKubeconfig(
       file,
-      `${name} has a client ${certificate ? 'certificate' : 'key'} but no client ${certificate ? 'key' : 'certificate'}; give both`,
+      `${name} has a client ${certificate ? 'certificate' : 'key'} but no client ${certificate ? 'key' : 'certificate'}; set both`,
     );
   }
   if (value.exec) {
@@ -163,7 +163,7 @@ function credentialsOf(
   return combineCredentials(parts);
 }
 
-/** pem gives what stands in the file itself (base64) or in another one, which is read whenever it is needed. */
+/** pem returns the inline content of a field (base64), or that of the file it refers to, which is read whenever it is needed. */
 function pem(
   entry: Entry<unknown>,
   name: string,
@@ -176,7 +176,7 @@ function pem(
     if (!text.includes('-----BEGIN ')) {
       throw invalidKubeconfig(
         entry.file,
-        `${name}: ${field}-data is not base64 of a PEM text; embed the file with kubectl config --embed-certs`,
+        `${name}: ${field}-data is not base64-encoded PEM; embed the file with kubectl config --embed-certs`,
       );
     }
     return () => Promise.resolve(text);
@@ -210,5 +210,5 @@ async function readIfExists(path: string): Promise<string | undefined> {
 }
 
 function names(map: ReadonlyMap<string, unknown>): string {
-  return map.size === 0 ? '(there are none)' : [...map.keys()].sort().join(', ');
+  return map.size === 0 ? '(none defined)' : [...map.keys()].sort().join(', ');
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@bowline/machinery';
 
-/** PluginRun is one run of a credential plugin. */
+/** PluginRun configures one run of a credential plugin. */
 export interface PluginRun {
   readonly command: string;
   readonly args: readonly string[];
@@ -10,15 +10,15 @@ export interface PluginRun {
   readonly wire: Clock;
 }
 
-/** Plugins that talk to an identity provider take seconds; one that waits for a person is interactive and may take longer. */
+/** Plugins that contact an identity provider take seconds; one that waits for user input is interactive and may take longer. */
 const TIMEOUT_MS = 60_000;
 const INTERACTIVE_TIMEOUT_MS = 600_000;
 /** A certificate with its chain and key is a few kB. */
 const MAX_OUTPUT_BYTES = 2 ** 20;
-/** What is kept of its complaints. */
-const MAX_COMPLAINT = 300;
+/** The maximum length of its error output in messages. */
+const MAX_ERROR_CHARS = 300;
 
-/** runPlugin runs a plugin and answers what it printed. It rejects with a plain error that is safe to show. */
+/** runPlugin runs a plugin and returns its output. It rejects with a plain error that is safe to display. */
 export async function runPlugin(run: PluginRun): Promise<string> {
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
@@ -33,10 +33,10 @@ export async function runPlugin(run: PluginRun): Promise<string> {
       child.kill('SIGKILL');
     };
     const timeoutMs = run.interactive ? INTERACTIVE_TIMEOUT_MS : TIMEOUT_MS;
-    const timer = run.wire.setTimer(timeoutMs, () => stop(`it did not end within ${timeoutMs / 1000} s`));
+    const timer = run.wire.setTimer(timeoutMs, () => stop(`it did not exit within ${timeoutMs / 1000} s`));
     const output: Buffer[] = [];
     let size = 0;
-    let complaint = '';
+    let errorOutput = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > MAX_OUTPUT_BYTES) stop(`it printed more than ${MAX_OUTPUT_BYTES} bytes`);
@@ -44,7 +44,7 @@ export async function runPlugin(run: PluginRun): Promise<string> {
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       if (run.interactive) process.stderr.write(chunk);
-      complaint = (complaint + chunk.toString('utf8')).slice(-4 * MAX_COMPLAINT);
+      errorOutput = (errorOutput + chunk.toString('utf8')).slice(-4 * MAX_ERROR_CHARS);
     });
     child.on('error', (error) => {
       problem ??= Object.assign(new Error(`it cannot be started (${codeOf(error)})`), { code: codeOf(error) });
@@ -52,8 +52,10 @@ export async function runPlugin(run: PluginRun): Promise<string> {
     child.on('close', (code, signal) => {
       timer.cancel();
       if (!problem && code !== 0) {
-        const said = redact(complaint);
-        problem = new Error(`it ended with ${signal ?? `code ${code}`}${said === '' ? '' : ` and said: ${said}`}`);
+        const printed = redact(errorOutput);
+        problem = new Error(
+          `it exited with ${signal ?? `code ${code}`}${printed === '' ? '' : ` and printed: ${printed}`}`,
+        );
       }
       if (problem) reject(problem);
       else resolve(Buffer.concat(output, size).toString('utf8'));
@@ -61,13 +63,13 @@ export async function runPlugin(run: PluginRun): Promise<string> {
   });
 }
 
-/** redact shortens a complaint and hides what could be a token: long runs of characters that no word has. */
+/** redact shortens error output and hides what could be a token: long runs of characters that do not occur in words. */
 function redact(text: string): string {
   return text
     .trim()
     .replace(/[A-Za-z0-9+/_.=~-]{24,}/g, '***')
     .replace(/\s+/g, ' ')
-    .slice(-MAX_COMPLAINT);
+    .slice(-MAX_ERROR_CHARS);
 }
 
 function codeOf(error: Error): string {

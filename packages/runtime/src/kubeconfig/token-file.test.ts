@@ -9,7 +9,7 @@ function rejected(token: string): { headers: { authorization: string }; certific
   return { headers: { authorization: `Bearer ${token}` }, certificatePem: undefined };
 }
 
-test('reads a token file again after a minute, and not before', async () => {
+test('reads a token file again after a minute but not earlier', async () => {
   await using folder = await testFolder();
   const wire = new VirtualClock();
   const path = await folder.write('token', 'one\n');
@@ -22,7 +22,7 @@ test('reads a token file again after a minute, and not before', async () => {
   expect(await credentials.headers()).toEqual({ authorization: 'Bearer two' });
 });
 
-test('reads it at once after a 401, and says whether the token is another one', async () => {
+test('reads the file immediately after a 401 and returns whether the token changed', async () => {
   await using folder = await testFolder();
   const path = await folder.write('token', 'one');
   const credentials = tokenFileCredentials({ path, source: 'test', wire: new VirtualClock() });
@@ -34,7 +34,7 @@ test('reads it at once after a 401, and says whether the token is another one', 
   expect(await credentials.headers()).toEqual({ authorization: 'Bearer two' });
 });
 
-test('goes on with the last token while the file is gone, but cannot begin without one', async () => {
+test('keeps using the last token while the file is missing, but fails without a first one', async () => {
   await using folder = await testFolder();
   const wire = new VirtualClock();
   const path = await folder.write('token', 'one');
@@ -52,7 +52,7 @@ test('goes on with the last token while the file is gone, but cannot begin witho
   expect(await fallback.headers()).toEqual({ authorization: 'Bearer spare' });
 });
 
-test('gives a pod the connection of its service account, and reads rotated files again', async () => {
+test('returns the connection config for the service account of a pod, and reads rotated files again', async () => {
   await using folder = await testFolder();
   await folder.write('token', 'one');
   await folder.write('ca.crt', 'CA 1');
@@ -68,13 +68,13 @@ test('gives a pod the connection of its service account, and reads rotated files
   expect(typeof config.ca === 'function' && (await config.ca())).toBe('CA 2');
 });
 
-test('says what is missing outside a pod, and in one without a mounted token', async () => {
+test('reports what is missing outside a pod, and in a pod without a mounted token', async () => {
   await using folder = await testFolder();
   const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
   expect([isInCluster({}), isInCluster(env)]).toEqual([false, true]);
   await expect(inClusterConfig({ env: {} })).rejects.toMatchObject({
     code: 'BOWLINE_NOT_IN_CLUSTER',
-    message: expect.stringContaining('give a kubeconfig') as string,
+    message: expect.stringContaining('use a kubeconfig') as string,
   });
   await expect(inClusterConfig({ env, folder: folder.path })).rejects.toMatchObject({
     code: 'BOWLINE_CREDENTIALS_FILE',

@@ -4,23 +4,29 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import { type Log, silentLog } from '../observability/log.ts';
 import type { Credentials, RejectedCredentials, RequestHeaders } from '../transport/connection-config.ts';
 
-/** TokenFileOptions says where a token is written that changes. */
+/** TokenFileOptions configures a token file that is rotated. */
 export interface TokenFileOptions {
   readonly path: string;
-  /** What names the file in messages, for instance `tokenFile of user "x" in /path`. */
+  /** The origin of the file for messages, such as `tokenFile of user "x" in /path`. */
   readonly source: string;
-  /** Sent while the file cannot be read. Defaults to none. */
+  /** The token to send while the file cannot be read. Defaults to none. */
   readonly fallback?: string | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to a silent one. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
 }
 
-/** The kubelet renews a bound token at 80 % of its life, ten minutes at least; a minute late is early enough. */
+/**
+ * The kubelet renews a bound token at 80 % of its lifetime, which is at least ten minutes; reading it a minute late is early
+ * enough.
+ */
 const REREAD_AFTER_MS = 60_000;
 
-/** tokenFileCredentials send the token in a file, which is read again at most once a minute, and at once after a 401. */
+/**
+ * tokenFileCredentials returns credentials with the token in a file. The file is read again at most once a minute, and
+ * immediately after a 401.
+ */
 export function tokenFileCredentials(options: TokenFileOptions): Credentials {
   const wire = options.wire ?? systemClock;
   const log = options.log ?? silentLog;
@@ -45,7 +51,7 @@ export function tokenFileCredentials(options: TokenFileOptions): Credentials {
           { cause, retryable: true },
         );
       }
-      log.warn('cannot read the token file again, the last token is used', { path: options.path });
+      log.warn('cannot read the token file again, using the last token', { path: options.path });
     }
     readAt = wire.monotonic();
     return current;

@@ -9,21 +9,24 @@ import { leaseProblem, statusOf } from './lease-error.ts';
 import { holderOf, microTime, newLease, released, renewed } from './lease-record.ts';
 import { type LeaseTiming, RETRY_JITTER } from './lease-timing.ts';
 
-/** Moment is a point in time on both of a clock's faces. */
+/** Moment is a point in time, on both the monotonic and the wall clock. */
 export interface Moment {
   readonly monotonic: number;
   readonly wall: number;
 }
 
-/** momentOf reads both faces of a clock. */
+/** momentOf reads both the monotonic and the wall clock. */
 export function momentOf(clock: Clock): Moment {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
-/** A renewal that a refused write asks for comes at the earliest this part of the retry period after the last one. */
-const SHORTEST_PAUSE_SHARE = 4;
+/**
+ * A renewal requested by a refused write happens at the earliest after this fraction (1/n) of the retry period since the last
+ * one.
+ */
+const MIN_PAUSE_DIVISOR = 4;
 
-/** HeldLeaseOptions is what the elector hands over once the Lease is its own. */
+/** HeldLeaseOptions configures a HeldLease. The elector fills it in once it has acquired the Lease. */
 export interface HeldLeaseOptions {
   readonly client: LeaseClient;
   readonly key: ObjectKey;
@@ -34,24 +37,24 @@ export interface HeldLeaseOptions {
   readonly random: Random;
   readonly log: Log;
   readonly lag: LagSource | undefined;
-  /** The Lease as the API answered it. */
+  /** The Lease as returned by the API server. */
   readonly lease: Lease;
-  /** When the request that made it ours was sent. */
+  /** When the request that acquired the Lease was sent. */
   readonly sentAt: Moment;
-  /** Called with what each attempt to renew ran into, undefined for a success. */
+  /** Called after each renewal attempt with its error, or undefined on success. */
   readonly onAttempt: (problem: BowlineError | undefined) => void;
   /** Called each time a renewal had to read the Lease again. */
   readonly onSlowPath: () => void;
-  /** Called once when leadership ends; `holder` is who holds the Lease then, as far as known. */
+  /** Called once when leadership ends; `holder` is the holder at that time, as far as known. */
   readonly onEnd: (holder: string | undefined) => void;
 }
 
 /**
- * HeldLease keeps a Lease and says whether it may be relied on.
+ * HeldLease renews a Lease in the background and reports whether it is still held.
  *
- * Everything counts from the moment the last successful renewal was *sent*: the server stored it later than that, and
- * the other candidates saw it later still, so the time they grant can only be longer. The guard compares the clock at
- * the moment it is asked; a timer, which a blocked or stopped process runs late, only serves to tell the owner.
+ * All deadlines count from the moment the last successful renewal was *sent*: the server stored it later, and the other
+ * candidates saw it later still, so they can only wait longer. The guard compares the clock on each call. A timer, which may fire
+ * late in a blocked or stopped process, is used only to notify the owner.
  */
 export class HeldLease implements Leadership {
   readonly guard: WriteGuard;
@@ -64,7 +67,7 @@ export class HeldLease implements Leadership {
   #sentAt: Moment;
   #deadline: Timer;
   #wake: (() => void) | undefined;
-  #hurry: (() => void) | undefined;
+  #renewSooner: (() => void) | undefined;
   #ended = false;
   #releasing: Promise<void> | undefined;
 
@@ -77,7 +80,7 @@ export class HeldLease implements Leadership {
       assertMayWrite: () => this.#assertMayWrite(),
       writeTimeoutMs: leaseDurationMs - renewDeadlineMs,
     };
-    // A renewal that waited for a connection until after the deadline must not go out: leadership is over by then.
+    // A renewal that waited for a connection past the deadline must not be sent: leadership has ended by then.
     this.#client = options.client.guarded({
       assertMayWrite: () => this.#assertHeld(),
       writeTimeoutMs: renewDeadlineMs,
@@ -90,7 +93,7 @@ export class HeldLease implements Leadership {
     return this.#lost.signal;
   }
 
-  /** isHeld is whether the Lease may be relied on at this moment. */
+  /** isHeld returns whether the Lease is held at this moment. */
   get isHeld(): boolean {
     return !this.#ended && this.#remainingMs() > 0;
   }
@@ -109,30 +112,37 @@ export class HeldLease implements Leadership {
     return this.#sentAt.monotonic + renewDeadlineMs - this.#options.wire.monotonic();
   }
 
-  /** Refuses once lost, released or past the deadline. Notices the deadline by itself: the timer may be late. */
+  /**
+   * #assertHeld throws if the Lease was lost or released, or if the deadline has passed. It checks the deadline itself because
+   * the timer may be late.
+   */
   #assertHeld(): void {
     const late = this.#remainingMs() <= 0;
     if (late) this.#loseByDeadline();
     if (this.#lost.signal.aborted) throw this.#notLeader('it was lost', this.#lost.signal.reason);
-    if (late) throw this.#notLeader('it ran out');
+    if (late) throw this.#notLeader('it expired');
   }
 
   #assertMayWrite(): void {
     this.#assertHeld();
     if (this.#ended) throw this.#notLeader('it was released');
     const { wire, lag, timing } = this.#options;
-    // What is handed over now leaves the process only when the loop gets there. How late it has been of late is how
-    // late it may be again.
+    // A write started now leaves the process only when the event loop gets to it. Assume that the loop may be as late again as it
+    // has been recently.
     const margin = lag?.lagMs() ?? 0;
     if (this.#remainingMs() <= margin) {
-      this.#hurry?.();
-      throw this.#notLeader(`the event loop has been ${Math.round(margin)} ms late, more than is left of it`);
+      this.#renewSooner?.();
+      throw this.#notLeader(
+        `the event loop has been ${Math.round(margin)} ms late, longer than the time left until its deadline`,
+      );
     }
-    // The monotonic clock stands still while the machine sleeps, the wall clock does not. A wall clock that was merely
-    // set forward looks the same; so nothing is lost yet, but a renewal has to succeed before the next write.
+    // The monotonic clock stops while the machine is suspended, the wall clock does not. A wall clock that was only set forward
+    // looks the same, so leadership is not lost yet, but a renewal must succeed before the next write.
     if (wire.now() - this.#sentAt.wall >= timing.renewDeadlineMs) {
-      this.#hurry?.();
-      throw this.#notLeader('the wall clock jumped, as after a suspended machine, and it is not renewed yet');
+      this.#renewSooner?.();
+      throw this.#notLeader(
+        'the wall clock jumped, as after the machine was suspended, and it has not been renewed since',
+      );
     }
   }
 
@@ -145,7 +155,7 @@ export class HeldLease implements Leadership {
   }
 
   #armDeadline(): Timer {
-    // Whole milliseconds: timers have no finer ones, and one that fires a fraction early would fire again and again.
+    // Round up to whole milliseconds: timers are no finer, and one that fires a fraction early would fire again and again.
     return this.#options.wire.setTimer(Math.ceil(this.#remainingMs()), () => {
       if (this.#remainingMs() <= 0) this.#loseByDeadline();
       else this.#deadline = this.#armDeadline();
@@ -185,23 +195,23 @@ export class HeldLease implements Leadership {
   }
 
   /**
-   * Waits until the time is up. The end of leadership cuts it short; a write that was refused for want of a renewal
-   * brings it forward, once and not to zero: a thousand such writes must not become a thousand renewals.
+   * #pause waits for the delay. It returns early when leadership ends. A write that was refused until the next renewal shortens
+   * the delay, once and not to zero: a thousand such writes must not cause a thousand renewals.
    */
   #pause(delayMs: number): Promise<void> {
     const { wire, timing } = this.#options;
-    const earliest = wire.monotonic() + timing.retryPeriodMs / SHORTEST_PAUSE_SHARE;
+    const earliest = wire.monotonic() + timing.retryPeriodMs / MIN_PAUSE_DIVISOR;
     return new Promise((resolve) => {
       const done = (): void => {
         this.#wake = undefined;
-        this.#hurry = undefined;
+        this.#renewSooner = undefined;
         timer.cancel();
         resolve();
       };
       let timer = wire.setTimer(delayMs, done);
       this.#wake = done;
-      this.#hurry = () => {
-        this.#hurry = undefined;
+      this.#renewSooner = () => {
+        this.#renewSooner = undefined;
         timer.cancel();
         timer = wire.setTimer(earliest - wire.monotonic(), done);
       };
@@ -226,8 +236,8 @@ export class HeldLease implements Leadership {
   }
 
   /**
-   * Finds out why the stored Lease is not the one last seen: an earlier renewal whose answer was lost, somebody's label,
-   * a deletion, or another holder.
+   * #readAndRenew handles a stored Lease that differs from the last known one: a previous renewal whose response was lost, a
+   * label set by another client, a deletion, or another holder.
    */
   async #readAndRenew(): Promise<void> {
     const { key, wire, onAttempt } = this.#options;
@@ -245,7 +255,7 @@ export class HeldLease implements Leadership {
         this.#accept(await this.#client.update(Lease, renewed(found, this.#claim()), this.#limits()), sentAt);
       } else {
         verb = 'create';
-        // Keeps acquireTime, by which we recognise our own.
+        // Keep acquireTime, which identifies our own claim.
         const { acquireTime = '', leaseTransitions = 0 } = this.#lease.spec ?? {};
         const fresh = newLease(key, this.#claim());
         const again: Lease = { ...fresh, spec: { ...fresh.spec, acquireTime, leaseTransitions } };
@@ -253,7 +263,7 @@ export class HeldLease implements Leadership {
       }
       onAttempt(undefined);
     } catch (error) {
-      // A second conflict in a row is settled at the next retry.
+      // A second conflict in a row is handled by the next retry.
       if (!this.#ended && statusOf(error) !== 409) onAttempt(leaseProblem(verb, key, error));
     }
   }
@@ -264,7 +274,7 @@ export class HeldLease implements Leadership {
 
   #otherHolder(lease: Lease): string {
     const holder = holderOf(lease);
-    if (holder === undefined) return 'somebody emptied its holder';
+    if (holder === undefined) return 'its holder was cleared';
     if (holder !== this.#options.identity) return `${holder} holds it now`;
     return `another process acquired it under the same identity ${holder}; give each process its own`;
   }
@@ -282,7 +292,7 @@ export class HeldLease implements Leadership {
     return { identity, leaseDurationMs: timing.leaseDurationMs, at: microTime(wire.now(), random) };
   }
 
-  /** Half the deadline, so that one request that hangs does not use all of it. */
+  /** Half of the deadline, so that one hanging request does not use up all of it. */
   #limits() {
     const timeoutMs = Math.max(1, Math.min(this.#options.timing.renewDeadlineMs / 2, this.#remainingMs()));
     return {
@@ -297,8 +307,8 @@ export class HeldLease implements Leadership {
     const held = this.isHeld;
     if (!this.#ended) this.#end(undefined);
     await this.#renewing;
-    // Bounded: each turn means that somebody else changed the Lease in between.
-    for (let turn = 0; held && turn < 3; turn++) {
+    // Bounded: each retry means that another client changed the Lease in between.
+    for (let attempt = 0; held && attempt < 3; attempt++) {
       try {
         await this.#client.update(Lease, released(this.#lease, microTime(wire.now(), random)), this.#limits());
         log.info('released leadership');
@@ -311,7 +321,7 @@ export class HeldLease implements Leadership {
         } else if (statusOf(error) === 404) {
           return;
         } else {
-          log.warn('could not release leadership, the next holder waits until it expires', {
+          log.warn('could not release leadership, the next holder has to wait until it expires', {
             error: leaseProblem('update', key, error),
           });
           return;

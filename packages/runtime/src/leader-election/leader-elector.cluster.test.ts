@@ -9,7 +9,7 @@ const rights: PolicyRule[] = [
 ];
 
 describe('LeaderElector on an API server', () => {
-  it('leads with the rights it asks for, renews, releases, and lets the next one follow', async () => {
+  it('acquires, renews and releases with its declared permissions, and lets the next candidate take over', async () => {
     await using c = await cluster({ prefix: 'lease' });
     const account = await c.serviceAccount({ rules: rights });
     const lease = { namespace: c.namespace, name: 'bowline-demo' };
@@ -38,7 +38,7 @@ describe('LeaderElector on an API server', () => {
     expect(taken.spec?.leaseTransitions).toBe(1);
   });
 
-  it('notices at its next renewal that somebody took the Lease away', async () => {
+  it('detects at its next renewal that another client took the Lease', async () => {
     await using c = await cluster({ prefix: 'lease' });
     const lease = { namespace: c.namespace, name: 'bowline-demo' };
     const elector = new LeaderElector({ client: c.admin.onLeaseLane(), lease, identity: 'me', ...timing });
@@ -52,9 +52,9 @@ describe('LeaderElector on an API server', () => {
   });
 
   it.each([
-    ['a missing right', 'BOWLINE_LEASE_FORBIDDEN', [{ ...rights[0], verbs: ['get'] }], undefined],
+    ['a missing permission', 'BOWLINE_LEASE_FORBIDDEN', [{ ...rights[0], verbs: ['get'] }], undefined],
     ['a missing namespace', 'BOWLINE_LEASE_NAMESPACE_MISSING', undefined, 'no-such-namespace'],
-  ] as const)('says what is wrong with %s and goes on trying', async (_, code, rules, namespace) => {
+  ] as const)('reports %s and keeps retrying', async (_, code, rules, namespace) => {
     await using c = await cluster({ prefix: 'lease' });
     const client = rules ? (await c.serviceAccount({ rules: rules })).client : c.admin;
     const stop = new AbortController();

@@ -31,7 +31,7 @@ function world() {
       });
       return { elector, process, link, lines };
     },
-    /** Lets time pass until the promise settles. */
+    /** Advances the clock until the promise settles. */
     async until<T>(promise: Promise<T>): Promise<T> {
       let settled = false;
       const mark = (): void => {
@@ -68,7 +68,7 @@ function refusal(leadership: Leadership): BowlineError | undefined {
 }
 
 describe('LeaderElector', () => {
-  it('creates the Lease with the fields that kubectl and client-go read', async () => {
+  it('creates the Lease with the fields that kubectl and client-go use', async () => {
     const { api, candidate, until } = world();
     const { elector } = candidate('a');
     await using leadership = await until(elector.acquire());
@@ -87,7 +87,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('renews every retry period and keeps acquireTime, transitions and what others put on the Lease', async () => {
+  it('renews every retry period and keeps acquireTime, leaseTransitions and metadata set by other clients', async () => {
     const { api, clock, candidate, until } = world();
     const { elector } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -102,7 +102,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('takes over the lease duration after the last renewal it saw, whatever the clocks of the machines show', async () => {
+  it('takes over one lease duration after the last renewal it observed, regardless of clock skew between machines', async () => {
     const { api, clock, candidate, until } = world();
     const old = candidate('old', { wallOffsetMs: 365 * 86_400_000 });
     await until(old.elector.acquire());
@@ -120,7 +120,7 @@ describe('LeaderElector', () => {
     expect(gap).toBeLessThan(15_000 + 2 * 2_400);
   });
 
-  it('refuses writes from the deadline on though no timer has run, and says so through the signal at once', async () => {
+  it('refuses writes after the deadline even if no timer has fired, and aborts the signal immediately', async () => {
     const { clock, candidate, until } = world();
     const { elector, process } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -135,7 +135,7 @@ describe('LeaderElector', () => {
     expect(elector.isLeader).toBe(false);
   });
 
-  it('counts the deadline from when the renewal was sent, not from when its answer came', async () => {
+  it('counts the deadline from when the renewal was sent, not from when its response arrived', async () => {
     const { api, clock, candidate, until } = world();
     const { elector, link } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -151,7 +151,7 @@ describe('LeaderElector', () => {
     expect(leadership.lost.aborted).toBe(true);
   });
 
-  it('gives up at once when it sees another holder', async () => {
+  it('ends leadership immediately when it observes another holder', async () => {
     const { api, clock, candidate, until } = world();
     const { elector, lines } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -163,7 +163,7 @@ describe('LeaderElector', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('releases the Lease so that the next holder need not wait, and refuses writes from then on', async () => {
+  it('releases the Lease so that the next holder does not have to wait, and refuses further writes', async () => {
     const { api, clock, candidate, until } = world();
     const first = candidate('first');
     const second = candidate('second');
@@ -182,7 +182,7 @@ describe('LeaderElector', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('leaves the Lease alone on release when another holds it', async () => {
+  it('does not change the Lease on release when another process holds it', async () => {
     const { api, candidate, until } = world();
     const { elector } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -191,7 +191,7 @@ describe('LeaderElector', () => {
     expect(api.lease?.spec?.holderIdentity).toBe('other');
   });
 
-  it('makes the Lease again when somebody deletes it', async () => {
+  it('recreates the Lease when it is deleted', async () => {
     const { api, clock, candidate, until } = world();
     const { elector } = candidate('a');
     const leadership = await until(elector.acquire());
@@ -202,7 +202,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('respects the holder of a Lease that was deleted under its eyes until that would have run out', async () => {
+  it('respects the last holder of a deleted Lease until that Lease would have expired', async () => {
     const { api, clock, candidate, until } = world();
     const old = candidate('old');
     await until(old.elector.acquire());
@@ -216,7 +216,7 @@ describe('LeaderElector', () => {
     expect(clock.monotonic() - deletedAt).toBeGreaterThanOrEqual(12_000);
   });
 
-  it('recognises its own claim when only the answer was lost', async () => {
+  it('recognises its own claim when only the response was lost', async () => {
     const { api, clock, candidate, until } = world();
     const { elector, link } = candidate('a');
     const acquiring = elector.acquire();
@@ -243,7 +243,7 @@ describe('LeaderElector', () => {
     expect(second.elector.isLeader).toBe(false);
   });
 
-  it('hands the Lease on when the caller gave up while the claim was on its way', async () => {
+  it('releases the Lease when the caller aborted while the claim was in flight', async () => {
     const { api, clock, candidate, until } = world();
     const { elector } = candidate('a');
     const stop = new AbortController();
@@ -255,7 +255,7 @@ describe('LeaderElector', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('refuses a second acquire while it waits or holds', async () => {
+  it('rejects a second acquire while it waits for or holds the Lease', async () => {
     const { candidate, until } = world();
     const { elector } = candidate('a');
     const first = elector.acquire();
@@ -270,8 +270,8 @@ describe('LeaderElector', () => {
   it.each([
     [{ verb: 'get', status: 403 }, 'BOWLINE_LEASE_FORBIDDEN', 'grant get, create and update on leases'],
     [{ verb: 'create', status: 404 }, 'BOWLINE_LEASE_NAMESPACE_MISSING', 'namespace bowline-system does not exist'],
-    [{ verb: 'get', status: 503 }, 'BOWLINE_LEASE_UNAVAILABLE', 'trying again'],
-  ] as const)('says once what is wrong and goes on trying: %o', async (refuse, code, text) => {
+    [{ verb: 'get', status: 503 }, 'BOWLINE_LEASE_UNAVAILABLE', 'retrying'],
+  ] as const)('reports a problem once and keeps retrying: %o', async (refuse, code, text) => {
     const { api, clock, candidate, until } = world();
     const { elector, lines } = candidate('a');
     api.refuse = refuse;
@@ -287,7 +287,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('refuses a write that the event loop might send too late', async () => {
+  it('refuses a write that a slow event loop might send too late', async () => {
     const { clock, candidate, until } = world();
     let lag = 0;
     const { elector, link } = candidate('a', { lag: { lagMs: () => lag } });
@@ -303,13 +303,13 @@ describe('LeaderElector', () => {
     expect(refusal(leadership)).toBeUndefined();
   });
 
-  it('asks for a renewal before the next write when the wall clock says that the machine slept', async () => {
+  it('requires a renewal before the next write when the wall clock indicates that the machine was suspended', async () => {
     const { api, clock, candidate, until } = world();
     const { elector, process } = candidate('a');
     const leadership = await until(elector.acquire());
     process.wallOffsetMs += 3_600_000;
     const before = api.commits.length;
-    // However many writes ask for it, and well before the next regular renewal: once.
+    // However many writes trigger it, only one early renewal happens, well before the next regular one.
     for (let n = 0; n < 100; n++) expect(refusal(leadership)?.message).toContain('wall clock');
     await clock.advance(600);
     expect(api.commits.length).toBe(before + 1);
@@ -318,7 +318,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('does not renew in a storm while the event loop is later than the deadline is long', async () => {
+  it('does not cause a renewal storm while the event loop lag exceeds the deadline', async () => {
     const { api, clock, candidate, until } = world();
     const { elector } = candidate('a', { lag: { lagMs: () => 60_000 } });
     const leadership = await until(elector.acquire());
@@ -332,7 +332,7 @@ describe('LeaderElector', () => {
     await until(leadership.release());
   });
 
-  it('shows who leads and how often a renewal was not straightforward', async () => {
+  it('exposes metrics for the leader and for renewals that needed another read', async () => {
     const { api, clock, candidate, until } = world();
     const metrics = createMetrics({ process: false });
     const { elector } = candidate('a', { metrics });

@@ -10,45 +10,45 @@ import { leaseProblem, statusOf } from './lease-error.ts';
 import { type Claim, holderOf, LeaseObservation, microTime, newLease, renewed, takenOver } from './lease-record.ts';
 import { checkLeaseTiming, DEFAULT_LEASE_TIMING, type LeaseTiming, RETRY_JITTER } from './lease-timing.ts';
 
-/** LeaderElectorOptions configures a candidate. */
+/** LeaderElectorOptions configures a LeaderElector. */
 export interface LeaderElectorOptions extends Partial<LeaseTiming> {
   /** Use `client.onLeaseLane()`, so that a renewal never waits behind other calls. */
   readonly client: LeaseClient;
   /** The Lease; its namespace must exist. */
   readonly lease: ObjectKey;
-  /** Who this is in the record: unique per process, for instance `<host name>_<random>`. */
+  /** The holder identity of this candidate; must be unique per process, for example `<host name>_<random>`. */
   readonly identity: string;
   /** Owns the Lease's fields. Defaults to `leader-election`. */
   readonly fieldManager?: string;
-  /** Times everything here. Defaults to the system's clock. */
+  /** The clock for all timing in this class. Defaults to the system clock. */
   readonly wire?: Clock;
   /** Source of jitter. Defaults to Math.random. */
   readonly random?: Random;
-  /** Defaults to no logs. */
+  /** Defaults to no logging. */
   readonly log?: Log;
   /** Defaults to no metrics. */
   readonly metrics?: Metrics;
-  /** How late the event loop runs; the guard refuses a write that might leave too late. Defaults to never late. */
+  /** Measures how late the event loop runs; the guard refuses a write that might be sent too late. Defaults to never late. */
   readonly lag?: LagSource;
 }
 
-/** How many own claims without an answer are remembered; each may turn out to have been stored. */
-const REMEMBERED_CLAIMS = 8;
+/** The number of own claims without a response to remember; each may have been stored. */
+const MAX_UNCONFIRMED_CLAIMS = 8;
 
-/** Acquired is a Lease that has become ours, and when the request that did it was sent. */
+/** Acquired is a Lease we now hold, and when the request that acquired it was sent. */
 interface Acquired {
   readonly lease: Lease;
   readonly sentAt: Moment;
 }
 
 /**
- * LeaderElector makes one of several processes the holder of a Lease.
+ * LeaderElector elects one of several processes as the holder of a Lease.
  *
- * What it guarantees, with the same durations on all candidates and clocks that run at about the same rate: no write
- * through the guard starts later than `renewDeadlineMs` after the last successful renewal was sent, each ends within
- * `leaseDurationMs - renewDeadlineMs`, and no other candidate takes the Lease earlier than `leaseDurationMs` after that
- * renewal. It does not hold when somebody deletes the Lease or empties its holder by hand, and it says nothing about
- * what the server still does with a request whose client has gone.
+ * Guarantees, if all candidates use the same durations and their clocks run at about the same rate: no guarded write starts later
+ * than `renewDeadlineMs` after the last successful renewal was sent, each write ends within `leaseDurationMs - renewDeadlineMs`,
+ * and no other candidate takes the Lease earlier than `leaseDurationMs` after that renewal. The guarantees do not hold if the
+ * Lease is deleted or its holder is cleared by hand, and they do not cover what the server still does with a request whose client
+ * is gone.
  *
  * @example
  * ```ts
@@ -100,42 +100,42 @@ export class LeaderElector {
     const metrics = options.metrics ?? noMetrics;
     this.#masterStatus = metrics.gauge({
       name: 'leader_election_master_status',
-      help: 'Whether this process holds the Lease: 1 holder, 0 standby.',
+      help: 'Whether this process holds the Lease: 1 for the holder, 0 for a standby.',
       labels: ['name'],
     });
     this.#slowPath = metrics.counter({
       name: 'leader_election_slowpath_total',
-      help: 'Renewals that had to read the Lease again because it was not as last seen.',
+      help: 'Renewals that had to read the Lease again because it had changed.',
       labels: ['name'],
     });
     this.#masterStatus.set(0, { name: this.#key.name });
     this.#slowPath.add({ name: this.#key.name }, 0);
   }
 
-  /** isLeader is whether this process holds the Lease at this moment. */
+  /** isLeader returns whether this process holds the Lease at this moment. */
   get isLeader(): boolean {
     return this.#held?.isHeld ?? false;
   }
 
-  /** holder is who holds the Lease as far as known: from the last look, not from now. */
+  /** holder returns the holder of the Lease as of the last read. */
   holder(): string | undefined {
     return this.isLeader ? this.#identity : this.#holder;
   }
 
-  /** problem is why the last attempt to read or write the Lease failed; undefined when it did not. */
+  /** problem returns why the last attempt to read or write the Lease failed, or undefined if it succeeded. */
   problem(): BowlineError | undefined {
     return this.#problem;
   }
 
   /**
-   * acquire waits, however long, until this identity holds the Lease. A server that cannot be reached, a missing right
-   * or namespace is logged once and tried again. Rejects with the signal's reason when that is aborted.
+   * acquire waits without a time limit until this identity holds the Lease. An unreachable server, a missing permission or a
+   * missing namespace is logged once and retried. Rejects with the signal's reason when it is aborted.
    */
   async acquire(signal?: AbortSignal): Promise<Leadership> {
     if (this.#acquiring || this.#held) {
       throw new BowlineError(
         'BOWLINE_LEASE_BUSY',
-        `cannot acquire Lease ${keyString(this.#key)} twice: this elector already waits for it or holds it`,
+        `cannot acquire Lease ${keyString(this.#key)} twice: this elector already waits for or holds it`,
       );
     }
     this.#acquiring = true;
@@ -144,7 +144,7 @@ export class LeaderElector {
         signal?.throwIfAborted();
         const acquired = await this.#attempt(signal);
         if (acquired) return await this.#hold(acquired, signal);
-        await this.#wire.sleep(this.#untilNextLook(), signal);
+        await this.#wire.sleep(this.#untilNextAttempt(), signal);
       }
     } finally {
       this.#acquiring = false;
@@ -175,7 +175,7 @@ export class LeaderElector {
       },
     });
     this.#held = held;
-    // The claim was already on its way when the caller gave up: hand the Lease on instead of letting it run out.
+    // The claim was already in flight when the caller aborted: release the Lease instead of letting it expire.
     if (signal?.aborted) {
       await held.release();
       signal.throwIfAborted();
@@ -183,7 +183,7 @@ export class LeaderElector {
     return held;
   }
 
-  /** Looks once and claims the Lease when it is free. */
+  /** #attempt reads the Lease once and claims it if it is free. */
   async #attempt(signal: AbortSignal | undefined): Promise<Acquired | undefined> {
     const timeoutMs = this.#timing.renewDeadlineMs / 2;
     let verb: 'get' | 'create' | 'update' = 'get';
@@ -197,7 +197,7 @@ export class LeaderElector {
       }
       const claim = this.#claim();
       const sentAt = momentOf(this.#wire);
-      // Not cut short by the signal: an answer that nobody waits for would leave a Lease without a living holder.
+      // Not cancelled by the signal: a response that is never read would leave a Lease without a living holder.
       const options = { timeoutMs, fieldManager: this.#fieldManager };
       let lease: Lease;
       if (!found) {
@@ -227,19 +227,22 @@ export class LeaderElector {
     }
   }
 
-  /** The microseconds of acquireTime tell our own unanswered claim from one of a process with the same identity. */
+  /** The microseconds of acquireTime distinguish our own unconfirmed claim from a claim of a process with the same identity. */
   #isOwnClaim(found: Lease | undefined): boolean {
     return holderOf(found) === this.#identity && this.#unanswered.includes(found?.spec?.acquireTime ?? '');
   }
 
   #claim(): Claim {
     const at = microTime(this.#wire.now(), this.#random);
-    this.#unanswered = [...this.#unanswered, at].slice(-REMEMBERED_CLAIMS);
+    this.#unanswered = [...this.#unanswered, at].slice(-MAX_UNCONFIRMED_CLAIMS);
     return { identity: this.#identity, leaseDurationMs: this.#timing.leaseDurationMs, at };
   }
 
-  /** The retry period, or the rest of the holder's time if that is shorter; jittered, so that candidates take turns. */
-  #untilNextLook(): number {
+  /**
+   * The retry period, or the holder's remaining time if that is shorter; jittered so that candidates do not retry at the same
+   * time.
+   */
+  #untilNextAttempt(): number {
     const { retryPeriodMs } = this.#timing;
     const remaining = this.#observation.remainingMs(this.#wire.monotonic());
     const base = remaining > 0 && this.#problem === undefined ? Math.min(retryPeriodMs, remaining) : retryPeriodMs;
@@ -250,7 +253,7 @@ export class LeaderElector {
     const before = this.#problem;
     this.#problem = problem;
     if (problem && problem.code !== before?.code) {
-      this.#log.warn('cannot use the Lease, trying again', { error: problem });
+      this.#log.warn('cannot use the Lease, retrying', { error: problem });
     } else if (!problem && before) {
       this.#log.info('the Lease is usable again', {});
     }

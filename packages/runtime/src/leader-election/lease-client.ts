@@ -1,7 +1,7 @@
 import type { Lease, ObjectKey, Resource } from '@bowline/kubernetes';
 import type { RequestOptions, WriteGuard, WriteOptions } from '../client/client.ts';
 
-/** LeaseClient is the part of a Client that leader election needs. */
+/** LeaseClient is the subset of Client that leader election needs. */
 export interface LeaseClient {
   find(resource: Resource<Lease>, key: ObjectKey, options?: RequestOptions): Promise<Lease | undefined>;
   create(resource: Resource<Lease>, object: Lease, options?: WriteOptions): Promise<Lease>;

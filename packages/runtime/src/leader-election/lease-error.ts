@@ -2,12 +2,12 @@ import { keyString, type ObjectKey } from '@bowline/kubernetes';
 import { ApiError } from '../errors/api-error.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** statusOf is the HTTP status of an API error, or undefined for anything else (a broken connection, a timeout). */
+/** statusOf returns the HTTP status of an API error, or undefined for other errors (a broken connection, a timeout). */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof ApiError ? error.status : undefined;
 }
 
-/** leaseProblem says in the words of whoever has to mend it why a Lease could not be read or written. */
+/** leaseProblem returns the error for a Lease that could not be read or written, with advice on how to fix it. */
 export function leaseProblem(verb: 'get' | 'create' | 'update', key: ObjectKey, cause: unknown): BowlineError {
   const lease = `Lease ${keyString(key)}`;
   switch (statusOf(cause)) {
@@ -28,7 +28,7 @@ export function leaseProblem(verb: 'get' | 'create' | 'update', key: ObjectKey, 
     default:
       return new BowlineError(
         'BOWLINE_LEASE_UNAVAILABLE',
-        `cannot ${verb} ${lease}: ${cause instanceof Error ? cause.message : String(cause)}; trying again`,
+        `cannot ${verb} ${lease}: ${cause instanceof Error ? cause.message : String(cause)}; retrying`,
         { cause, retryable: true },
       );
   }

@@ -2,23 +2,23 @@ import { apiVersionOf, Lease, type LeaseSpec, type ObjectKey } from '@bowline/ku
 import { integerBelow, type Random } from '@bowline/machinery';
 
 /**
- * microTime is a Lease's timestamp: RFC 3339 with six decimals. The clock gives three; the rest is chance, so that the
- * acquireTime tells apart two processes that were given the same identity by mistake.
+ * microTime returns a Lease timestamp: RFC 3339 with six decimals. The clock has three; the others are random, so that
+ * acquireTime distinguishes two processes that were given the same identity by mistake.
  */
 export function microTime(nowMs: number, random: Random): string {
   const micros = String(integerBelow(random, 1000)).padStart(3, '0');
   return new Date(nowMs).toISOString().replace('Z', `${micros}Z`);
 }
 
-/** Claim is what a candidate writes into the Lease. */
+/** Claim holds the values a candidate writes to the Lease. */
 export interface Claim {
   readonly identity: string;
   readonly leaseDurationMs: number;
-  /** MicroTime of this write. */
+  /** The MicroTime of this write. */
   readonly at: string;
 }
 
-/** newLease is the Lease of a first holder. */
+/** newLease returns the Lease of a first holder. */
 export function newLease(key: ObjectKey, claim: Claim): Lease {
   return {
     apiVersion: apiVersionOf(Lease),
@@ -28,18 +28,21 @@ export function newLease(key: ObjectKey, claim: Claim): Lease {
   };
 }
 
-/** takenOver is the Lease as its next holder writes it. Fields that are not ours are kept, here and below. */
+/** takenOver returns the Lease as written by its next holder. This and the functions below keep fields set by others. */
 export function takenOver(lease: Lease, claim: Claim): Lease {
   const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime: claim.at, leaseTransitions } };
 }
 
-/** renewed is the Lease as its holder writes it again and again. */
+/** renewed returns the Lease as written by a renewal of its holder. */
 export function renewed(lease: Lease, claim: Claim): Lease {
   return { ...lease, spec: { ...lease.spec, ...claimed(claim) } };
 }
 
-/** released is the Lease without a holder. One second is the shortest the API takes: nobody has to wait for it. */
+/**
+ * released returns the Lease without a holder. One second is the shortest duration the API accepts; candidates need not wait for
+ * it.
+ */
 export function released(lease: Lease, at: string): Lease {
   return {
     ...lease,
@@ -50,21 +53,21 @@ export function released(lease: Lease, at: string): Lease {
 function claimed(claim: Claim): LeaseSpec {
   return {
     holderIdentity: claim.identity,
-    // Rounded up: others then wait longer than the holder counts on, never shorter.
+    // Round up, so that other candidates wait longer than the holder assumes, never shorter.
     leaseDurationSeconds: Math.ceil(claim.leaseDurationMs / 1000),
     renewTime: claim.at,
   };
 }
 
-/** holderOf is who holds the Lease according to the record; undefined once it was released. */
+/** holderOf returns the holder in the record, or undefined after a release. */
 export function holderOf(lease: Lease | undefined): string | undefined {
   return lease?.spec?.holderIdentity || undefined;
 }
 
 /**
- * LeaseObservation judges by one machine's own clock whether somebody else's Lease has run out: the record counts as
- * alive for its duration from the moment this process first saw it in its present form. Timestamps in the record are
- * another machine's and are never compared.
+ * LeaseObservation decides by the local clock whether a Lease held by another process has expired: the record counts as valid for
+ * its duration from the moment this process first observed it in its current form. The timestamps in the record come from another
+ * machine and are never compared.
  */
 export class LeaseObservation {
   readonly #fallbackDurationMs: number;
@@ -72,14 +75,14 @@ export class LeaseObservation {
   #print = '';
   #expiresAt = Number.NEGATIVE_INFINITY;
 
-  /** `fallbackDurationMs` stands in for a record that names no usable duration. */
+  /** `fallbackDurationMs` is used for a record without a valid duration. */
   constructor(fallbackDurationMs: number) {
     this.#fallbackDurationMs = fallbackDurationMs;
   }
 
   /**
-   * note takes in what the API answered at `monotonicMs`, the moment the answer came. A Lease that has vanished keeps
-   * its last holder until that runs out: whoever deleted it did not stop the holder.
+   * note records the Lease that the API server returned at `monotonicMs`, the time the response arrived. A deleted Lease keeps
+   * its last holder until it would have expired, because deleting it does not stop the holder.
    */
   note(lease: Lease | undefined, monotonicMs: number): void {
     if (!lease) return;
@@ -91,12 +94,12 @@ export class LeaseObservation {
     this.#expiresAt = monotonicMs + (seconds > 0 ? seconds * 1000 : this.#fallbackDurationMs);
   }
 
-  /** holder is who held the Lease when it was last seen. */
+  /** holder returns the holder of the last observed Lease. */
   get holder(): string | undefined {
     return holderOf(this.#seen);
   }
 
-  /** remainingMs is how long the seen holder must still be respected; zero when there is none. */
+  /** remainingMs returns how long the observed holder must still be respected; zero if there is none. */
   remainingMs(monotonicMs: number): number {
     return this.holder === undefined ? 0 : Math.max(0, this.#expiresAt - monotonicMs);
   }

@@ -9,13 +9,13 @@ describe('checkLeaseTiming', () => {
     [{ retryPeriodMs: 0 }, 'retryPeriodMs is 0'],
     [{ retryPeriodMs: Number.NaN }, 'retryPeriodMs is NaN'],
     [{ leaseDurationMs: 900, renewDeadlineMs: 300, retryPeriodMs: 100 }, 'at least 1000'],
-  ])('refuses %o and says which duration is wrong', (change, text) => {
+  ])('rejects %o and names the invalid duration', (change, text) => {
     const check = () => checkLeaseTiming({ ...DEFAULT_LEASE_TIMING, ...change });
     expect(check).toThrow(expect.objectContaining({ code: 'BOWLINE_LEASE_OPTIONS_INVALID' }));
     expect(check).toThrow(text);
   });
 
-  it('accepts the defaults and short durations that keep the proportions', () => {
+  it('accepts the defaults, and short durations in the same proportions', () => {
     expect(() => checkLeaseTiming(DEFAULT_LEASE_TIMING)).not.toThrow();
     expect(() =>
       checkLeaseTiming({ leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 }),

@@ -2,22 +2,22 @@ import { Lease, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { between, type Clock, type Random, sleepOn, type Timer, type VirtualClock } from '@bowline/machinery';
 import { ApiError, BowlineError, type LeaseClient, type RequestOptions, type WriteGuard } from '@bowline/runtime';
 
-/** Commit is one write that the simulated API stored. */
+/** Commit is one write stored by the simulated API. */
 export interface Commit {
-  /** The world's time. */
+  /** The time of the simulation. */
   readonly at: number;
   readonly by: string;
   readonly holder: string;
   readonly transitions: number;
 }
 
-/** LeaseApi stores one Lease the way the API server does: optimistic locking on resourceVersion. */
+/** LeaseApi stores one Lease like the API server: with optimistic locking on resourceVersion. */
 export class LeaseApi {
   lease: Lease | undefined;
   readonly commits: Commit[] = [];
-  /** Called after each write that was stored, before its answer leaves. */
+  /** Called after each stored write, before its response is sent. */
   onStore: (commit: Commit) => void = () => {};
-  /** Answer this status instead of doing anything. */
+  /** Returns this status instead of doing anything. */
   refuse: { readonly verb?: 'get' | 'create' | 'update'; readonly status: number } | undefined;
   readonly #world: Clock;
   #version = 0;
@@ -44,7 +44,7 @@ export class LeaseApi {
     return this.#store(by, lease);
   }
 
-  /** edit changes the Lease behind the electors' backs. */
+  /** edit changes the Lease without the electors' knowledge. */
   edit(change: (lease: Lease) => Lease): void {
     if (this.lease) this.#store('somebody', change(this.lease));
   }
@@ -71,8 +71,8 @@ function refusal(verb: string, status: number): ApiError {
 }
 
 /**
- * SimulatedProcess is a machine of its own on the world's virtual clock: its wall clock is off, and it can be paused
- * (nothing runs, its monotonic clock goes on, as with SIGSTOP) or suspended (its monotonic clock stands still too).
+ * SimulatedProcess is a separate machine on the virtual clock of the simulation: its wall clock has an offset, and it can be
+ * paused (nothing runs but its monotonic clock continues, as with SIGSTOP) or suspended (its monotonic clock stops too).
  */
 export class SimulatedProcess implements Clock {
   readonly #world: VirtualClock;
@@ -81,7 +81,7 @@ export class SimulatedProcess implements Clock {
   #frozen: 'paused' | 'suspended' | undefined;
   #frozenAt = 0;
   #standstill = 0;
-  /** What this machine's wall clock shows beyond the world's. */
+  /** The offset of this machine's wall clock to the simulation's. */
   wallOffsetMs: number;
 
   constructor(world: VirtualClock, wallOffsetMs = 0) {
@@ -135,7 +135,7 @@ export class SimulatedProcess implements Clock {
     this.#frozen = how;
   }
 
-  /** thaw goes on: what fell due meanwhile runs now, in its order, answers that came meanwhile first. */
+  /** thaw resumes: what became due meanwhile runs now, in order, after responses that arrived meanwhile. */
   thaw(): void {
     if (this.#frozen === 'suspended') this.#standstill += this.#world.monotonic() - this.#frozenAt;
     this.#frozen = undefined;
@@ -143,7 +143,7 @@ export class SimulatedProcess implements Clock {
     for (const entry of [...this.#timers].sort((a, b) => a.due - b.due)) entry.arm();
   }
 
-  /** deliver runs a callback from outside as soon as the process is able to. */
+  /** deliver runs an external callback as soon as the process is able to. */
   deliver(run: () => void): void {
     if (this.isFrozen) this.#deferred.push(run);
     else run();
@@ -152,17 +152,17 @@ export class SimulatedProcess implements Clock {
 
 /** Link is the network between one process and the API. */
 export interface Link {
-  /** The largest delay of a message one way. */
+  /** The maximum delay of a message in one direction. */
   latencyMs: number;
-  /** Chance that a message is lost, either way. */
+  /** The probability that a message is lost, in either direction. */
   loss: number;
-  /** Lose every answer while requests still arrive. Defaults to false. */
+  /** Loses every response while requests still arrive. Defaults to false. */
   loseAnswers?: boolean;
-  /** The exact delay of an answer. Defaults to one within latencyMs. */
+  /** The exact delay of a response. Defaults to a random one within latencyMs. */
   answerLatencyMs?: number;
 }
 
-/** leaseClient is a LeaseClient of the simulated API over a link that delays and loses messages. */
+/** leaseClient returns a LeaseClient of the simulated API over a link that delays and loses messages. */
 export function leaseClient(
   api: LeaseApi,
   world: VirtualClock,
@@ -180,7 +180,7 @@ export function leaseClient(
         settle();
       };
       const timer = process.setTimer(options?.timeoutMs ?? 30_000, () =>
-        finish(() => reject(new BowlineError('BOWLINE_TRANSPORT_TIMEOUT', 'the simulated API did not answer'))),
+        finish(() => reject(new BowlineError('BOWLINE_TRANSPORT_TIMEOUT', 'the simulated API did not respond'))),
       );
       const onAbort = (): void => finish(() => reject(options?.signal?.reason));
       options?.signal?.addEventListener('abort', onAbort, { once: true });

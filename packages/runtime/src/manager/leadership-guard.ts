@@ -3,8 +3,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Leadership } from '../leader-election/leadership.ts';
 
 /**
- * LeadershipGuard refuses an operator's writes until it leads, and from then on whenever its leadership does. It is made
- * before the Lease is held, so that one client serves from the start.
+ * LeadershipGuard refuses an operator's writes until it leads, and whenever its leadership refuses them after that. It is created
+ * before the Lease is held, so that one client can be used from the start.
  */
 export class LeadershipGuard implements WriteGuard {
   readonly #operator: string;
@@ -28,7 +28,7 @@ export class LeadershipGuard implements WriteGuard {
     this.#leadership.guard.assertMayWrite();
   }
 
-  /** Without leadership no write gets far enough for this to matter. */
+  /** Without leadership no write reaches the point where this matters. */
   get writeTimeoutMs(): number {
     return this.#leadership?.guard.writeTimeoutMs ?? 5_000;
   }

@@ -2,18 +2,18 @@ import type { HealthCheck } from '../operations/health.ts';
 import type { OperatorRunner } from './operator-runner.ts';
 import { describeInformer } from './watch-liveness.ts';
 
-/** ReadinessInput is what readiness depends on. */
+/** ReadinessInput holds what readiness depends on. */
 export interface ReadinessInput {
   readonly operators: readonly OperatorRunner[];
   readonly stopping: boolean;
-  /** Whether the time for the first sync is over: from then on the process is judged by what it can serve. */
+  /** Whether the timeout of the first sync has passed: from then on readiness depends only on what the process can serve. */
   readonly syncTimeIsOver: boolean;
 }
 
 /**
- * readinessChecks says whether the process does, or as a standby could do, its work. What cannot sync (a missing right, a
- * kind that is not served) holds readiness back for the sync timeout only: after that it is reported, but the process
- * is ready as long as there is something that it serves.
+ * readinessChecks returns whether the process does its work, or could as a standby. Caches that cannot sync (a missing
+ * permission, a kind that is not served) delay readiness only for the sync timeout: after that they are reported, but the process
+ * is ready as long as it serves anything.
  */
 export function readinessChecks({ operators, stopping, syncTimeIsOver }: ReadinessInput): HealthCheck[] {
   if (stopping) return [{ name: 'running', ok: false, message: 'the process is stopping' }];
@@ -54,7 +54,7 @@ function operatorCheck(runner: OperatorRunner): HealthCheck {
   return { name, ok: true, message: runner.state };
 }
 
-/** Blocked keys do not make the process unready, but whoever looks should see them. */
+/** Blocked keys do not make the process unready, but they should be visible. */
 function blocked(keys: readonly string[]): { message?: string } {
   if (keys.length === 0) return {};
   const named = keys.slice(0, 5).join(', ');

@@ -9,11 +9,11 @@ import type { WebhooksOptions } from '../webhook/webhooks-options.ts';
 
 /** LeaderElectionOptions configures the Leases, one per operator. Every replica should use the same durations. */
 export interface LeaderElectionOptions extends Partial<LeaseTiming> {
-  /** Who this process is: unique among the replicas. Defaults to the host name and a random suffix. */
+  /** The identity of this process; must be unique among the replicas. Defaults to the host name and a random suffix. */
   readonly identity?: string | undefined;
 }
 
-/** WebhookServing says how the webhooks of an operator are served and reached; see `WebhooksOptions`. */
+/** WebhookServing configures how the webhooks of an operator are served and called; see `WebhooksOptions`. */
 export type WebhookServing = Pick<
   WebhooksOptions,
   'address' | 'reachedAt' | 'certificates' | 'configurations' | 'configurationName' | 'onlyNamespaces'
@@ -22,7 +22,7 @@ export type WebhookServing = Pick<
 /** ManagerOptions configures a process that runs operators. */
 export interface ManagerOptions {
   readonly operators: readonly Operator[];
-  /** The client of an operator's own identity. The manager does not close it: whoever made it does, after `run`. */
+  /** Returns the client with an operator's own identity. The manager does not close it: its creator does, after `run`. */
   readonly clientFor: (operator: Operator) => Client | Promise<Client>;
   /** The operators' sections of the configuration, by name. Defaults to none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
@@ -32,41 +32,41 @@ export interface ManagerOptions {
    */
   readonly namespace?: string | undefined;
   /**
-   * Work in these namespaces only, without rights in the whole cluster: every namespaced kind is watched in each of them, and
-   * sources with `clusterWideOnly` are left out. An operator that needs another cluster-scoped kind is refused. Defaults to the
-   * whole cluster.
+   * Restricts the manager to these namespaces, without permissions in the whole cluster: every namespaced kind is watched in each
+   * of them, and sources with `clusterWideOnly` are omitted. An operator that needs another cluster-scoped kind is rejected.
+   * Defaults to the whole cluster.
    */
   readonly namespaces?: readonly string[] | undefined;
-  /** False to work at once: for a single process that nobody competes with. Defaults to Leases of 15 s. */
+  /** False to start without election, for a single process without other replicas. Defaults to Leases of 15 s. */
   readonly leaderElection?: LeaderElectionOptions | false | undefined;
-  /** Times queues, backoff, resyncs, reconciles and the drain. Defaults to the system's clock. */
+  /** The clock for queues, backoff, resyncs, reconciles and the drain. Defaults to the system clock. */
   readonly clock?: Clock | undefined;
-  /** Times what happens between machines: leases, watches. Defaults to the system's clock. */
+  /** The clock for leases and watches. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to the system's randomness. */
+  /** Defaults to Math.random. */
   readonly random?: Random | undefined;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
-  /** Defaults to a registry of its own. */
+  /** Defaults to a new registry. */
   readonly metrics?: MetricsRegistry | undefined;
-  /** Where probes are served: `host:port`, or `0` for nowhere. Defaults to `:8081`. */
+  /** The listen address of the probes: `host:port`, or `0` for none. Defaults to `:8081`. */
   readonly healthAddress?: string | undefined;
-  /** Where metrics are served: `host:port`, or `0` for nowhere. Defaults to `:8080`. */
+  /** The listen address of metrics: `host:port`, or `0` for none. Defaults to `:8080`. */
   readonly metricsAddress?: string | undefined;
-  /** Serve metrics over HTTPS to those who may read them. Defaults to HTTP for everybody. */
+  /** Serves metrics over HTTPS to authorized clients only. Defaults to HTTP without authorization. */
   readonly metricsSecurity?: MetricsSecurity | undefined;
   /**
-   * How each operator's webhooks are served. Operators at the same address share a listener, as they do by default: each has a
-   * Service and a certificate of its own. Defaults to `:9443` and the other defaults of `WebhooksOptions`.
+   * Configures how each operator's webhooks are served. Operators at the same address, as by default, share a listener; each has
+   * its own Service and certificate. Defaults to `:9443` and the other defaults of `WebhooksOptions`.
    */
   readonly webhooksFor?: ((operator: Operator) => WebhookServing) | undefined;
-  /** How long running reconciles may go on when the process is told to stop. Defaults to 30 s. */
+  /** How long running reconciles may continue when the process is stopped. Defaults to 30 s. */
   readonly drainTimeoutMs?: number | undefined;
   /**
-   * How long the first complete state of every kind may take before the process says that it serves without what is
-   * missing. A controller starts, sooner or later, when its own kinds are complete. Defaults to 2 minutes.
+   * How long the initial sync of all kinds may take before the process reports that it serves without the missing ones. A
+   * controller starts once its own kinds are synced, however late. Defaults to 2 minutes.
    */
   readonly cacheSyncTimeoutMs?: number | undefined;
-  /** How long a watch may show no life before liveness fails. Defaults to 5 minutes. */
+  /** How long a watch may be inactive before liveness fails. Defaults to 5 minutes. */
   readonly deadWatchAfterMs?: number | undefined;
 }

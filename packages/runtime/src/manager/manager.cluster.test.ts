@@ -29,7 +29,7 @@ const configMaps: PolicyRule = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
 };
 
-/** Starts a manager as a ServiceAccount; it is stopped, and must stop cleanly, with the test. */
+/** start starts a manager as a ServiceAccount. It is stopped with the test, and must stop cleanly. */
 function start(
   c: Cluster,
   account: TestServiceAccount,
@@ -60,7 +60,7 @@ function start(
   return { manager, end, ready };
 }
 
-/** Marks every ConfigMap labelled `demo` with who reconciled it. */
+/** marking writes to every ConfigMap labelled `demo` which manager reconciled it. */
 function marking(c: Cluster, who: string, before: (name: string) => unknown = () => undefined) {
   return controller(ConfigMap, { name: 'mark', namespaces: [c.namespace], labelSelector: 'demo' }).reconcile(
     async ({ object, live }) => {
@@ -75,7 +75,7 @@ const labelled = (c: Cluster, name: string): ConfigMap => ({
   metadata: { namespace: c.namespace, name, labels: { demo: '' } },
 });
 
-it('hands over to a warm standby without waiting for the Lease to run out', async () => {
+it('hands over to a warm standby without waiting for the Lease to expire', async () => {
   await using c = await cluster();
   const account = await c.serviceAccount({ rules: [leases, configMaps] });
   await c.admin.create(ConfigMap, labelled(c, 'early'));
@@ -92,11 +92,11 @@ it('hands over to a warm standby without waiting for the Lease to run out', asyn
   const released = await c.admin.get(Lease, { namespace: c.namespace, name: 'bowline-demo' });
   expect(['', undefined, 'second']).toContain(released.spec?.holderIdentity);
   await c.admin.create(ConfigMap, labelled(c, 'late'));
-  // Less than the 15 s that a Lease which was not released would last.
+  // Less than the 15 s that a Lease without a release would last.
   await c.until(ConfigMap, { name: 'late' }, ({ data }) => data?.by === 'second', { timeoutMs: 10_000 });
 });
 
-it('goes on with other keys when one always throws and others never end', async () => {
+it('continues with other keys when one always throws and others never end', async () => {
   await using c = await cluster();
   const account = await c.serviceAccount({ rules: [leases, configMaps] });
   const { manager } = start(
@@ -125,7 +125,7 @@ it('goes on with other keys when one always throws and others never end', async 
   }, waiting);
 });
 
-it('lets a running reconcile finish its write when it is told to stop', async () => {
+it('lets a running reconcile finish its write when it is stopped', async () => {
   await using c = await cluster();
   const account = await c.serviceAccount({ rules: [leases, configMaps] });
   let finish: () => void = () => {};
@@ -146,7 +146,7 @@ it('lets a running reconcile finish its write when it is told to stop', async ()
   expect((await c.admin.get(ConfigMap, { namespace: c.namespace, name: 'slow' })).data).toEqual({ by: 'drained' });
 });
 
-it('serves what it may read, says what it may not, and starts the rest when it may', async () => {
+it('serves what it may read, reports what it may not, and starts the rest when it may', async () => {
   await using c = await cluster();
   const account = await c.serviceAccount({ rules: [leases, configMaps] });
   const seen: string[] = [];
@@ -172,7 +172,7 @@ it('serves what it may read, says what it may not, and starts the rest when it m
   expect(manager.status()[0]?.controllers).toMatchObject([{ state: 'running' }, { state: 'running' }]);
 });
 
-it('starts a controller when its kind arrives late', async () => {
+it('starts a controller when its kind is installed later', async () => {
   await using c = await cluster();
   const group = `${c.uniqueName('late')}.example.dev`;
   const Widget = resource({

@@ -25,7 +25,7 @@ const key = { namespace: 'default', name: 'a' };
 const a: ConfigMap = { metadata: key };
 const leaseOf = (operator: string) => ({ namespace: 'bowline-system', name: `bowline-${operator}` });
 
-/** A manager in a world where all time is virtual: leases, watches and reconciles alike. */
+/** setUp creates a manager with virtual time for leases, watches and reconciles. */
 function setUp(
   operators: readonly Operator[],
   options: Partial<ManagerOptions> & { world?: ReturnType<typeof world> } = {},
@@ -74,7 +74,7 @@ function world() {
   return { clock, server: new MemoryApiServer({ wire: clock }) };
 }
 
-/** An operator that writes one Secret per ConfigMap, and says what it did. */
+/** writer returns an operator that writes one Secret per ConfigMap and records what it did. */
 function writer(name: string, seen: string[] = []) {
   return defineOperator({
     name,
@@ -92,7 +92,7 @@ function writer(name: string, seen: string[] = []) {
 const isLeading = ({ manager }: { manager: Manager }) => manager.status().some((each) => each.state === 'leading');
 
 describe('Manager', () => {
-  it('takes the Lease, works, and on stop releases it and resolves, leaving no timer and no watch', async () => {
+  it('acquires the Lease, works, and on stop releases it and resolves without leaving a timer or a watch', async () => {
     const seen: string[] = [];
     const m = setUp([writer('one', seen)]);
     m.server.put(ConfigMap, a);
@@ -126,7 +126,7 @@ describe('Manager', () => {
     expect(watches()).toBe(before);
   });
 
-  it('refuses the writes of setup until it leads, and lets it read', async () => {
+  it('refuses writes of setup until it leads, but allows reads', async () => {
     const errors: unknown[] = [];
     const m = setUp([
       defineOperator({
@@ -147,7 +147,7 @@ describe('Manager', () => {
     expect(m.server.writes()).toEqual([]);
   });
 
-  it('gives setup the time and the chance that everything else has', async () => {
+  it('passes the manager clock and random source to setup', async () => {
     let given: unknown[] = [];
     const m = setUp([
       defineOperator({
@@ -163,7 +163,7 @@ describe('Manager', () => {
     expect(given).toEqual([expect.any(Number), 0.5]);
   });
 
-  it('works at once without leader election', async () => {
+  it('works immediately without leader election', async () => {
     const seen: string[] = [];
     const m = setUp([writer('one', seen)], { leaderElection: false });
     m.server.put(ConfigMap, a);
@@ -172,7 +172,7 @@ describe('Manager', () => {
   });
 
   describe('when a Lease is lost', () => {
-    it('stops that operator at once, drains and releases the others, and rejects saying so', async () => {
+    it('stops that operator immediately, drains and releases the others, and rejects with the reason', async () => {
       let finish: () => void = () => {};
       const events: string[] = [];
       const slowly = defineOperator({
@@ -223,7 +223,7 @@ describe('Manager', () => {
   });
 
   describe('on stop', () => {
-    it('lets a running reconcile finish its write, holding the Lease, and takes no further key', async () => {
+    it('lets a running reconcile finish its write under the Lease, and starts no further key', async () => {
       let finish: () => void = () => {};
       const seen: string[] = [];
       const m = setUp([
@@ -285,7 +285,7 @@ describe('Manager', () => {
     });
   });
 
-  it('serves what it can when a kind may not be read, says why, and starts the rest once it may', async () => {
+  it('serves what it can when a kind may not be read, reports why, and starts the rest once it may', async () => {
     const seen: string[] = [];
     const forbidden = controller(Secret, { name: 'forbidden' }).reconcile(
       ({ key }) => void seen.push(`secret ${key.name}`),
@@ -322,7 +322,7 @@ describe('Manager', () => {
     expect((await m.probe('/readyz')).text).toContain('[+]controller-forbidden ok\n');
   });
 
-  it('starts a controller when its kind is served at last', async () => {
+  it('starts a controller when its kind is served later', async () => {
     const seen: string[] = [];
     const m = setUp([
       defineOperator({
@@ -343,7 +343,7 @@ describe('Manager', () => {
     expect(await m.probe('/readyz')).toMatchObject({ status: 200 });
   });
 
-  it('fails liveness when a watch shows no life for too long, not when it is merely quiet', async () => {
+  it('fails liveness when a watch is inactive for too long, not when it is only quiet', async () => {
     const m = setUp([writer('one')], { leaderElection: false });
     await m.until(() => m.manager.status()[0]?.controllers[0]?.state === 'running');
     await m.clock.advance(3_600_000);
@@ -355,7 +355,7 @@ describe('Manager', () => {
     await m.clock.advance(60_000);
     expect(await m.probe('/livez')).toMatchObject({
       status: 503,
-      text: expect.stringContaining('no sign of life of ConfigMap'),
+      text: expect.stringContaining('no activity of ConfigMap'),
     });
     m.server.refuse = () => undefined;
     await m.clock.advance(60_000);
@@ -365,7 +365,7 @@ describe('Manager', () => {
   it.each([
     [true, 'deleted'],
     [false, 'BOWLINE_UNDECLARED_PERMISSION'],
-  ])('lets an operator do what its configuration, with deletion %s, gives rights for', async (allowDeletion, end) => {
+  ])('allows an operator what its configuration, with deletion %s, grants', async (allowDeletion, end) => {
     const outcomes: string[] = [];
     const operator = defineOperator({
       name: 'tidy',
@@ -387,7 +387,7 @@ describe('Manager', () => {
     expect(outcomes).toEqual([end]);
   });
 
-  it('ends with the reason when a setup or configuration fails, and stops the others', async () => {
+  it('rejects with the reason when a setup or configuration fails, and stops the others', async () => {
     const m = setUp(
       [
         writer('fine'),
@@ -413,7 +413,7 @@ describe('Manager', () => {
     });
   });
 
-  it('stops in the middle of a setup that does not end', async () => {
+  it('stops during a setup that does not end', async () => {
     let aborted = false;
     const m = setUp([
       defineOperator({
@@ -438,7 +438,7 @@ describe('Manager', () => {
     expect(aborted).toBe(true);
   });
 
-  it('runs services on every replica or on the leader only, and starts one again that failed', async () => {
+  it('runs services on every replica or only on the leader, and restarts one that failed', async () => {
     const shared = world();
     const operator = (who: string, log: string[]): Operator =>
       defineOperator({
@@ -472,8 +472,8 @@ describe('Manager', () => {
 
   it.each([
     [[], /no operators/],
-    [[writer('x'), writer('x')], /two operators are called "x"/],
-  ])('refuses operators that cannot run together', (operators, text) => {
+    [[writer('x'), writer('x')], /two operators are named "x"/],
+  ])('rejects operators that cannot run together', (operators, text) => {
     expect(() => new Manager({ operators, clientFor: () => Promise.reject(new Error('unused')) })).toThrow(text);
   });
 });

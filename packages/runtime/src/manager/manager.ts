@@ -19,34 +19,34 @@ import type { ManagerOptions } from './manager-options.ts';
 import { OperatorRunner, type OperatorState } from './operator-runner.ts';
 import { describeInformer, WatchLiveness } from './watch-liveness.ts';
 
-/** The share of time that the event loop may be late before the process is better off restarted. */
-const MOST_STARVED = 0.5;
+/** The maximum fraction of time that the event loop may be late before the process should be restarted. */
+const MAX_STARVED_FRACTION = 0.5;
 
-/** OperatorStatus is where an operator stands, for people. */
+/** OperatorStatus is the state of an operator, for display. */
 export interface OperatorStatus {
   readonly name: string;
   readonly state: OperatorState;
-  /** Who leads, as far as known. */
+  /** The current leader, as far as known. */
   readonly holder: string | undefined;
   readonly controllers: readonly ControllerStatus[];
-  /** Where its webhooks are served; undefined while they are not. */
+  /** The port of its webhooks; undefined while they are not served. */
   readonly webhookPort: number | undefined;
 }
 
-/** ControllerStatus is where a controller stands, for people. */
+/** ControllerStatus is the state of a controller, for display. */
 export interface ControllerStatus {
   readonly name: string;
   readonly state: ControllerState;
   /** The kinds it waits for, each with the reason. */
   readonly waitsFor: readonly string[];
-  /** Keys that wait, run or are blocked; at most 100. */
+  /** The keys that wait, run or are blocked; at most 100. */
   readonly keys: readonly QueueEntry[];
   readonly overdueKeys: readonly string[];
   readonly pausedKeys: readonly string[];
 }
 
 /**
- * Manager runs operators in one process: caches at once, controllers while the operator's Lease is held, probes and
+ * Manager runs operators in one process: caches from the start, controllers while the operator's Lease is held, probes and
  * metrics throughout.
  *
  * @example
@@ -77,12 +77,12 @@ export class Manager {
     this.#metrics = options.metrics ?? createMetrics();
   }
 
-  /** ports are where probes and metrics are served while the manager runs. */
+  /** The ports of probes and metrics while the manager runs. */
   get ports(): { readonly health: number | undefined; readonly metrics: number | undefined } {
     return { health: this.#server?.healthPort, metrics: this.#server?.metricsPort };
   }
 
-  /** status shows what every operator and controller is doing. */
+  /** status returns what every operator and controller is doing. */
   status(): readonly OperatorStatus[] {
     return this.#operators.map((runner) => ({
       name: runner.operator.name,
@@ -103,12 +103,12 @@ export class Manager {
   }
 
   /**
-   * run works until the signal is aborted: then it takes no further key, lets running reconciles end, releases the
-   * Leases and resolves. When a Lease is lost it stops that operator at once, drains and releases the others, and rejects
-   * with BOWLINE_LEADERSHIP_LOST: the process should end. Whatever the end, nothing is left running.
+   * run works until the signal is aborted: then it starts no further key, lets running reconciles end, releases the Leases and
+   * resolves. When a Lease is lost it stops that operator immediately, drains and releases the others, and rejects with
+   * BOWLINE_LEADERSHIP_LOST: the process should exit. In all cases nothing is left running.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#ran) throw new BowlineError('BOWLINE_MANAGER_RUNS_ONCE', 'cannot run a manager twice; make a new one');
+    if (this.#ran) throw new BowlineError('BOWLINE_MANAGER_RUNS_ONCE', 'cannot run a manager twice; create a new one');
     this.#ran = true;
     const over = new AbortController();
     const failed = new AbortController();
@@ -146,7 +146,7 @@ export class Manager {
         if (failure !== reported) {
           reported = failure;
           this.#log.error('operator failed, stopping the others', { operator: runner.operator.name, error: failure });
-          // The first one is the reason; the others follow from it.
+          // The first failure is the reason; the others follow from it.
           failed.abort(failure);
         }
         busy.delete(runner);
@@ -218,7 +218,7 @@ export class Manager {
       for (const controller of controllers) {
         const waiting = controller.unsynced();
         if (waiting.length === 0) continue;
-        this.#log.warn('controller still waits for what it watches; it starts when that is complete', {
+        this.#log.warn('controller still waits for its caches to sync; it starts when they have', {
           operator: operator.name,
           controller: controller.controller.name,
           waitsFor: waiting.map((health) => `${describeInformer(health)}: ${health.reason ?? health.state}`),
@@ -231,7 +231,7 @@ export class Manager {
 function live(loop: EventLoopMonitor, watches: WatchLiveness): HealthReport {
   const share = loop.starvedShare();
   const late = `late for ${Math.round(share * 100)} % of the time, longest ${Math.round(loop.lagMs())} ms`;
-  return { checks: [{ name: 'event-loop', ok: share < MOST_STARVED, message: late }, watches.check()] };
+  return { checks: [{ name: 'event-loop', ok: share < MAX_STARVED_FRACTION, message: late }, watches.check()] };
 }
 
 function systemNamespaceOf(operators: readonly Operator[]): string {
@@ -245,13 +245,13 @@ function systemNamespaceOf(operators: readonly Operator[]): string {
 
 function checkOperators({ operators }: ManagerOptions): void {
   const refuse = (problem: string): never => {
-    throw new BowlineError('BOWLINE_MANAGER_INVALID', `cannot make a manager: ${problem}`);
+    throw new BowlineError('BOWLINE_MANAGER_INVALID', `cannot create a manager: ${problem}`);
   };
   if (operators.length === 0) refuse('it has no operators');
   const names = new Set<string>();
   const owners = new Map<string, string>();
   for (const { name, controllers } of operators) {
-    if (names.has(name)) refuse(`two operators are called "${name}"`);
+    if (names.has(name)) refuse(`two operators are named "${name}"`);
     names.add(name);
     for (const controller of controllers) {
       const other = owners.get(controller.name);

@@ -22,16 +22,16 @@ import { LeadershipGuard } from './leadership-guard.ts';
 import type { WebhookServing } from './manager-options.ts';
 import { runService } from './service-runner.ts';
 
-/** OperatorRunnerOptions is where an operator runs. */
+/** OperatorRunnerOptions configures the environment an operator runs in. */
 export interface OperatorRunnerOptions {
-  /** Of the operator's own identity; it is narrowed to what the operator declares. */
+  /** The client with the operator's own identity; it is restricted to what the operator declares. */
   readonly client: Client;
-  /** Which process this is, for events. */
+  /** The identity of this process, for events. */
   readonly instance: string;
   /** Its section of the configuration. */
   readonly config: unknown;
   readonly namespace: string;
-  /** Undefined: the whole cluster. The operator is limited to them already. */
+  /** Undefined for the whole cluster. The operator is already restricted to them. */
   readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
   readonly wire: Clock;
@@ -40,15 +40,15 @@ export interface OperatorRunnerOptions {
   readonly metrics: Metrics;
   readonly drainTimeoutMs: number;
   readonly webhooks: WebhookServing;
-  /** The listeners that the operators of the process share. */
+  /** The listeners shared by the operators of the process. */
   readonly webhookServers: WebhookServers;
-  /** Undefined: work without a Lease. */
+  /** Undefined to work without a Lease. */
   readonly election: (Pick<LeaderElectorOptions, 'identity' | 'lag'> & Partial<LeaderElectorOptions>) | undefined;
 }
 
-/** OperatorRun is what an operator has to do with the others of its process. */
+/** OperatorRun connects an operator to the others of its process. */
 export interface OperatorRun {
-  /** Ends the webhooks: they are served as long as any operator of the process has work to end. */
+  /** Stops the webhooks: they are served as long as any operator of the process is draining. */
   readonly webhooksUntil: AbortSignal;
   /** Called once when the operator has drained, with the reason if it failed. */
   drained(failure: unknown): void;
@@ -57,7 +57,7 @@ export interface OperatorRun {
 /** How long controllers wait for the webhooks. */
 const ANNOUNCED_WITHIN_MS = 5_000;
 
-/** OperatorState is where an operator stands. */
+/** OperatorState is the state of an operator. */
 export type OperatorState = 'setting-up' | 'standby' | 'leading' | 'draining' | 'stopped';
 
 /** OperatorRunner runs one operator: its cache from the start, its controllers while it leads. */
@@ -126,17 +126,17 @@ export class OperatorRunner {
     return this.#state;
   }
 
-  /** webhooks are those that are served; undefined while they are not. */
+  /** The running webhooks; undefined while they are not served. */
   get webhooks(): RunningWebhooks | undefined {
     return this.#webhooks;
   }
 
-  /** holder is who leads, as far as known; undefined without election. */
+  /** holder returns the current leader, as far as known; undefined without election. */
   holder(): string | undefined {
     return this.#elector?.holder();
   }
 
-  /** leaseProblem is why the Lease cannot be read or written at the moment. */
+  /** leaseProblem returns why the Lease cannot be read or written at the moment. */
   leaseProblem(): BowlineError | undefined {
     return this.#elector?.problem();
   }
@@ -146,18 +146,18 @@ export class OperatorRunner {
   }
 
   /**
-   * run works until the signal is aborted, drains, releases the Lease, serves its webhooks until the others have drained too,
-   * and resolves. Rejects when the Lease is lost, when setup fails, or when a part ends that must not; then too everything has
-   * stopped.
+   * run works until the signal is aborted, drains, releases the Lease, serves its webhooks until the others have drained too, and
+   * resolves. It rejects when the Lease is lost, when setup fails, or when a part ends unexpectedly; everything has stopped then
+   * as well.
    */
   async run(signal: AbortSignal, others: OperatorRun): Promise<void> {
     const { log } = this.#options;
-    // Ends what must outlive the drain: the cache that reconciles read, and what setup opened.
+    // Stops what must outlive the drain: the cache that reconciles read, and what setup opened.
     const over = new AbortController();
-    // Ends everything when a part fails.
+    // Stops everything when a part fails.
     const failed = new AbortController();
     const stop = AbortSignal.any([signal, failed.signal]);
-    // Every informer, service and controller listens; Node warns of a leak at eleven.
+    // Every informer, service and controller adds a listener; Node reports more than ten as a leak.
     setMaxListeners(0, over.signal, stop);
     const cache = this.#cache.run(over.signal).catch((error: unknown) => failed.abort(error));
     const setup = this.#setUp(over.signal);
@@ -167,7 +167,7 @@ export class OperatorRunner {
     } finally {
       this.#state = 'stopped';
       over.abort(new BowlineError('BOWLINE_OPERATOR_STOPPED', `the operator ${this.operator.name} has stopped`));
-      // Only when stopped in the middle of it: what it would have said no longer matters.
+      // Only when stopped during setup: its result no longer matters.
       setup.catch(() => undefined);
       await cache;
       for (const controller of this.controllers) controller[Symbol.dispose]();
@@ -185,8 +185,8 @@ export class OperatorRunner {
       .catch((error: unknown) => {
         if (!others.webhooksUntil.aborted) failed.abort(error);
       });
-    await this.#untilAsked(starting, stop);
-    // A lost Lease must not leave the services behind.
+    await this.#untilCalled(starting, stop);
+    // A lost Lease must not leave the services running.
     await this.#lead(stop, deps).catch((error: unknown) => failed.abort(error));
     await withinTime(everywhere, drainTimeoutMs, clock);
     others.drained(failed.signal.reason);
@@ -220,10 +220,10 @@ export class OperatorRunner {
   }
 
   /**
-   * Waits until API servers ask the webhooks, because a reconcile may rely on it that nothing gets past them. Not for ever:
-   * whoever cannot serve webhooks, for want of a right for instance, still looks after what is there.
+   * Waits until API servers call the webhooks, because a reconcile may rely on them. The wait is bounded: an operator that cannot
+   * serve webhooks, for example because a permission is missing, still reconciles existing objects.
    */
-  async #untilAsked(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
+  async #untilCalled(starting: Promise<RunningWebhooks | undefined>, stop: AbortSignal): Promise<void> {
     const { wire, log } = this.#options;
     const enough = new AbortController();
     const limit = AbortSignal.any([stop, enough.signal]);
@@ -239,7 +239,7 @@ export class OperatorRunner {
       ),
     ]);
     enough.abort();
-    if (isLate) log.warn('webhooks are not asked yet; the controllers start without them');
+    if (isLate) log.warn('webhooks are not called yet; starting the controllers without them');
   }
 
   async #setUp(signal: AbortSignal): Promise<unknown> {
@@ -247,7 +247,7 @@ export class OperatorRunner {
     const { setup, config, name } = this.operator;
     try {
       const parsed = await readConfig(name, config, this.#options.config);
-      // What is read is what defineOperator checked setup against; the types were erased there.
+      // The values are those that defineOperator checked setup against; the types were erased there.
       return await setup?.({
         config: parsed as never,
         client: this.#client,
@@ -286,13 +286,13 @@ export class OperatorRunner {
     try {
       await this.#work(signal, deps, leadership.lost);
     } finally {
-      // After the drain, so that the next holder need not wait and no write of ours comes after its first.
+      // After the drain, so that the next holder need not wait and no write of ours follows its first.
       await leadership.release();
     }
     leadership.lost.throwIfAborted();
   }
 
-  /** Settles when the controllers have drained, or at once when the Lease is lost. */
+  /** Resolves when the controllers have drained, or immediately when the Lease is lost. */
   async #work(signal: AbortSignal, deps: unknown, lost: AbortSignal | undefined): Promise<void> {
     const { drainTimeoutMs } = this.#options;
     this.#state = 'leading';
@@ -305,7 +305,7 @@ export class OperatorRunner {
     const run = { client: this.#client, deps, drainMs: drainTimeoutMs, lost };
     const services = this.#runServices(end, deps, (service) => service.leaderOnly === true);
     const controllers = this.controllers.map((controller) =>
-      // A controller survives what its reconciles do; should it fail all the same, nothing must go on without it.
+      // A controller survives failures of its reconciles; if it fails nevertheless, nothing must continue without it.
       controller.run(end, run).catch((error: unknown) => failed.abort(error)),
     );
     await Promise.all([...controllers, untilAborted(end)]);

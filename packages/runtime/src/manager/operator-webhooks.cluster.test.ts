@@ -34,7 +34,7 @@ async function expectBothServed(c: Cluster): Promise<void> {
   await paint(c, Watched, 'red');
 }
 
-it('serves the webhooks of an operator under its own account, in every namespace of the test, also after a restart', async () => {
+it('serves the webhooks of an operator under its own account, in every namespace of the test, even after a restart', async () => {
   await using c = await cluster({ operators: [guard], prefix: 'guard' });
   const other = await c.createNamespace();
   for (const namespace of [c.namespace, other]) {
@@ -60,7 +60,7 @@ it('serves two operators on one listener behind a Service each, and rotates the 
   const keys = names.map((name) => ({ namespace: c.managerNamespace, name }));
   const before = await Promise.all(keys.map((key) => c.admin.get(Secret, key)));
   expect(before[0]?.data?.['ca.crt']).not.toBe(before[1]?.data?.['ca.crt']);
-  // Deleting a Secret asks for new keys.
+  // Deleting a Secret requests new keys.
   await Promise.all(keys.map((key) => c.admin.delete(Secret, key)));
   for (const [index, key] of keys.entries()) {
     await c.until(
@@ -78,7 +78,7 @@ it('serves two operators on one listener behind a Service each, and rotates the 
   await expectBothServed(c);
 });
 
-/** The fingerprint of what a caller is shown that asks for a name. */
+/** certificateAt returns the fingerprint of the certificate served for a server name. */
 function certificateAt(port: number, servername: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false }, () => {

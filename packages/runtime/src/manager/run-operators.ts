@@ -13,15 +13,15 @@ import { runUntilSignal } from './run-until-signal.ts';
 
 /** RunOperatorsOptions configures a program that runs operators. */
 export interface RunOperatorsOptions extends Omit<ManagerOptions, 'clientFor'> {
-  /** The process's environment: it says whether this is a pod, and where the kubeconfig is. */
+  /** The process environment, used to detect a pod and to find the kubeconfig. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Apply the operators' CRDs before they start: for development, where nobody else does. Defaults to false. */
+  /** Applies the operators' CRDs before they start; for development, where nothing else installs them. Defaults to false. */
   readonly install?: boolean | undefined;
 }
 
 /**
- * runOperators is the whole of a program that runs operators until it is told to stop: as the pod's account in a cluster, else
- * against the current context of the kubeconfig. Probes, metrics, leader election and logs are as in any manager.
+ * runOperators is a complete program that runs operators until it is stopped: with the pod's service account in a cluster,
+ * otherwise against the current context of the kubeconfig. Probes, metrics, leader election and logs work as in any manager.
  *
  * @example
  * await runOperators({ operators: [greeter], env: process.env });

@@ -1,17 +1,17 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import { preferSmallHeap } from '../operations/small-heap.ts';
 
-/** RunUntilSignalOptions says which signals end a run, and how the process is set up for it. */
+/** RunUntilSignalOptions configures which signals stop a run, and the process setup. */
 export interface RunUntilSignalOptions {
-  /** Let V8 spend memory like an operator; see `preferSmallHeap`. Defaults to true. */
+  /** Tunes V8 for the memory profile of an operator; see `preferSmallHeap`. Defaults to true. */
   readonly smallHeap?: boolean | undefined;
   /** Defaults to SIGTERM and SIGINT. */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
 }
 
 /**
- * runUntilSignal runs something until the process is told to stop; a second signal of the same kind ends the process at
- * once, as it would without this. For the outermost code of a program: libraries take an AbortSignal.
+ * runUntilSignal runs a function until the process gets a stop signal. A second signal of the same kind ends the process
+ * immediately, as it would without this function. It is meant for the outermost code of a program; libraries take an AbortSignal.
  *
  * @example
  * await runUntilSignal((signal) => manager.run(signal));
@@ -28,7 +28,7 @@ export async function runUntilSignal<T>(
   };
   const stop = (name: NodeJS.Signals): void => {
     forget();
-    controller.abort(new BowlineError('BOWLINE_STOPPED', `the process was told to stop by ${name}`));
+    controller.abort(new BowlineError('BOWLINE_STOPPED', `the process was stopped by ${name}`));
   };
   for (const name of signals) process.on(name, stop);
   try {

@@ -2,7 +2,7 @@ import { between, type Clock, type Random } from '@bowline/machinery';
 import type { Log } from '../observability/log.ts';
 import type { Service } from '../operator/operator.ts';
 
-/** ServiceRunnerOptions is where a service runs. */
+/** ServiceRunnerOptions configures how a service runs. */
 export interface ServiceRunnerOptions {
   readonly service: Service;
   readonly deps: unknown;
@@ -11,12 +11,15 @@ export interface ServiceRunnerOptions {
   readonly log: Log;
 }
 
-/** A service that has run this long was healthy: its next failure starts the delays anew. */
+/** A service that has run this long counts as healthy: its next failure restarts the backoff. */
 const HEALTHY_AFTER_MS = 120_000;
 const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
-/** runService keeps a service running until the signal is aborted; settles when it has ended. A failure harms nobody else. */
+/**
+ * runService keeps a service running until the signal is aborted, and resolves when it has ended. A failure does not affect
+ * others.
+ */
 export async function runService(signal: AbortSignal, options: ServiceRunnerOptions): Promise<void> {
   const { service, clock, random } = options;
   const log = options.log.with({ service: service.name });
@@ -24,7 +27,7 @@ export async function runService(signal: AbortSignal, options: ServiceRunnerOpti
   while (!signal.aborted) {
     const startedAt = clock.monotonic();
     try {
-      // What setup returned is what defineOperator checked the service against; the types were erased there.
+      // The value is what defineOperator checked the service against; the types were erased there.
       await service.run(signal, options.deps as never);
       if (!signal.aborted) log.info('service ended');
       return;
@@ -35,9 +38,9 @@ export async function runService(signal: AbortSignal, options: ServiceRunnerOpti
       }
       if (clock.monotonic() - startedAt >= HEALTHY_AFTER_MS) delayMs = FIRST_DELAY_MS;
       const retryInMs = between(random, delayMs / 2, delayMs);
-      log.error('service failed, starting it again', { error, retryInMs });
+      log.error('service failed, restarting it', { error, retryInMs });
       await clock.sleep(retryInMs, signal).catch(() => undefined);
-      delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2);
+      delayMs = Math.min(MAX_DELAY_MS, delayMs * 2);
     }
   }
 }

@@ -6,17 +6,17 @@ import type { HealthCheck } from '../operations/health.ts';
 export interface WatchLivenessOptions {
   readonly wire: Clock;
   readonly health: () => Iterable<InformerHealth>;
-  /** How long a watch may show no life. */
+  /** How long a watch may be inactive. */
   readonly deadAfterMs: number;
 }
 
-/** How often life is noted. A watch that lived and died in between counts as dead this much earlier, at most. */
+/** The sampling interval. A watch that was active and failed in between counts as dead earlier by at most this time. */
 const SAMPLE_MS = 15_000;
 
 /**
- * WatchLiveness finds watches that are dead: once complete, and since then without an event, a bookmark or an answered
- * PING for longer than any retry explains. A quiet stream answers PINGs; a kind that the server no longer serves, or
- * does not allow to read, is not dead but reported elsewhere: a restart would not help it.
+ * WatchLiveness finds dead watches: watches that were synced once, and since then have had no event, bookmark or acknowledged
+ * PING for longer than any retry explains. A quiet stream acknowledges PINGs. A kind that the server no longer serves, or does
+ * not allow to read, is not dead but reported elsewhere: a restart would not help.
  */
 export class WatchLiveness implements Disposable {
   readonly #options: WatchLivenessOptions;
@@ -32,7 +32,7 @@ export class WatchLiveness implements Disposable {
     this.#timer = options.wire.setTimer(SAMPLE_MS, again);
   }
 
-  /** check is the verdict on all watches at this moment. */
+  /** check returns the result for all watches at this moment. */
   check(): HealthCheck {
     const now = this.#options.wire.monotonic();
     this.#sample();
@@ -41,7 +41,7 @@ export class WatchLiveness implements Disposable {
       if (now - aliveAt > this.#options.deadAfterMs) dead.push(`${watch} for ${Math.round((now - aliveAt) / 1000)} s`);
     }
     if (dead.length === 0) return { name: 'watches', ok: true };
-    return { name: 'watches', ok: false, message: `no sign of life of ${dead.join(', ')}` };
+    return { name: 'watches', ok: false, message: `no activity of ${dead.join(', ')}` };
   }
 
   #sample(): void {
@@ -51,14 +51,14 @@ export class WatchLiveness implements Disposable {
       if (!health.synced) continue;
       const watch = describeInformer(health);
       const seen = this.#aliveAt(health, now) ?? this.#lastAlive.get(watch) ?? now;
-      // Two views of one kind and scope look alike here: the one that has been silent for longer counts.
+      // Two views of one kind and scope look alike here: use the one that has been inactive for longer.
       aliveAt.set(watch, Math.min(seen, aliveAt.get(watch) ?? seen));
     }
     this.#lastAlive.clear();
     for (const [watch, at] of aliveAt) this.#lastAlive.set(watch, at);
   }
 
-  /** Undefined when nothing shows life now. */
+  /** Undefined if nothing is active now. */
   #aliveAt(health: InformerHealth, now: number): number | undefined {
     switch (health.state) {
       case 'watching':
@@ -79,7 +79,7 @@ export class WatchLiveness implements Disposable {
   }
 }
 
-/** describeInformer names an informer for people: kind, and what narrows it. */
+/** describeInformer returns a display name of an informer: its kind and scope. */
 export function describeInformer(health: InformerHealth): string {
   const group = health.group === '' ? '' : `.${health.group}`;
   const scope = [health.namespaces?.join('+'), health.labelSelector, health.fieldSelector].filter(Boolean).join(' ');

@@ -26,7 +26,7 @@ describe('createLog', () => {
     ]);
   });
 
-  it('writes text for people on one line, quoting what a terminal might take for something else', () => {
+  it('writes human-readable text on one line, quoting control characters and spaces', () => {
     const { lines, log } = capture({ format: 'text' });
     log.warn('not so good', { name: 'a/b', why: 'two words\nand \u001b[31mred' });
     expect(lines).toEqual([
@@ -34,7 +34,7 @@ describe('createLog', () => {
     ]);
   });
 
-  it('leaves out what is below its level', () => {
+  it('omits lines below its level', () => {
     const { lines, log } = capture({ level: 'warn' });
     log.debug('no');
     log.info('no');
@@ -43,12 +43,12 @@ describe('createLog', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('refuses a level that does not exist and names those that do', () => {
+  it('rejects an unknown level and lists the valid ones', () => {
     const options = { level: 'loud' } as unknown as CreateLogOptions;
     expect(() => createLog(options)).toThrow('use one of debug, info, warn, error');
   });
 
-  it('shows code, status and causes of an error, and a stack only where it is a surprise', () => {
+  it('prints code, status and causes of an error, and a stack only for unexpected errors', () => {
     const cause = new TypeError('inner');
     const error = Object.assign(new BowlineError('BOWLINE_TEST', 'outer', { cause }), { status: 409 });
     const line = only((log) => log.error('failed', { error }));
@@ -58,7 +58,7 @@ describe('createLog', () => {
     expect((line.error as { cause: { stack: string } }).cause.stack).toContain('create-log.test');
   });
 
-  it('shows an expected error to people as its message and code, a surprising one whole', () => {
+  it('prints an expected error as its message and code in text, an unexpected one completely', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
     const { lines, log } = capture({ format: 'text' });
     log.error('failed', { error: new BowlineError('BOWLINE_TEST', 'no server', { cause: refused }) });
@@ -67,7 +67,7 @@ describe('createLog', () => {
     expect(lines[1]).toContain('create-log.test');
   });
 
-  it('ends a chain of causes that has no end', () => {
+  it('truncates an endless chain of causes', () => {
     const error = new Error('loop');
     error.cause = error;
     expect(() => only((log) => log.error('failed', { error }))).not.toThrow();
@@ -84,7 +84,7 @@ describe('createLog', () => {
     ['stringData'],
     ['tls.key'],
     ['pin'],
-  ])('replaces the value of a field called %s at any depth', (name) => {
+  ])('redacts the value of a field named %s at any depth', (name) => {
     const { lines, log } = capture();
     log.info('top', { [name]: 'canary' });
     log.with({ [name]: 'canary' }).info('child');
@@ -94,18 +94,18 @@ describe('createLog', () => {
   });
 
   it.each([['secretName'], ['namespace'], ['tokens_total'], ['key'], ['spinning']])(
-    'keeps the value of a field called %s',
+    'keeps the value of a field named %s',
     (name) => {
       expect(only((log) => log.info('x', { [name]: 'kept' }))[name]).toBe('kept');
     },
   );
 
-  it('replaces the data of a Secret that somebody logs whole', () => {
+  it('redacts the data of a Secret that is logged as a whole', () => {
     const line = only((log) => log.info('x', { object: { kind: 'Secret', data: { a: 'canary' }, type: 'Opaque' } }));
     expect(line.object).toEqual({ kind: 'Secret', data: '[redacted]', type: 'Opaque' });
   });
 
-  it('keeps a caller’s field that is called like one of its own under another name', () => {
+  it('renames a field of the caller that has a reserved name', () => {
     expect(only((log) => log.info('real', { msg: 'other', level: 3 }))).toMatchObject({
       level: 'info',
       msg: 'real',
@@ -114,7 +114,7 @@ describe('createLog', () => {
     });
   });
 
-  it('bounds what it prints of large and cyclic values', () => {
+  it('limits the output of large and cyclic values', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const { lines, log } = capture();

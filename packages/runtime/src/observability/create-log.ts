@@ -5,28 +5,30 @@ import type { Fields, Log } from './log.ts';
 import { loggable } from './loggable.ts';
 import { textLine } from './text-line.ts';
 
-/** LOG_LEVELS is every level, least important first. */
+/** LOG_LEVELS lists all levels in ascending order of severity. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** LogLevel is how important a line is. */
+/** LogLevel is the severity of a line. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** CreateLogOptions configures a log. */
 export interface CreateLogOptions {
-  /** The least important level that is written. Defaults to info. */
+  /** The minimum level to write. Defaults to info. */
   readonly level?: LogLevel;
-  /** One JSON object per line for machines, or aligned text for people. Defaults to json. */
+  /** One JSON object per line for machines, or aligned text for humans. Defaults to json. */
   readonly format?: 'json' | 'text';
-  /** Takes each line, with its line end. Defaults to standard output, written at once so that a crash loses nothing. */
+  /**
+   * Receives each line, including its line end. Defaults to standard output, written synchronously so that a crash loses nothing.
+   */
   readonly destination?: { write(line: string): void };
-  /** Gives the time of each line. Defaults to the system's clock. */
+  /** The clock for timestamps. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * createLog makes a structured logger. Each line has `level`, `time` (RFC 3339) and `msg`, then the fields. It is pino
- * underneath, without worker threads; importing it costs 20 ms and 7.5 MB of RSS (Node 20, measured 2026-11), which
- * every operator pays anyway, so it is not loaded lazily.
+ * createLog returns a structured logger. Each line has `level`, `time` (RFC 3339) and `msg`, then the fields. It uses pino
+ * without worker threads; importing it costs 20 ms and 7.5 MB of RSS (Node 20, measured 2026-11), which every operator needs
+ * anyway, so it is not loaded lazily.
  *
  * @example
  * ```ts
@@ -59,7 +61,7 @@ function logOn(logger: Logger): Log {
   const at =
     (level: LogLevel) =>
     (message: string, fields: Fields = {}): void => {
-      // Making fields printable costs more than the level check: look first.
+      // Converting fields costs more than the level check, so check first.
       if (logger.isLevelEnabled(level)) logger[level](loggable(fields), message);
     };
   return {

@@ -15,7 +15,7 @@ describe('createMetrics', () => {
     expect(text).toContain('c_seconds_bucket{le="1",k="v"} 0\nc_seconds_bucket{le="2",k="v"} 1');
   });
 
-  it('shows a series at zero once it is named', async () => {
+  it('exports a series at zero once it is created', async () => {
     const metrics = createMetrics({ process: false });
     metrics.counter({ name: 'plain_total', help: 'P.' });
     metrics.counter({ name: 'named_total', help: 'N.', labels: ['r'] }).add({ r: 'success' }, 0);
@@ -24,7 +24,7 @@ describe('createMetrics', () => {
     expect(text).toContain('named_total{r="success"} 0');
   });
 
-  it('gives the same metric when asked twice, and refuses one of another shape', async () => {
+  it('returns the same metric for the same name, and rejects one with another definition', async () => {
     const metrics = createMetrics({ process: false });
     const options = { name: 'same_total', help: 'S.', labels: ['a'] };
     metrics.counter(options).add({ a: '1' });
@@ -34,7 +34,7 @@ describe('createMetrics', () => {
     expect(() => metrics.counter({ ...options, labels: ['b'] })).toThrow('same_total');
   });
 
-  it('runs collect callbacks before it is read, until they are disposed of', async () => {
+  it('runs collect callbacks before each render, until they are disposed', async () => {
     const metrics = createMetrics({ process: false });
     const gauge = metrics.gauge({ name: 'g', help: 'G.', labels: ['x'] });
     let value = 0;
@@ -47,7 +47,7 @@ describe('createMetrics', () => {
     expect(await metrics.render()).not.toContain('g{x="y"}');
   });
 
-  it('ends single series of counters and histograms', async () => {
+  it('removes single series of counters and histograms', async () => {
     const metrics = createMetrics({ process: false });
     const counter = metrics.counter({ name: 'a_total', help: 'A.', labels: ['name'] });
     const histogram = metrics.histogram({ name: 'b_seconds', help: 'B.', labels: ['name'], buckets: [1] });
@@ -63,7 +63,7 @@ describe('createMetrics', () => {
     expect(text).not.toContain('gone');
   });
 
-  it('shows what the process uses', async () => {
+  it('exports process metrics', async () => {
     const text = await createMetrics().render();
     for (const name of [
       'process_cpu_seconds_total',

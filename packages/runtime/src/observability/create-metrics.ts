@@ -7,21 +7,21 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Labels, MetricOptions, Metrics } from './metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
-/** MetricsRegistry is Metrics that can be read in Prometheus' text format. */
+/** MetricsRegistry is a Metrics implementation that renders Prometheus' text format. */
 export interface MetricsRegistry extends Metrics {
-  /** render runs the collect callbacks and writes every metric. */
+  /** render runs the collect callbacks and returns every metric. */
   render(): Promise<string>;
-  /** The value of the Content-Type header that belongs to `render`. */
+  /** The Content-Type header for the output of `render`. */
   readonly contentType: string;
 }
 
 /** CreateMetricsOptions configures a registry. */
 export interface CreateMetricsOptions {
-  /** Include CPU, memory, file descriptors and start time of the process. Defaults to true. */
+  /** Includes CPU, memory, file descriptors and start time of the process. Defaults to true. */
   readonly process?: boolean;
 }
 
-/** Buckets of a histogram that names none: 5 ms to 10 s. */
+/** The default buckets of a histogram: 5 ms to 10 s. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Known {
@@ -30,8 +30,8 @@ interface Known {
 }
 
 /**
- * createMetrics makes a registry of its own: nothing global, nothing that runs by itself, so several can live in one
- * process. A metric without labels is there at zero from the start; one with labels when a series is first named.
+ * createMetrics returns a new registry. It has no global state and no background work, so several can exist in one process. A
+ * metric without labels starts at zero; one with labels when a series is first created.
  *
  * @example
  * ```ts
@@ -57,10 +57,10 @@ export function createMetrics(options: CreateMetricsOptions = {}): MetricsRegist
     if (existing.shape !== shape) {
       throw new BowlineError(
         'BOWLINE_METRIC_CONFLICT',
-        `cannot make ${type} ${wanted.name}: a metric of that name exists with another type, labels or buckets`,
+        `cannot create ${type} ${wanted.name}: a metric of that name exists with another type, labels or buckets`,
       );
     }
-    // The shape names the type, so what was made under this name is of the type asked for.
+    // The definition includes the type, so the existing metric has the requested type.
     return existing.metric as T;
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics } from './create-metrics.ts';
 import { EventLoopMonitor } from './event-loop-monitor.ts';
 
-/** A clock whose time can go on without any timer running: a blocked loop. */
+/** A clock that advances without running timers: a blocked event loop. */
 class BlockableClock implements Clock {
   readonly inner = new VirtualClock();
   #blocked = 0;
@@ -18,7 +18,7 @@ class BlockableClock implements Clock {
 }
 
 describe('EventLoopMonitor', () => {
-  it('shows a delay while it lasts, and remembers it for the window', async () => {
+  it('reports a delay while it lasts, and remembers it for the window', async () => {
     const wire = new BlockableClock();
     using monitor = new EventLoopMonitor({ wire });
     await wire.inner.advance(1_000);
@@ -35,7 +35,7 @@ describe('EventLoopMonitor', () => {
     expect(monitor.lagMs()).toBe(0);
   });
 
-  it('calls a loop starved when it is late again and again, not when it stood still once', async () => {
+  it('considers a loop starved when it is late repeatedly, not when it was blocked once', async () => {
     const wire = new BlockableClock();
     using monitor = new EventLoopMonitor({ wire });
     wire.block(3_600_000);

@@ -4,13 +4,13 @@ import { type Histogram, type Metrics, noMetrics } from './metrics.ts';
 
 /** EventLoopMonitorOptions configures a monitor. */
 export interface EventLoopMonitorOptions {
-  /** Times the ticks. Defaults to the system's clock. */
+  /** The clock for ticks. Defaults to the system clock. */
   readonly wire?: Clock;
   /** Defaults to no metrics. */
   readonly metrics?: Metrics;
-  /** Time between two ticks; a delay shorter than this may go unseen. Defaults to 100. */
+  /** The interval of ticks; a shorter delay may go undetected. Defaults to 100. */
   readonly intervalMs?: number;
-  /** How long a delay is remembered, at least; at most twice as long. Defaults to 30000. */
+  /** The minimum time a delay is remembered; the maximum is twice as long. Defaults to 30000. */
   readonly windowMs?: number;
 }
 
@@ -20,13 +20,13 @@ interface Window {
   lateMs: number;
 }
 
-/** One delay counts at most for this share of a window: a process that was stopped once and goes on is not starved. */
-const LARGEST_SHARE_OF_ONE_DELAY = 0.25;
+/** The maximum fraction of a window that one delay counts for: a process that was stopped once and continues is not starved. */
+const MAX_FRACTION_OF_ONE_DELAY = 0.25;
 
 /**
- * EventLoopMonitor measures how late the event loop runs its timers: synchronous work, garbage collection, a stopped or
- * starved process. It ticks on a timer of its own, because a native histogram cannot say what is overdue right now.
- * Costs one timer and about a microsecond per tick.
+ * EventLoopMonitor measures how late the event loop runs its timers because of synchronous work, garbage collection, or a stopped
+ * or starved process. It uses its own timer, because a native histogram cannot report a delay that is still in progress. It costs
+ * one timer and about a microsecond per tick.
  */
 export class EventLoopMonitor implements Disposable {
   readonly #wire: Clock;
@@ -71,20 +71,20 @@ export class EventLoopMonitor implements Disposable {
     this.#timer = this.#wire.setTimer(this.#intervalMs, () => this.#tick());
   }
 
-  /** lagMs is the longest delay within the window, the present one included. */
+  /** lagMs returns the longest delay within the window, including the current one. */
   lagMs(): number {
     this.#rotate(this.#wire.monotonic());
     return Math.max(this.#previous.longestMs, this.#current.longestMs, this.stalledForMs());
   }
 
-  /** stalledForMs is how overdue the loop is right now: zero unless asked from work that itself blocks it. */
+  /** stalledForMs returns how overdue the loop is right now: zero unless called from work that itself blocks it. */
   stalledForMs(): number {
     return this.#stopped ? 0 : Math.max(0, this.#wire.monotonic() - this.#due);
   }
 
   /**
-   * starvedShare is the share of the window's time, from 0 to 1, that the loop was late. Liveness should fail when it
-   * stays high; a single long delay alone does not bring it past a quarter.
+   * starvedShare returns the fraction of the window, from 0 to 1, in which the loop was late. Liveness should fail when it stays
+   * high; a single long delay does not exceed a quarter.
    */
   starvedShare(): number {
     const now = this.#wire.monotonic();
@@ -113,7 +113,7 @@ export class EventLoopMonitor implements Disposable {
   }
 
   #capped(delayMs: number): number {
-    return Math.min(delayMs, this.#windowMs * LARGEST_SHARE_OF_ONE_DELAY);
+    return Math.min(delayMs, this.#windowMs * MAX_FRACTION_OF_ONE_DELAY);
   }
 
   #rotate(now: number): void {

@@ -1,8 +1,8 @@
-/** Fields are the variables of a log line; values must be safe to print (never a secret). */
+/** Fields holds the variables of a log line; values must be safe to print (never a secret). */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Log is a structured logger. Messages are constants, variables are fields. `with` gives a child whose fields stand on
+ * Log is a structured logger. Messages are constants, variables are fields. `with` returns a child logger that adds its fields to
  * every line.
  */
 export interface Log {
@@ -13,7 +13,7 @@ export interface Log {
   with(fields: Fields): Log;
 }
 
-/** silentLog drops everything; the default of parts that are used alone. */
+/** silentLog drops everything; the default of standalone components. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -1,24 +1,24 @@
 import type { Fields } from './log.ts';
 
-/** What stands in place of a value that must not be printed. */
+/** The replacement of a value that must not be printed. */
 export const REDACTED = '[redacted]';
 
-/** Log lines stay readable and bounded whatever is handed over. */
-const DEEPEST = 5;
-const LONGEST_LIST = 50;
-const LONGEST_STRING = 8_192;
-const LONGEST_CAUSE_CHAIN = 5;
+/** Limits that keep log lines readable whatever is logged. */
+const MAX_DEPTH = 5;
+const MAX_LIST = 50;
+const MAX_STRING = 8_192;
+const MAX_CAUSE_CHAIN = 5;
 
-/** Names whose values are secrets, whatever case and separators they are written with. `secretName` is not one. */
+/** Field names whose values are secrets, in any case and with any separators. `secretName` is not one. */
 const SECRET_NAME =
   /(?:password|passwd|passphrase|token|privatekey|privatekeypem|keypem|keydata|apikey|secretkey|accesskey|secretvalue|stringdata|credentials?|authorization|cookie)$|^(?:pin|tlskey)$/;
 
-/** The line's own fields: a caller's field of the same name is kept under another. */
+/** The line's own fields: a caller's field of the same name is renamed. */
 const RESERVED: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
 /**
- * loggable makes fields safe to print: errors become plain objects with code and causes, and, as a safety net, values
- * under a secret's name and the data of a Secret are replaced. The first rule remains never to log a secret.
+ * loggable makes fields safe to print: errors become plain objects with code and causes, and, as a safety net, values of fields
+ * with secret names and the data of Secrets are redacted. The first rule remains never to log a secret.
  */
 export function loggable(fields: Fields): Record<string, unknown> {
   const out: Record<string, unknown> = {};
@@ -36,7 +36,7 @@ function isSecretName(name: string): boolean {
 function plain(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case 'string':
-      return value.length > LONGEST_STRING ? `${value.slice(0, LONGEST_STRING)}… (${value.length} characters)` : value;
+      return value.length > MAX_STRING ? `${value.slice(0, MAX_STRING)}… (${value.length} characters)` : value;
     case 'bigint':
       return value.toString();
     case 'function':
@@ -48,10 +48,10 @@ function plain(value: unknown, depth: number): unknown {
       return value;
   }
   if (value === null) return null;
-  if (value instanceof Error) return plainError(value, depth, LONGEST_CAUSE_CHAIN);
+  if (value instanceof Error) return plainError(value, depth, MAX_CAUSE_CHAIN);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
-  if (depth >= DEEPEST) return '(too deep)';
+  if (depth >= MAX_DEPTH) return '(too deep)';
   if (Array.isArray(value)) return plainList(value, depth);
   if (value instanceof Set) return plainList([...value], depth);
   if (value instanceof Map) return plainObject(Object.fromEntries(value), depth);
@@ -59,8 +59,8 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 function plainList(values: readonly unknown[], depth: number): unknown[] {
-  const out = values.slice(0, LONGEST_LIST).map((item) => plain(item, depth + 1));
-  if (values.length > LONGEST_LIST) out.push(`(${values.length - LONGEST_LIST} more)`);
+  const out = values.slice(0, MAX_LIST).map((item) => plain(item, depth + 1));
+  if (values.length > MAX_LIST) out.push(`(${values.length - MAX_LIST} more)`);
   return out;
 }
 
@@ -80,8 +80,8 @@ function plainError(error: Error, depth: number, left: number): Record<string, u
   if (typeof code === 'string') out.code = code;
   if (typeof status === 'number') out.status = status;
   if (typeof reason === 'string') out.reason = reason;
-  // An error of ours, or of the system (a refused connection), is expected and its text says enough; any other is a
-  // surprise and worth its stack.
+  // An error of ours, or of the system (a refused connection), is expected and its message is sufficient; any other error is
+  // unexpected and gets its stack.
   if (!('syscall' in error) && (typeof code !== 'string' || !code.startsWith('BOWLINE_'))) {
     out.name = error.name;
     out.stack = plain(error.stack, depth);
@@ -97,6 +97,6 @@ function plainError(error: Error, depth: number, left: number): Record<string, u
 
 function plainErrors(errors: readonly unknown[], depth: number, left: number): unknown[] {
   return errors
-    .slice(0, LONGEST_CAUSE_CHAIN)
+    .slice(0, MAX_CAUSE_CHAIN)
     .map((item) => (item instanceof Error ? plainError(item, depth, left - 1) : plain(item, depth + 1)));
 }

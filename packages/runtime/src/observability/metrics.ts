@@ -1,31 +1,31 @@
-/** Labels are the label values of one series. Names must be those the metric was made with. */
+/** Labels holds the label values of one series. The names must be those declared for the metric. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** MetricOptions describes a metric. */
 export interface MetricOptions {
   name: string;
   help: string;
-  /** Label names. Bounded values only: never an object's name. Defaults to none. */
+  /** Label names. Use bounded values only: never an object's name. Defaults to none. */
   labels?: readonly string[];
   /** Upper bounds of a histogram's buckets, in base units. Ignored by counters and gauges. */
   buckets?: readonly number[];
 }
 
-/** Counter only grows. `add(labels, 0)` creates the series at zero; `remove`, where there is one, ends it. */
+/** Counter only increases. `add(labels, 0)` creates the series at zero; `remove`, if implemented, deletes it. */
 export interface Counter {
   add(labels?: Labels, amount?: number): void;
   remove?(labels: Labels): void;
 }
 
-/** Gauge is a value that comes and goes. */
+/** Gauge is a value that can go up and down. */
 export interface Gauge {
   set(value: number, labels?: Labels): void;
   remove(labels: Labels): void;
 }
 
 /**
- * Histogram counts observations by size. `zero(labels)`, where there is one, creates the series without an observation, and
- * `remove` ends it.
+ * Histogram counts observations by size. `zero(labels)`, if implemented, creates the series without an observation, and `remove`
+ * deletes it.
  */
 export interface Histogram {
   observe(value: number, labels?: Labels): void;
@@ -34,7 +34,7 @@ export interface Histogram {
 }
 
 /**
- * Metrics makes metrics. Asking twice for the same name gives the same metric, so parts need not know of each other.
+ * Metrics creates metrics. Requesting the same name twice returns the same metric, so that components need not know each other.
  * `collect` registers a callback that sets gauges just before they are read.
  */
 export interface Metrics {
@@ -46,7 +46,7 @@ export interface Metrics {
 
 const nothing: Counter & Gauge & Histogram = { add() {}, set() {}, remove() {}, observe() {} };
 
-/** noMetrics measures nothing; the default of parts that are used alone. */
+/** noMetrics measures nothing; the default of standalone components. */
 export const noMetrics: Metrics = {
   counter: () => nothing,
   gauge: () => nothing,

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /**
- * addProcessMetrics exports what the process uses, read when the metrics are read and never in between. The names are
- * those of the Prometheus clients, so existing dashboards work.
+ * addProcessMetrics exports the resource usage of the process, measured only when the metrics are read. The names are those of
+ * other Prometheus clients, so that existing dashboards work.
  */
 export function addProcessMetrics(metrics: Metrics): Disposable {
   const cpu = metrics.counter({
@@ -15,7 +15,10 @@ export function addProcessMetrics(metrics: Metrics): Disposable {
   const descriptors = gauge('process_open_fds', 'Number of open file descriptors (Linux only).');
   const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap, in bytes.');
   const heapUsed = gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap, in bytes.');
-  const external = gauge('nodejs_external_memory_bytes', 'Memory outside the heap that JavaScript holds, in bytes.');
+  const external = gauge(
+    'nodejs_external_memory_bytes',
+    'Memory held by JavaScript objects outside the heap, in bytes.',
+  );
   const version = metrics.gauge({
     name: 'nodejs_version_info',
     help: 'The version of Node, as a label.',
@@ -47,7 +50,7 @@ export function addProcessMetrics(metrics: Metrics): Disposable {
 function openDescriptors(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
-    // Less the one that reading the directory needs.
+    // Minus the descriptor used to read the directory.
     return readdirSync('/proc/self/fd').length - 1;
   } catch {
     return undefined;

@@ -1,23 +1,23 @@
-/** HealthCheck is the outcome of one check. */
+/** HealthCheck is the result of one check. */
 export interface HealthCheck {
   /** A short, stable name such as `informers` or `event-loop`. */
   readonly name: string;
   readonly ok: boolean;
-  /** Why it failed, or a detail worth knowing; shown with `?verbose`. */
+  /** Why it failed, or an informative detail; displayed with `?verbose`. */
   readonly message?: string;
 }
 
-/** HealthReport is the outcome of all checks; it is healthy when every one of them is. */
+/** HealthReport is the result of all checks; it is healthy if all of them are. */
 export interface HealthReport {
   readonly checks: readonly HealthCheck[];
 }
 
-/** isHealthy is whether no check failed. */
+/** isHealthy returns whether no check failed. */
 export function isHealthy(report: HealthReport): boolean {
   return report.checks.every((check) => check.ok);
 }
 
-/** renderHealth writes a report the way kube-apiserver and controller-runtime do, so that people can read it at once. */
+/** renderHealth renders a report in the format of kube-apiserver and controller-runtime. */
 export function renderHealth(endpoint: string, report: HealthReport): string {
   const lines = report.checks.map((check) => {
     const detail = check.message === undefined ? '' : `: ${check.message}`;

@@ -1,14 +1,14 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** ListenAddress is where a server listens; without a host on every interface. */
+/** ListenAddress is the address of a server; without a host it listens on every interface. */
 export interface ListenAddress {
   readonly host: string | undefined;
   readonly port: number;
 }
 
 /**
- * parseListenAddress reads `host:port`, `:port`, `[::1]:port` or `port`; `0` (as controller-runtime has it) and the
- * empty string mean no server and give undefined. Port 0 behind a host or colon means any free port.
+ * parseListenAddress parses `host:port`, `:port`, `[::1]:port` or `port`. `0` (as in controller-runtime) and the empty string
+ * disable the server and return undefined. Port 0 after a host or colon means any free port.
  */
 export function parseListenAddress(text: string, option: string): ListenAddress | undefined {
   if (text === '' || text === '0') return undefined;
@@ -17,13 +17,13 @@ export function parseListenAddress(text: string, option: string): ListenAddress 
   if (!match || port > 65_535) {
     throw new BowlineError(
       'BOWLINE_ADDRESS_INVALID',
-      `cannot listen on ${JSON.stringify(text)}: give ${option} as host:port, :port, or 0 for none`,
+      `cannot listen on ${JSON.stringify(text)}: set ${option} to host:port, :port, or 0 for none`,
     );
   }
   return { host: match.groups?.v6 ?? (match.groups?.host || undefined), port };
 }
 
-/** listenError says what to change when an address cannot be bound. */
+/** listenError returns the error for an address that cannot be bound, with the option to change. */
 export function listenError(text: string, option: string, cause: unknown): BowlineError {
   const code = (cause as { code?: unknown } | undefined)?.code;
   if (code === 'EADDRINUSE') {

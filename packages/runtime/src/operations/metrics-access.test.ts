@@ -27,7 +27,7 @@ function accessTo(...answers: ScriptedAnswer[]) {
 }
 
 describe('MetricsAccess', () => {
-  it('asks whose a token is, and whether they may get the URL', async () => {
+  it('reviews the token, and whether its user may get the URL', async () => {
     const { access: metrics, transport } = accessTo(token(true), access(true));
     expect(await metrics.decide('Bearer abc')).toBe('allowed');
     expect(transport.sent(0)).toMatchObject({ kind: 'TokenReview', spec: { token: 'abc' } });
@@ -42,13 +42,13 @@ describe('MetricsAccess', () => {
     });
   });
 
-  it.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer a b'])('asks nobody about %j', async (authorization) => {
+  it.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer a b'])('sends no review for %j', async (authorization) => {
     const { access: metrics, transport } = accessTo();
     expect(await metrics.decide(authorization)).toBe('unauthenticated');
     expect(transport.requests).toEqual([]);
   });
 
-  it('remembers who may for a minute, and who may not for ten seconds', async () => {
+  it('caches allowed tokens for a minute and denied ones for ten seconds', async () => {
     const {
       access: metrics,
       transport,
@@ -69,7 +69,7 @@ describe('MetricsAccess', () => {
     expect(transport.requests).toHaveLength(7);
   });
 
-  it('asks once for requests that come together, and of at most eight strangers at a time', async () => {
+  it('sends one review for concurrent requests, and reviews at most eight unknown tokens at a time', async () => {
     const answers = Array.from({ length: 8 }, () => token(false));
     const { access: metrics, transport } = accessTo(...answers);
     const same = await Promise.all([metrics.decide('Bearer a'), metrics.decide('Bearer a')]);
@@ -80,7 +80,7 @@ describe('MetricsAccess', () => {
     expect(transport.requests.length).toBeLessThanOrEqual(9);
   });
 
-  it('does not remember that the API server could not be asked', async () => {
+  it('does not cache failures to reach the API server', async () => {
     const broken = { status: 500, body: { kind: 'Status', status: 'Failure', code: 500, reason: 'InternalError' } };
     const { access: metrics } = accessTo({ ...broken }, token(true), access(true));
     expect(await metrics.decide('Bearer a')).toBe('unavailable');

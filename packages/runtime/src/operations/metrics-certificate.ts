@@ -7,15 +7,15 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Log } from '../observability/log.ts';
 import { mountedVersion } from './mounted-version.ts';
 
-/** ServerKey is what a TLS server shows. */
+/** ServerKey is the certificate and key of a TLS server. */
 export interface ServerKey {
   readonly cert: string;
   readonly key: string;
 }
 
-/** MetricsCertificateOptions says where the certificate comes from. */
+/** MetricsCertificateOptions configures where the certificate comes from. */
 export interface MetricsCertificateOptions {
-  /** Holds tls.crt and tls.key. Defaults to a certificate that is made up here, which nobody else trusts. */
+  /** A folder with tls.crt and tls.key. Defaults to a generated self-signed certificate. */
   readonly folder?: string | undefined;
   readonly wire: Clock;
   readonly log: Log;
@@ -24,12 +24,12 @@ export interface MetricsCertificateOptions {
 
 const DAY_MS = 24 * 3_600_000;
 const VALID_FOR_MS = 90 * DAY_MS;
-/** A mounted Secret changes within a minute or so anyway. */
-const LOOK_AT_FILES_EVERY_MS = 30_000;
+/** A mounted Secret takes about a minute to change anyway. */
+const FILE_POLL_INTERVAL_MS = 30_000;
 
 /**
- * metricsCertificate gives the certificate to begin with, and hands each later one to `use` until the signal is aborted. One that
- * cannot be used never replaces one that can. Rejects when there is none to begin with.
+ * metricsCertificate returns the initial certificate and passes each later one to `use` until the signal is aborted. An invalid
+ * certificate never replaces a valid one. Rejects if there is no initial certificate.
  */
 export async function metricsCertificate(
   options: MetricsCertificateOptions,
@@ -38,21 +38,21 @@ export async function metricsCertificate(
   const { folder, wire, log, signal } = options;
   const next = folder === undefined ? () => makeUp(wire.now()) : () => readFolder(folder);
   const first = await next();
-  const everyMs = folder === undefined ? (VALID_FOR_MS * 2) / 3 : LOOK_AT_FILES_EVERY_MS;
+  const everyMs = folder === undefined ? (VALID_FOR_MS * 2) / 3 : FILE_POLL_INTERVAL_MS;
   let served = first;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     try {
       const found = await next();
       if (found.cert === served.cert || signal.aborted) return;
       served = found;
       use(found);
-      log.info('serving metrics with another certificate');
+      log.info('serving metrics with a new certificate');
     } catch (error) {
-      log.warn('cannot use the new certificate for metrics, keeping the one before', { error });
+      log.warn('cannot use the new certificate for metrics, keeping the previous one', { error });
     }
   };
   let timer = wire.setTimer(everyMs, function again() {
-    void look().then(() => {
+    void poll().then(() => {
       if (!signal.aborted) timer = wire.setTimer(everyMs, again);
     });
   });
@@ -89,7 +89,7 @@ async function readFolder(folder: string): Promise<ServerKey> {
   const from = await mountedVersion(folder);
   const read = (name: string): Promise<string> =>
     readFile(join(from, name), 'utf8').catch((cause: unknown) => refuse(`${name} is not readable`, cause));
-  // One after the other: where both are missing the same is always named.
+  // Sequentially, so that the same missing file is always reported first.
   const cert = await read('tls.crt');
   const key = await read('tls.key');
   let fits = false;
@@ -98,6 +98,6 @@ async function readFolder(folder: string): Promise<ServerKey> {
   } catch (cause) {
     refuse('tls.crt and tls.key must be a certificate and a key in PEM', cause);
   }
-  // In the middle of a renewal one of them may be the old one.
+  // During a renewal one of them may be the old one.
   return fits ? { cert, key } : refuse('tls.key is not the key of tls.crt');
 }

@@ -32,7 +32,7 @@ async function start(options: Partial<OperationsServerOptions> = {}) {
 }
 
 describe('startOperationsServer', () => {
-  it('answers probes in the words of kube-apiserver', async () => {
+  it('responds to probes in the format of kube-apiserver', async () => {
     const ready: HealthReport = {
       checks: [
         { name: 'leader', ok: true, message: 'standby' },
@@ -53,7 +53,7 @@ describe('startOperationsServer', () => {
     );
   });
 
-  it('serves metrics apart from the probes, or together on one address', async () => {
+  it('serves metrics and probes on separate addresses or on one', async () => {
     await using apart = await start();
     expect((await apart.metrics('/metrics')).headers.get('content-type')).toContain('version=0.0.4');
     expect((await apart.metrics('/healthz')).status).toBe(404);
@@ -70,7 +70,7 @@ describe('startOperationsServer', () => {
     expect((await server.health('/healthz')).status).toBe(200);
   });
 
-  it('answers only GET and HEAD, and survives a check that throws', async () => {
+  it('serves only GET and HEAD, and survives a check that throws', async () => {
     await using server = await start({
       ready: () => {
         throw new Error('canary');
@@ -84,13 +84,13 @@ describe('startOperationsServer', () => {
     expect((await server.health('/healthz')).status).toBe(200);
   });
 
-  it('refuses a request whose headers are too large', async () => {
+  it('rejects a request whose headers are too large', async () => {
     await using server = await start();
     const answer = await server.health('/healthz', { headers: { padding: 'x'.repeat(10_000) } });
     expect(answer.status).toBe(431);
   });
 
-  it('stops though a client holds its connection open', async () => {
+  it('stops even if a client keeps its connection open', async () => {
     const server = await start();
     const socket = connect(server.healthPort ?? 0, '127.0.0.1');
     await once(socket, 'connect');
@@ -101,7 +101,7 @@ describe('startOperationsServer', () => {
     await expect(server.health('/healthz')).rejects.toThrow();
   });
 
-  it('says which option to change when the address is taken, and leaves nothing open', async () => {
+  it('names the option to change when the address is in use, and leaves nothing open', async () => {
     const other = createServer();
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -111,13 +111,13 @@ describe('startOperationsServer', () => {
       code: 'BOWLINE_ADDRESS_IN_USE',
       message: `cannot listen on ${taken}: the address is in use; choose another with metricsAddress`,
     });
-    // The health server that had come up is gone again.
+    // The health server that was already listening is closed again.
     await using again = await start({ healthAddress: `127.0.0.1:${free}` });
     expect((await again.health('/healthz')).status).toBe(200);
     other.close();
   });
 
-  it('says so when the host is not one of this machine', async () => {
+  it('reports a host that is not an address of this machine', async () => {
     await expect(start({ healthAddress: '192.0.2.1:0' })).rejects.toMatchObject({
       code: 'BOWLINE_ADDRESS_UNAVAILABLE',
     });

@@ -9,61 +9,63 @@ import { type ListenAddress, listenError, parseListenAddress } from './listen-ad
 import { MetricsAccess, type Verdict } from './metrics-access.ts';
 import { metricsCertificate } from './metrics-certificate.ts';
 
-/** MetricsSecurity lets only those read metrics who may, and nobody listen. */
+/** MetricsSecurity serves metrics encrypted and to authorized clients only. */
 export interface MetricsSecurity {
-  /** Asks the API server who somebody is and what they may: needs create on tokenreviews and subjectaccessreviews. */
+  /** Reviews tokens and permissions: needs create on tokenreviews and subjectaccessreviews. */
   readonly client: Pick<Client, 'create'>;
-  /** A folder with tls.crt and tls.key, read again when they change. Defaults to a certificate that is made up at the start. */
+  /** A folder with tls.crt and tls.key, read again when they change. Defaults to a certificate generated at startup. */
   readonly certificateFolder?: string | undefined;
 }
 
-/** OperationsServerOptions says what is served where. */
+/** OperationsServerOptions configures what is served where. */
 export interface OperationsServerOptions {
-  /** Where `/healthz`, `/livez` and `/readyz` listen: `host:port`, `:port`, or `0` for nowhere. Defaults to `:8081`. */
+  /** The listen address of `/healthz`, `/livez` and `/readyz`: `host:port`, `:port`, or `0` for none. Defaults to `:8081`. */
   readonly healthAddress?: string;
-  /** Where `/metrics` listens; may equal healthAddress. Defaults to `:8080`. */
+  /** The listen address of `/metrics`; may equal healthAddress. Defaults to `:8080`. */
   readonly metricsAddress?: string;
-  /** Whether the process should live on. */
+  /** Returns whether the process should keep running. */
   readonly live: () => HealthReport;
-  /** Whether it can do its work. */
+  /** Returns whether the process can do its work. */
   readonly ready: () => HealthReport;
   readonly metrics: { render(): Promise<string>; readonly contentType: string };
-  /** Serve metrics over HTTPS, to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP for everybody. */
+  /**
+   * Serves metrics over HTTPS to bearers of a token that may `get` the URL `/metrics`. Defaults to HTTP without authorization.
+   */
   readonly metricsSecurity?: MetricsSecurity | undefined;
-  /** Times the memory of access reviews. Defaults to the system's. */
+  /** The clock for cached access reviews. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
   /** Stops the servers. */
   readonly signal: AbortSignal;
 }
 
-/** OperationsServer is the running servers. */
+/** OperationsServer is the handle of the running servers. */
 export interface OperationsServer {
-  /** The port that health is served on; undefined when it is not. */
+  /** The port of the health endpoints; undefined if they are not served. */
   readonly healthPort: number | undefined;
-  /** The port that metrics are served on; undefined when they are not. */
+  /** The port of the metrics; undefined if they are not served. */
   readonly metricsPort: number | undefined;
-  /** Settles once the signal was aborted and every socket is closed. */
+  /** Resolves once the signal was aborted and every socket is closed. */
   readonly stopped: Promise<void>;
 }
 
-/** Probes and scrapes are small: whoever sends or waits longer than this is not one of them. */
+/** Probes and scrapes are small: a client that sends more or waits longer is neither. */
 const LIMITS = { maxHeaderSize: 8 * 1024, requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
-const MOST_CONNECTIONS = 100;
+const MAX_CONNECTIONS = 100;
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly type?: string;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
-type Route = (query: URLSearchParams, request: IncomingMessage) => Answer | Promise<Answer>;
+type Route = (query: URLSearchParams, request: IncomingMessage) => HttpResponse | Promise<HttpResponse>;
 type Routes = Readonly<Record<string, Route>>;
 
 /**
- * startOperationsServer serves probes and metrics on every replica, leader or not. Resolves when it listens; rejects
- * with BOWLINE_ADDRESS_* when it cannot, and then nothing is left open.
+ * startOperationsServer serves probes and metrics on every replica, leader or not. It resolves when it listens, and rejects with
+ * BOWLINE_ADDRESS_* if it cannot; then nothing is left open.
  */
 export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
   const healthText = options.healthAddress ?? ':8081';
@@ -71,18 +73,18 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   const health = parseListenAddress(healthText, 'healthAddress');
   const metrics = parseListenAddress(metricsText, 'metricsAddress');
   const healthRoutes: Routes = {
-    '/healthz': (query) => healthAnswer('healthz', options.live, query),
-    '/livez': (query) => healthAnswer('livez', options.live, query),
-    '/readyz': (query) => healthAnswer('readyz', options.ready, query),
+    '/healthz': (query) => healthResponse('healthz', options.live, query),
+    '/livez': (query) => healthResponse('livez', options.live, query),
+    '/readyz': (query) => healthResponse('readyz', options.ready, query),
   };
   const metricsRoutes: Routes = { '/metrics': metricsRoute(options) };
-  // One address twice means one server; port 0 never is the same one.
+  // The same address twice means one server; port 0 is never the same one.
   const shared = health !== undefined && healthText === metricsText && health.port !== 0;
 
   if (shared && options.metricsSecurity) {
     throw new BowlineError(
       'BOWLINE_ADDRESS_INVALID',
-      `cannot serve secure metrics and probes both on ${healthText}: give metricsAddress another port`,
+      `cannot serve secure metrics and probes both on ${healthText}: set metricsAddress to another port`,
     );
   }
 
@@ -107,7 +109,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   }
 }
 
-/** Node's own servers are loaded by whoever serves: a manager without addresses starts sooner. */
+/** Node's server modules are loaded on demand: a manager without addresses starts faster. */
 async function plainServer(): Promise<Server> {
   const { createServer } = await import('node:http');
   return createServer(LIMITS);
@@ -122,14 +124,18 @@ async function secureServer(options: OperationsServerOptions): Promise<Server> {
   return server;
 }
 
-const REFUSALS: Readonly<Record<Exclude<Verdict, 'allowed'>, Answer>> = {
+const REFUSALS: Readonly<Record<Exclude<Verdict, 'allowed'>, HttpResponse>> = {
   unauthenticated: {
     status: 401,
-    body: 'send a bearer token that the API server knows\n',
+    body: 'send a bearer token that the API server accepts\n',
     headers: { 'www-authenticate': 'Bearer' },
   },
-  forbidden: { status: 403, body: 'you may not get the URL /metrics; bind a ClusterRole that allows it\n' },
-  unavailable: { status: 503, body: 'the API server cannot be asked at the moment\n', headers: { 'retry-after': '5' } },
+  forbidden: { status: 403, body: 'you may not get the URL /metrics; bind a ClusterRole that grants it\n' },
+  unavailable: {
+    status: 503,
+    body: 'the API server cannot be reached at the moment\n',
+    headers: { 'retry-after': '5' },
+  },
 };
 
 function metricsRoute({
@@ -155,7 +161,7 @@ async function open(
   option: string,
 ): Promise<number> {
   server.on('request', (request, response) => void respond(routes, request, response));
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(text, option, error)));
     server.listen({ port: address.port, host: address.host }, resolve);
@@ -165,39 +171,39 @@ async function open(
 }
 
 async function respond(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Bodies are never wanted: refuse them unread.
+  // Bodies are never needed: discard them.
   request.resume();
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  let answer: Answer;
+  let result: HttpResponse;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    answer = { status: 405, body: 'only GET is served here\n' };
+    result = { status: 405, body: 'only GET is served here\n' };
   } else if (!route) {
-    answer = { status: 404, body: `not found; there is ${Object.keys(routes).join(', ')}\n` };
+    result = { status: 404, body: `not found; served are ${Object.keys(routes).join(', ')}\n` };
   } else {
     try {
-      answer = await route(new URLSearchParams(search), request);
+      result = await route(new URLSearchParams(search), request);
     } catch (error) {
-      // A bug in a check must not take the probes down; its text stays inside.
+      // A bug in a check must not break the probes; its message is not exposed.
       const code = error instanceof BowlineError ? error.code : 'unexpected error';
-      answer = { status: 500, body: `${path} could not be answered: ${code}\n` };
+      result = { status: 500, body: `${path} failed: ${code}\n` };
     }
   }
-  response.writeHead(answer.status, {
-    'content-type': answer.type ?? 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(answer.body),
+  response.writeHead(result.status, {
+    'content-type': result.type ?? 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(result.body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    ...(answer.status === 405 ? { allow: 'GET, HEAD' } : {}),
-    ...answer.headers,
+    ...(result.status === 405 ? { allow: 'GET, HEAD' } : {}),
+    ...result.headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : answer.body);
+  response.end(request.method === 'HEAD' ? undefined : result.body);
 }
 
-function healthAnswer(endpoint: string, check: () => HealthReport, query: URLSearchParams): Answer {
+function healthResponse(endpoint: string, check: () => HealthReport, query: URLSearchParams): HttpResponse {
   const report = check();
   const ok = isHealthy(report);
-  // As with kube-apiserver: details when asked for, and always when something failed.
+  // As in kube-apiserver: details on request, and always when a check failed.
   const body = ok && !query.has('verbose') ? 'ok' : renderHealth(endpoint, report);
   return { status: ok ? 200 : 503, body };
 }
@@ -210,7 +216,7 @@ function closeOn(signal: AbortSignal, servers: readonly Server[]): Promise<void>
   });
 }
 
-/** Answers under way are cut: a probe that gets none is as good as one that is refused a moment later. */
+/** Active responses are cut: for a probe this is equivalent to a refused connection a moment later. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

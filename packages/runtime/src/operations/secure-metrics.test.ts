@@ -46,15 +46,15 @@ async function start(options: { answers?: readonly ScriptedAnswer[]; folder?: st
   };
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
-  /** Of the server's certificate. */
+  /** The serial number of the server's certificate. */
   readonly serial: string;
 }
 
-function get(port: number, headers: Record<string, string>): Promise<Answer> {
+function get(port: number, headers: Record<string, string>): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path: '/metrics', headers, rejectUnauthorized: false, agent: false };
     request(options, (response) => {
@@ -70,19 +70,19 @@ function get(port: number, headers: Record<string, string>): Promise<Answer> {
   });
 }
 
-it('serves metrics over TLS to those who may read them, and says to others what is missing', async () => {
+it('serves metrics over TLS to authorized clients, and tells others what is missing', async () => {
   await using server = await start({ answers: [known, may(true), known, may(false)] });
   const allowed = await server.get({ authorization: 'Bearer a' });
   expect(allowed.status).toBe(200);
   expect(allowed.headers['content-type']).toContain('version=0.0.4');
   const forbidden = await server.get({ authorization: 'Bearer b' });
   expect([forbidden.status, forbidden.body]).toEqual([403, expect.stringContaining('may not get the URL /metrics')]);
-  const nobody = await server.get();
-  expect([nobody.status, nobody.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+  const anonymous = await server.get();
+  expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   await expect(fetch(`http://127.0.0.1:${server.port}/metrics`)).rejects.toThrow();
 });
 
-it('serves the certificate of a folder, and a new one when it fits', async () => {
+it('serves the certificate of a folder, and a new one if it is valid', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-metrics-'));
   const authority = await createCertificateAuthority({ commonName: 'test' });
   const write = async (which: readonly ('tls.crt' | 'tls.key')[]): Promise<void> => {
@@ -114,7 +114,7 @@ it('serves the certificate of a folder, and a new one when it fits', async () =>
   }
 });
 
-it('refuses to share the address of the probes', async () => {
+it('rejects the address of the probes', async () => {
   const client = createClient({ transport: new ScriptedTransport() });
   const starting = startOperationsServer({
     healthAddress: '127.0.0.1:18099',
@@ -125,5 +125,5 @@ it('refuses to share the address of the probes', async () => {
     metricsSecurity: { client },
     signal: new AbortController().signal,
   });
-  await expect(starting).rejects.toThrow('give metricsAddress another port');
+  await expect(starting).rejects.toThrow('set metricsAddress to another port');
 });

@@ -5,11 +5,11 @@ import type { RequestScope } from './request-scope.ts';
 export interface ChannelPoolOptions {
   /** Opens another connection; rejects in bounded time. */
   readonly open: (onUnusable: (channel: Channel) => void) => Promise<Channel>;
-  /** How many requests a connection is expected to carry before one has been opened. */
+  /** The number of concurrent requests to assume per connection until the first one has been opened. */
   readonly expectedCapacity: number;
 }
 
-/** ChannelLease is the right to send one request on a channel; to be released when that request has ended. */
+/** ChannelLease grants the right to send one request on a channel. Release it when that request has ended. */
 export interface ChannelLease {
   readonly channel: Channel;
   release(): void;
@@ -21,13 +21,13 @@ interface Waiter {
 }
 
 /**
- * ChannelPool holds the connections of one lane. It opens another only when those it has are full, hands out connections
- * up to what the server allows, and lets go of those that nobody needs.
+ * ChannelPool holds the connections of one lane. It opens another connection only when the existing ones are full, never exceeds
+ * the server's stream limit and closes idle connections that are no longer needed.
  */
 export class ChannelPool {
   readonly #open: ChannelPoolOptions['open'];
   #expectedCapacity: number;
-  /** Every connection and how many requests it carries, also those that take no new ones. */
+  /** The number of active requests per connection, including connections that accept no new requests. */
   readonly #active = new Map<Channel, number>();
   readonly #waiting = new Set<Waiter>();
   readonly #openings = new Set<Promise<void>>();
@@ -38,15 +38,15 @@ export class ChannelPool {
     this.#expectedCapacity = options.expectedCapacity;
   }
 
-  /** acquire gives a connection with room, at once if there is one, and else waits no longer than the request lives. */
+  /** acquire returns a connection with free capacity. If there is none, it waits, at most until the request is cancelled. */
   acquire(scope: RequestScope): ChannelLease | Promise<ChannelLease> {
     if (this.#closed) return Promise.reject(this.#closed);
-    const channel = this.#roomy();
+    const channel = this.#withCapacity();
     if (channel) return this.#lease(channel);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.delete(waiter);
-        forget();
+        unsubscribe();
       };
       const waiter: Waiter = {
         grant: (lease) => {
@@ -58,20 +58,20 @@ export class ChannelPool {
           reject(error);
         },
       };
-      const forget = scope.onCancel((reason) => waiter.fail(reason));
+      const unsubscribe = scope.onCancel((reason) => waiter.fail(reason));
       this.#waiting.add(waiter);
       this.#openForWaiting();
     });
   }
 
-  /** retireIf retires the connections that `test` picks. */
+  /** retireIf retires the connections that match `test`. */
   retireIf(test: (channel: Channel) => boolean): void {
     for (const channel of [...this.#active.keys()]) {
       if (test(channel)) channel.retire();
     }
   }
 
-  /** close destroys every connection and resolves when they are gone. */
+  /** close destroys every connection and resolves when all of them are closed. */
   async close(reason: Error): Promise<void> {
     this.#closed = reason;
     for (const waiter of [...this.#waiting]) waiter.fail(reason);
@@ -80,7 +80,7 @@ export class ChannelPool {
     await Promise.all([...channels.map((channel) => channel.closed), ...this.#openings]);
   }
 
-  #roomy(): Channel | undefined {
+  #withCapacity(): Channel | undefined {
     for (const [channel, active] of this.#active) {
       if (channel.usable && active < channel.capacity) return channel;
     }
@@ -109,18 +109,18 @@ export class ChannelPool {
     this.#trim(channel.keepIdle);
   }
 
-  /** #trim ends idle connections that are not needed: others have room already. */
+  /** #trim retires idle connections while the others have enough free capacity. */
   #trim(keepIdle: number): void {
     if (this.#active.size <= keepIdle) return;
-    const roomy = [...this.#active].filter(([channel, active]) => channel.usable && active < channel.capacity);
-    const idle = roomy.filter(([, active]) => active === 0);
-    for (const [channel] of idle.slice(0, Math.max(0, roomy.length - keepIdle))) channel.retire();
+    const available = [...this.#active].filter(([channel, active]) => channel.usable && active < channel.capacity);
+    const idle = available.filter(([, active]) => active === 0);
+    for (const [channel] of idle.slice(0, Math.max(0, available.length - keepIdle))) channel.retire();
   }
 
   #serve(): void {
     if (this.#waiting.size === 0) return;
     for (const waiter of [...this.#waiting]) {
-      const channel = this.#roomy();
+      const channel = this.#withCapacity();
       if (!channel) break;
       waiter.grant(this.#lease(channel));
     }
@@ -137,7 +137,7 @@ export class ChannelPool {
     }
   }
 
-  /** #openOne never rejects: a failure goes to the requests that the connection was meant for. */
+  /** #openOne never rejects. A failure is reported to the requests that were waiting for the connection. */
   async #openOne(): Promise<void> {
     try {
       const opened = await this.#open((channel) => {

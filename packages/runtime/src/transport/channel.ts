@@ -2,7 +2,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** Outgoing is a request as a channel sends it: every header decided. */
+/** Outgoing is a request with its final headers, ready to be sent on a channel. */
 export interface Outgoing {
   readonly method: TransportRequest['method'];
   readonly path: string;
@@ -11,25 +11,28 @@ export interface Outgoing {
   readonly beforeSend: (() => void) | undefined;
 }
 
-/** Incoming is an answer whose body has not been read yet. */
+/** Incoming is a response whose body has not been read yet. */
 export interface Incoming {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * read reads the body with back-pressure; to be called once. Ending before the end of the body ends the request. `onOver`
-   * is called as soon as nothing more is read.
+   * read reads the body with back-pressure and must be called only once. Stopping before the end of the body cancels the request.
+   * `onOver` is called as soon as reading stops.
    */
   read(onOver: () => void): ChunkReader;
   /** discard ends the request without reading the body. */
   discard(): void;
-  /** onEnd runs `callback` once when the request has ended, however it did. */
+  /** onEnd calls `callback` once when the request has ended, whether it succeeded or failed. */
   onEnd(callback: () => void): void;
   aliveAt(): number;
 }
 
-/** Unprocessed is thrown by `Channel.send` for a request that the server certainly did not act on: it may be sent again. */
+/**
+ * Unprocessed is thrown by `Channel.send` for a request that the server certainly did not process and that is therefore safe to
+ * retry.
+ */
 export class Unprocessed extends Error {
-  /** For metrics: what happened. */
+  /** A short reason, used as a metric label. */
   readonly reason: string;
 
   constructor(reason: string, cause?: unknown) {
@@ -41,23 +44,25 @@ export class Unprocessed extends Error {
 
 /** Channel is one connection to the server. */
 export interface Channel {
-  /** How many requests it may carry at once. */
+  /** The maximum number of concurrent requests. */
   readonly capacity: number;
-  /** How many idle ones of its protocol are worth keeping. */
+  /** The number of idle connections of this protocol to keep open. */
   readonly keepIdle: number;
   /** Whether new requests may use it. */
   readonly usable: boolean;
-  /** The certificate it was opened with, to tell when another is in force. */
+  /** The client certificate the connection was opened with, used to detect that a newer one is available. */
   readonly certificatePem: string | undefined;
   readonly aliveAt: () => number;
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>;
-  /** send calls `beforeSend` and hands the request to the network in one synchronous step, then waits for the headers. */
+  /**
+   * send calls `beforeSend`, writes the request to the network in the same synchronous step and waits for the response headers.
+   */
   send(outgoing: Outgoing, scope: RequestScope): Promise<Incoming>;
-  /** retire takes no new requests; the connection ends when the present ones have. */
+  /** retire stops new requests from using the connection and closes it once its active requests have ended. */
   retire(): void;
-  /** suspect is called after a request timed out during which the connection showed no life. */
+  /** suspect is called after a request timed out while the connection showed no activity. */
   suspect(): void;
-  /** destroy ends the connection and every request on it. */
+  /** destroy closes the connection and fails every request on it. */
   destroy(reason: Error): void;
 }

@@ -1,12 +1,15 @@
 import type { Readable } from 'node:stream';
 
-/** ChunkReaderOptions is what a connection wants to know of a body that is being read. */
+/** ChunkReaderOptions holds the callbacks of a connection for a body that is being read. */
 export interface ChunkReaderOptions {
   /** Called for each chunk. */
   readonly onChunk: () => void;
-  /** Answers what the reader throws when the stream has ended, with the stream's own error if it had one; nothing when the body is complete. */
+  /**
+   * Returns the error to throw after the stream has ended, given the stream's own error if any, or undefined if the body is
+   * complete.
+   */
   readonly failure: (error: unknown) => unknown;
-  /** Called once when nothing more is read; `complete` says whether the stream ended by itself. */
+  /** Called once when reading stops; `complete` is true if the stream reached its end. */
   readonly onOver: (complete: boolean) => void;
 }
 
@@ -18,15 +21,15 @@ interface Waiter {
 const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
 
 /**
- * ChunkReader reads a body chunk by chunk, with back-pressure: what is not asked for stays in the stream, whose buffer is
- * bounded. It does what iterating over the stream would, with one promise per chunk instead of four: a large watch comes
- * in thousands of chunks of 4 kB. `drain` reads all of it with one promise.
+ * ChunkReader reads a body chunk by chunk with back-pressure: unread data stays in the stream, whose buffer is bounded. It is
+ * equivalent to iterating over the stream but creates one promise per chunk instead of four, which matters because a large watch
+ * arrives in thousands of 4 kB chunks. `drain` reads the whole body with a single promise.
  */
 export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Readable;
   readonly #options: ChunkReaderOptions;
   #waiter: Waiter | undefined;
-  /** Set by `drain`: takes every chunk, so that the waiter is answered at the end only. */
+  /** Set by `drain`. It receives every chunk, so that the waiter resolves only at the end of the body. */
   #take: ((chunk: Uint8Array) => void) | undefined;
   #error: unknown;
   #started = false;
@@ -39,14 +42,14 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (!this.#started) this.#start();
-    if (this.#waiter) return Promise.reject(new Error('next() was called again before the last one was answered'));
+    if (this.#waiter) return Promise.reject(new Error('next() was called again before the previous call settled'));
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
       this.#proceed();
     });
   }
 
-  /** drain gives `take` every chunk as it comes, and resolves after the last one. When `take` throws, reading ends. */
+  /** drain calls `take` for every chunk and resolves after the last one. If `take` throws, reading stops. */
   async drain(take: (chunk: Uint8Array) => void): Promise<void> {
     this.#take = take;
     await this.next();
@@ -74,7 +77,7 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     this.#proceed();
   };
 
-  /** #proceed gives the waiting reader what there is. */
+  /** #proceed passes the available data to the waiting reader. */
   readonly #proceed = (): void => {
     const waiter = this.#waiter;
     if (!waiter) return;
@@ -101,7 +104,7 @@ export class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     return this.#over || this.#stream.destroyed ? null : (this.#stream.read() as Uint8Array | null);
   }
 
-  /** Whether more is wanted. */
+  /** #handOver returns whether the reader wants more chunks. */
   #handOver(chunk: Uint8Array, waiter: Waiter): boolean {
     if (!this.#take) {
       waiter.resolve({ done: false, value: chunk });

@@ -9,12 +9,12 @@ import { connect } from './connect.ts';
 import type { Credentials } from './connection-config.ts';
 import { get, http2Server, listen, outcome, pki, until } from './server.test-support.ts';
 
-function answer(stream: ServerHttp2Stream, text = 'ok', status = 200): void {
+function respond(stream: ServerHttp2Stream, text = 'ok', status = 200): void {
   stream.respond({ ':status': status });
   stream.end(text);
 }
 
-test('bounds the calls in flight, lets the others wait in order and meters the wait', async () => {
+test('limits the calls in flight, queues the others in order and records how long they waited', async () => {
   const held: ServerHttp2Stream[] = [];
   const waits: number[] = [];
   const wire = new VirtualClock();
@@ -31,18 +31,18 @@ test('bounds the calls in flight, lets the others wait in order and meters the w
   await until(() => held.length === 2);
   await wire.advance(3000);
   expect(held).toHaveLength(2);
-  for (const stream of held.splice(0)) answer(stream);
+  for (const stream of held.splice(0)) respond(stream);
   await until(() => held.length === 2);
-  for (const stream of held.splice(0)) answer(stream);
+  for (const stream of held.splice(0)) respond(stream);
   expect(await Promise.all(all)).toEqual(['ok', 'ok', 'ok', 'ok']);
   expect(order).toEqual([0, 1, 2, 3]);
   expect(waits).toEqual([0, 0, 3, 3]);
 });
 
-test('sends a lease renewal at once while the calls wait for each other', async () => {
+test('sends a lease renewal immediately while calls are queued', async () => {
   const held: ServerHttp2Stream[] = [];
   await using server = await http2Server((stream, headers) => {
-    if (headers[':path'] === '/lease') answer(stream, 'renewed');
+    if (headers[':path'] === '/lease') respond(stream, 'renewed');
     else held.push(stream);
   });
   await using transport = connect(server.config, { maxInFlight: 1 });
@@ -56,7 +56,7 @@ test('sends a lease renewal at once while the calls wait for each other', async 
   ]);
 });
 
-test('refuses one watch more than maxWatches and takes it when another has ended', async () => {
+test('rejects a watch beyond maxWatches and accepts it after another has ended', async () => {
   await using server = await http2Server((stream) => stream.respond({ ':status': 200 }));
   await using transport = connect(server.config, { maxWatches: 1 });
   const abort = new AbortController();
@@ -69,7 +69,7 @@ test('refuses one watch more than maxWatches and takes it when another has ended
   expect((await transport.request(get('/', { lane: 'watch' }))).status).toBe(200);
 });
 
-test('ends promptly with the reason when it is aborted before, while connecting, waiting, answered or reading', async () => {
+test('rejects promptly with the abort reason before sending and while connecting, waiting, queued or reading', async () => {
   const wire = new VirtualClock();
   const seen: ServerHttp2Stream[] = [];
   await using server = await http2Server((stream, headers) => {
@@ -110,7 +110,7 @@ test('ends promptly with the reason when it is aborted before, while connecting,
   expect(wire.pendingTimers).toBe(0);
 });
 
-test('times a call out until the end of its body, and a watch until its headers only', async () => {
+test('applies the timeout to the whole body of a call but only to the headers of a watch', async () => {
   const wire = new VirtualClock();
   let seen = 0;
   await using server = await http2Server((stream) => {
@@ -131,7 +131,7 @@ test('times a call out until the end of its body, and a watch until its headers 
   expect(Buffer.from((await reader.next()).value ?? []).toString()).toBe('some');
 });
 
-test('says that a server which never finishes the handshake did not accept the connection in time', async () => {
+test('reports a connect timeout when the server never finishes the handshake', async () => {
   const wire = new VirtualClock();
   await using mute = await listen(
     createServer(() => {}),
@@ -147,11 +147,11 @@ test('says that a server which never finishes the handshake did not accept the c
   });
 });
 
-test('refuses the request when beforeSend throws, without sending anything', async () => {
+test('rejects the request without sending it when beforeSend throws', async () => {
   let seen = 0;
   await using server = await http2Server((stream) => {
     seen++;
-    answer(stream);
+    respond(stream);
   });
   await using transport = connect(server.config, { maxInFlight: 1 });
   const refuse = (): void => {
@@ -163,13 +163,13 @@ test('refuses the request when beforeSend throws, without sending anything', asy
 });
 
 test('reads at most maxResponseBytes of text', async () => {
-  await using server = await http2Server((stream) => answer(stream, 'x'.repeat(100_000)));
+  await using server = await http2Server((stream) => respond(stream, 'x'.repeat(100_000)));
   await using transport = connect(server.config, { maxResponseBytes: 50_000, maxInFlight: 1 });
   expect(await outcome(transport.request(get('/')))).toMatchObject({ code: 'BOWLINE_TRANSPORT_RESPONSE_TOO_LARGE' });
   expect(await outcome(transport.request(get('/')))).toMatchObject({ code: 'BOWLINE_TRANSPORT_RESPONSE_TOO_LARGE' });
 });
 
-test('refreshes credentials once on 401, also when many requests fail together', async () => {
+test('refreshes credentials only once when several requests get 401 at the same time', async () => {
   let token = 'old';
   let refreshes = 0;
   const credentials: Credentials = {
@@ -183,7 +183,7 @@ test('refreshes credentials once on 401, also when many requests fail together',
     },
   };
   await using server = await http2Server((stream, headers) => {
-    answer(stream, headers.authorization ?? '', headers.authorization === 'Bearer new' ? 200 : 401);
+    respond(stream, headers.authorization ?? '', headers.authorization === 'Bearer new' ? 200 : 401);
   });
   await using transport = connect({ ...server.config, credentials });
   const all = await Promise.all(
@@ -193,8 +193,8 @@ test('refreshes credentials once on 401, also when many requests fail together',
   expect(refreshes).toBe(1);
 });
 
-test('hands a 401 to the caller when the credentials did not change', async () => {
-  await using server = await http2Server((stream) => answer(stream, 'no', 401));
+test('returns a 401 to the caller when refreshing did not change the credentials', async () => {
+  await using server = await http2Server((stream) => respond(stream, 'no', 401));
   const credentials: Credentials = { headers: () => ({}), refresh: () => Promise.resolve(false) };
   await using transport = connect({ ...server.config, credentials });
   const response = await transport.request(get('/'));
@@ -211,7 +211,7 @@ test('opens new connections with a renewed client certificate', async () => {
       const socket = stream.session?.socket;
       const name = socket instanceof TLSSocket ? String(socket.getPeerCertificate().subject.CN) : '';
       names.push(name);
-      answer(stream, name, name === 'renewed' ? 200 : 401);
+      respond(stream, name, name === 'renewed' ? 200 : 401);
     },
     { requestCert: true, ca: authority.certificatePem },
   );
@@ -228,14 +228,14 @@ test('opens new connections with a renewed client certificate', async () => {
   expect(names).toEqual(['tester', 'renewed']);
 });
 
-test('puts the path of the server before the path of the request', async () => {
-  await using server = await http2Server((stream, headers) => answer(stream, headers[':path']));
+test('prepends the path of the server URL to the request path', async () => {
+  await using server = await http2Server((stream, headers) => respond(stream, headers[':path']));
   await using transport = connect({ ...server.config, server: `${server.config.server}/k8s/clusters/c-1/` });
   expect(await outcome(transport.request(get('/api?limit=1')))).toBe('/k8s/clusters/c-1/api?limit=1');
 });
 
-test('says whose identity a request takes on, group by group', async () => {
-  await using server = await http2Server((stream, headers) => answer(stream, JSON.stringify(headers)));
+test('sends impersonation headers, one per group', async () => {
+  await using server = await http2Server((stream, headers) => respond(stream, JSON.stringify(headers)));
   await using transport = connect({
     ...server.config,
     impersonate: { user: 'jane', groups: ['dev', 'ops'], uid: '7', extra: { 'example.com/Scope': ['a', 'b'] } },
@@ -252,7 +252,7 @@ test('says whose identity a request takes on, group by group', async () => {
   expect(other).not.toContain('jane');
 });
 
-test('says that a server which sends no settings is no API server, and closes without waiting for it', async () => {
+test('reports a server that sends no HTTP/2 settings, and closes without waiting for it', async () => {
   const wire = new VirtualClock();
   const { authority, server: leaf } = await pki();
   const silent = createTlsServer({ key: leaf.keyPem, cert: leaf.certificatePem, ALPNProtocols: ['h2'] });
@@ -277,8 +277,8 @@ test('says that a server which sends no settings is no API server, and closes wi
   expect(wire.pendingTimers).toBe(0);
 });
 
-test('refuses requests after it was closed', async () => {
-  await using server = await http2Server((stream) => answer(stream));
+test('rejects requests after it was closed', async () => {
+  await using server = await http2Server((stream) => respond(stream));
   const transport = connect(server.config);
   expect(await outcome(transport.request(get('/')))).toBe('ok');
   await transport.close();

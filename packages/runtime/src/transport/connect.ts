@@ -11,45 +11,53 @@ import { RequestScope } from './request-scope.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { TransportError, type Where } from './transport-error.ts';
 
-/** TransportOptions tunes the connections to one API server. */
+/** TransportOptions configures the connections to one API server. */
 export interface TransportOptions {
-  /** Time between machines: timeouts and pings. Defaults to the system's. */
+  /** The clock for timeouts and pings. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to a silent one. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
   /** Defaults to none. */
   readonly metrics?: Metrics | undefined;
   /**
-   * Requests of the `call` lane that run at once; the others wait. Half of them at most are of one flow, that is a namespace. Defaults
-   * to 64: 16 to 32 saturate an API server, and more only queues inside it, where it counts against other clients; the other
-   * half is for when those hang.
+   * The maximum number of concurrent requests of the `call` lane; further requests wait. One flow (a namespace) gets at most half
+   * of them. Defaults to 64: 16 to 32 saturate an API server and more only queue inside it, where they count against other
+   * clients; the other half remains available when the requests of one flow hang.
    */
   readonly maxInFlight?: number | undefined;
-  /** Open watches; one more is refused with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000. */
+  /** The maximum number of open watches; another one is rejected with BOWLINE_TRANSPORT_WATCH_LIMIT. Defaults to 1000. */
   readonly maxWatches?: number | undefined;
-  /** Requests on one HTTP/2 connection. Defaults to 80, below the 100 of kube-apiserver; what the server announces is never exceeded. */
+  /**
+   * The maximum number of concurrent requests per HTTP/2 connection; the limit announced by the server is never exceeded.
+   * Defaults to 80, below kube-apiserver's limit of 100.
+   */
   readonly maxStreamsPerConnection?: number | undefined;
-  /** Time until a request's answer, unless the request says otherwise. Defaults to 30 s. */
+  /** The default timeout of a request. Defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Time to connect, with proxy and TLS. Defaults to 10 s. */
+  /** The timeout for establishing a connection, including the proxy and TLS handshakes. Defaults to 10 s. */
   readonly connectTimeoutMs?: number | undefined;
-  /** A PING is sent on every connection this often. Defaults to 15 s. */
+  /** The interval of PINGs on every connection. Defaults to 15 s. */
   readonly pingIntervalMs?: number | undefined;
-  /** A connection whose peer does not answer a PING in this time is ended. Defaults to 10 s. */
+  /** A connection whose peer does not acknowledge a PING within this time is closed. Defaults to 10 s. */
   readonly pingTimeoutMs?: number | undefined;
-  /** What `text()` reads at most. Defaults to 256 MiB: a LIST of 100,000 small objects. */
+  /** The maximum size of a body read by `text()`. Defaults to 256 MiB, enough for a LIST of 100,000 small objects. */
   readonly maxResponseBytes?: number | undefined;
-  /** What the server may send on one stream before it is read. Bounds the memory of a stalled watch. Defaults to 1 MiB. */
+  /**
+   * The maximum amount of unread data the server may send on one stream. Bounds the memory of a stalled watch. Defaults to 1 MiB.
+   */
   readonly streamWindowBytes?: number | undefined;
 }
 
-/** Attempts of a request that the server did not process: once more at once, then with growing pauses (about 1.5 s in all). */
+/**
+ * The maximum number of attempts for a request that the server did not process: one immediate retry, then with exponential delays
+ * (about 1.5 s in total).
+ */
 const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 50;
 
 /**
- * connect gives a transport to one API server. No connection is made before the first request; from then on open
- * connections keep the process alive until `close`.
+ * connect returns a transport to one API server. It opens no connection before the first request. Open connections keep the
+ * process alive until `close`.
  *
  * @example
  * await using transport = connect(await inClusterConfig({ env: process.env }));
@@ -94,16 +102,16 @@ class HttpTransport implements Transport {
     const metrics = options.metrics ?? noMetrics;
     this.#waits = metrics.histogram({
       name: 'rest_client_rate_limiter_duration_seconds',
-      help: 'Time that requests waited for one of the slots that bound the requests in flight.',
+      help: 'Time requests waited because the maximum number of requests was in flight.',
       labels: ['verb', 'host'],
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     });
     this.#retries = metrics.counter({
       name: 'rest_client_request_retries_total',
-      help: 'Requests that were sent again, by what caused it.',
+      help: 'Retried requests, by cause.',
       labels: ['code', 'verb', 'host'],
     });
-    // Every connection that is being opened listens to it.
+    // Each connection that is being opened adds a listener.
     setMaxListeners(0, this.#ended.signal);
     const maxStreams = options.maxStreamsPerConnection ?? 80;
     const pool = (): ChannelPool =>
@@ -116,7 +124,8 @@ class HttpTransport implements Transport {
 
   async #open(options: TransportOptions, maxStreams: number, onUnusable: (channel: Channel) => void): Promise<Channel> {
     const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
-    // Node's HTTP/2 and TLS take longer to load than the rest of this package, and a client need not have a socket.
+    // Loading Node's HTTP/2 and TLS modules takes longer than loading the rest of this package, and a client may use another
+    // transport.
     const [{ openSocket }, { Http2Channel }] = await Promise.all([import('./socket.ts'), import('./http2-channel.ts')]);
     const opened = await openSocket({
       config: this.#config,
@@ -154,15 +163,15 @@ class HttpTransport implements Transport {
     });
     scope.throwIfCancelled();
     this.#live.add(scope);
-    let giveBack = (): void => {};
+    let release = (): void => {};
     const finish = (): void => {
       if (!this.#live.delete(scope)) return;
       scope[Symbol.dispose]();
-      giveBack();
+      release();
     };
     try {
       const admitted = this.#admit(request, scope);
-      giveBack = admitted instanceof Promise ? await admitted : admitted;
+      release = admitted instanceof Promise ? await admitted : admitted;
       scope.onCancel(finish);
       const incoming = await this.#exchange(request, scope);
       if (request.lane === 'watch') scope.stopTimer();
@@ -174,7 +183,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** #admit takes a place in the request's lane, or waits for one, and answers how to give it back. */
+  /** #admit takes a slot in the request's lane, waiting if necessary, and returns a function that releases it. */
   #admit(request: TransportRequest, scope: RequestScope): (() => void) | Promise<() => void> {
     switch (request.lane) {
       case 'lease':
@@ -192,23 +201,25 @@ class HttpTransport implements Transport {
         };
       case 'call': {
         const { flow } = request;
-        const giveBack = (): void => this.#slots.give(flow);
+        const release = (): void => this.#slots.release(flow);
         const labels = { verb: request.method, host: this.host };
         if (this.#slots.tryTake(flow)) {
           this.#waits.observe(0, labels);
-          return giveBack;
+          return release;
         }
         const since = this.#wire.monotonic();
-        const othersHold = (wait: Promise<void>): Promise<void> => this.#waitForOthers(request, scope, since, wait);
-        return this.#slots.take(flow, scope, othersHold).then(() => {
+        const waitForOthers = (wait: Promise<void>): Promise<void> => this.#waitForOthers(request, scope, since, wait);
+        return this.#slots.take(flow, scope, waitForOthers).then(() => {
           this.#waits.observe((this.#wire.monotonic() - since) / 1000, labels);
-          return giveBack;
+          return release;
         });
       }
     }
   }
 
-  /** #waitForOthers lets a request wait for what others hold without that its own time passes, where it allows that. */
+  /**
+   * #waitForOthers suspends the request's own timeout while it waits for slots held by other flows, if the request sets `waitMs`.
+   */
   async #waitForOthers(
     request: TransportRequest,
     scope: RequestScope,
@@ -264,8 +275,8 @@ class HttpTransport implements Transport {
     const { channel } = lease;
     const impersonate = request.impersonate ?? this.#impersonate;
     const startedAt = this.#wire.monotonic();
-    const forget = scope.onCancel((reason) => {
-      // The next request should not try the same dead connection; a lease renewal could not wait for the PING.
+    const unsubscribe = scope.onCancel((reason) => {
+      // The next request must not use the same dead connection: a lease renewal cannot wait for the PING to time out.
       const timedOut = reason instanceof TransportError && reason.code === 'BOWLINE_TRANSPORT_TIMEOUT';
       if (timedOut && channel.aliveAt() <= startedAt) channel.suspect();
     });
@@ -282,18 +293,18 @@ class HttpTransport implements Transport {
         scope,
       );
       incoming.onEnd(() => {
-        forget();
+        unsubscribe();
         lease.release();
       });
       return [incoming, channel];
     } catch (error) {
-      forget();
+      unsubscribe();
       lease.release();
       throw error;
     }
   }
 
-  /** #refresh renews credentials that were answered with 401, and the connections that were opened with them. */
+  /** #refresh renews credentials that were rejected with 401 and retires the connections that were opened with them. */
   async #refresh(headers: RequestHeaders, channel: Channel, scope: RequestScope): Promise<boolean> {
     const { credentials } = this.#config;
     if (!credentials) return false;
@@ -323,7 +334,7 @@ class HttpTransport implements Transport {
           if (size > limit) {
             throw new TransportError(
               'BOWLINE_TRANSPORT_RESPONSE_TOO_LARGE',
-              `the answer to ${request.method} ${pathOnly(request.path)} is larger than ${limit} bytes: ask for less (limit, selectors), or raise maxResponseBytes`,
+              `the response to ${request.method} ${pathOnly(request.path)} is larger than ${limit} bytes: request less (limit, selectors), or raise maxResponseBytes`,
               { retryable: false, mayHaveBeenProcessed: true },
             );
           }
@@ -337,7 +348,7 @@ class HttpTransport implements Transport {
   #timedOut(request: TransportRequest, timeoutMs: number): TransportError {
     return new TransportError(
       'BOWLINE_TRANSPORT_TIMEOUT',
-      `${request.method} ${pathOnly(request.path)} on ${this.#where.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is merely slow`,
+      `${request.method} ${pathOnly(request.path)} on ${this.#where.server} took longer than ${timeoutMs} ms: the API server may be overloaded or unreachable; raise timeoutMs if it is only slow`,
       { mayHaveBeenProcessed: true },
     );
   }
@@ -345,7 +356,7 @@ class HttpTransport implements Transport {
   #notSent(request: TransportRequest, waitedMs: number): TransportError {
     return new TransportError(
       'BOWLINE_TRANSPORT_TIMEOUT',
-      `${request.method} ${pathOnly(request.path)} was not sent to ${this.#where.server}: ${this.#slots.limit} other requests had not ended after ${waitedMs} ms; find out what they wait for (an admission webhook?), or raise maxInFlight`,
+      `${request.method} ${pathOnly(request.path)} was not sent to ${this.#where.server}: ${this.#slots.limit} other requests were still running after ${waitedMs} ms; check what they wait for (for example an admission webhook), or raise maxInFlight`,
     );
   }
 
@@ -376,7 +387,7 @@ class HttpTransport implements Transport {
   }
 }
 
-/** pathOnly leaves out the query: selectors may hold what should not be in a log. */
+/** pathOnly strips the query because selectors may contain values that must not be logged. */
 function pathOnly(path: string): string {
   const query = path.indexOf('?');
   return query < 0 ? path : path.slice(0, query);

@@ -1,35 +1,38 @@
-/** ClientCertificate is a certificate and its key, both PEM. */
+/** ClientCertificate holds a certificate and its private key, both in PEM format. */
 export interface ClientCertificate {
   readonly certificatePem: string;
   readonly keyPem: string;
 }
 
-/** RequestHeaders are headers by lower-case name. */
+/** RequestHeaders maps lower-case header names to values. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-/** RejectedCredentials is what a request carried that the server answered with 401. */
+/** RejectedCredentials holds the credentials of a request that failed with 401. */
 export interface RejectedCredentials {
   readonly headers: RequestHeaders;
   readonly certificatePem: string | undefined;
 }
 
 /**
- * Credentials prove who asks. They are consulted for every request and every new connection, so that what rotates
- * (token files, exec plugins, certificate files) needs no restart.
+ * Credentials authenticate requests. They are consulted for every request and every new connection, so that rotating credentials
+ * (token files, exec plugins, certificate files) take effect without a restart.
  */
 export interface Credentials {
-  /** headers are what a request carries. Answers at once unless something has to be read or renewed first. */
+  /**
+   * headers returns the headers to add to a request. It returns synchronously unless credentials have to be read or renewed
+   * first.
+   */
   headers(): RequestHeaders | Promise<RequestHeaders>;
-  /** certificate is what a new connection presents; absent when this kind of credential never has one. */
+  /** certificate returns the client certificate for a new connection. Absent if these credentials never use one. */
   certificate?(): Promise<ClientCertificate | undefined>;
   /**
-   * refresh is called after the server answered 401 to what `rejected` says was sent. It renews unless that has happened
-   * meanwhile, and answers whether the credentials are different now: only then does one more attempt make sense.
+   * refresh is called after the server responded with 401 to the credentials in `rejected`. It renews the credentials unless they
+   * have been renewed in the meantime, and resolves to whether they differ now: only then is a retry useful.
    */
   refresh(rejected: RejectedCredentials): Promise<boolean>;
 }
 
-/** Impersonation is the identity a request takes on; the real one needs the `impersonate` permission. */
+/** Impersonation is the identity to impersonate. The authenticated user needs the `impersonate` permission. */
 export interface Impersonation {
   readonly user: string;
   readonly groups?: readonly string[];
@@ -37,27 +40,27 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** ConnectionConfig says where an API server is, how to trust it and who asks. */
+/** ConnectionConfig configures the address, the trust and the credentials of a connection to an API server. */
 export interface ConnectionConfig {
-  /** The server's URL, `https://host:port` or `http://host:port`; a path stands before every request's path. */
+  /** The server's URL, `https://host:port` or `http://host:port`. A path is prepended to every request path. */
   readonly server: string;
   /**
-   * Certificates of the authorities that may have signed the server's certificate, PEM. A function is called for each new
-   * connection, for files that rotate. Defaults to the authorities that Node trusts.
+   * The CA certificates to verify the server's certificate with, in PEM format. A function is called for each new connection, so
+   * that files can rotate. Defaults to the CAs that Node trusts.
    */
   readonly ca?: string | (() => Promise<string | undefined>) | undefined;
-  /** The name the server's certificate must carry. Defaults to the host in `server`. */
+  /** The host name to verify the server's certificate against. Defaults to the host in `server`. */
   readonly serverName?: string | undefined;
-  /** Accept any server certificate. Defaults to false. */
+  /** Accepts any server certificate. Defaults to false. */
   readonly insecureSkipTlsVerify?: boolean | undefined;
-  /** An `http://` or `https://` proxy that is asked to CONNECT. Defaults to a direct connection. */
+  /** An `http://` or `https://` proxy to CONNECT through. Defaults to a direct connection. */
   readonly proxyUrl?: string | undefined;
   /** Defaults to none. */
   readonly credentials?: Credentials | undefined;
-  /** Defaults to nobody else. */
+  /** Defaults to no impersonation. */
   readonly impersonate?: Impersonation | undefined;
-  /** The namespace that the context or the pod names. It changes no request; callers may use it as their default. */
+  /** The namespace of the context or pod. It does not affect requests; callers may use it as their default. */
   readonly namespace?: string | undefined;
-  /** Where this came from, as messages name it: `context "x" of /path/config`. Defaults to the server's URL. */
+  /** The origin of this configuration for messages, such as `context "x" of /path/config`. Defaults to the server's URL. */
   readonly source?: string | undefined;
 }

@@ -6,7 +6,7 @@ import { createClient } from '../client/create-client.ts';
 import { connect } from './connect.ts';
 import { get, http2Server, outcome, until } from './server.test-support.ts';
 
-/** A server that answers writes, except those to namespaces whose admission hangs. */
+/** hangingServer responds to writes, except to those in namespaces whose admission hangs. */
 async function hangingServer(...namespaces: string[]) {
   const held: ServerHttp2Stream[] = [];
   const server = await http2Server((stream, headers) => {
@@ -21,7 +21,7 @@ async function hangingServer(...namespaces: string[]) {
   return { ...server, held };
 }
 
-/** The writes of a leader: each must end within five seconds. */
+/** The writes of a leader, each with a timeout of five seconds. */
 function leader(transport: ReturnType<typeof connect>, wire: VirtualClock) {
   const client = createClient({ transport, wire }).guarded({ writeTimeoutMs: 5_000, assertMayWrite: () => {} });
   const write = (namespace: string) => client.create(ConfigMap, { metadata: { namespace, generateName: 'a' } });
@@ -32,7 +32,7 @@ function leader(transport: ReturnType<typeof connect>, wire: VirtualClock) {
   return { write, writes };
 }
 
-test('writes to one namespace while as many as come hang in another', async () => {
+test('writes to one namespace while any number of writes to another hang', async () => {
   const wire = new VirtualClock();
   await using server = await hangingServer('stuck');
   await using transport = connect(server.config, { wire });
@@ -46,7 +46,7 @@ test('writes to one namespace while as many as come hang in another', async () =
   expect(await write('fine')).toBeDefined();
 });
 
-test('does not count the wait for what others hold in the time of a write', async () => {
+test('does not count the wait for slots held by other flows against the timeout of a write', async () => {
   const wire = new VirtualClock();
   await using server = await hangingServer('stuck', 'slow', 'late');
   await using transport = connect(server.config, { wire });
@@ -58,7 +58,7 @@ test('does not count the wait for what others hold in the time of a write', asyn
   await wire.advance(5_000);
   expect(await Promise.all(others)).toEqual([['BOWLINE_TRANSPORT_TIMEOUT'], ['BOWLINE_TRANSPORT_TIMEOUT']]);
   expect(await fine).toBeDefined();
-  // Once sent, it has its five seconds and no more: until then a lost lease could not have stopped it.
+  // Once sent, it has five seconds and no more: a lost lease cannot stop it after it was sent.
   await until(() => server.held.length === 65);
   let ended = false;
   void late.then(() => {
@@ -70,7 +70,7 @@ test('does not count the wait for what others hold in the time of a write', asyn
   expect(await late).toMatchObject({ code: 'BOWLINE_TRANSPORT_TIMEOUT', mayHaveBeenProcessed: true });
 });
 
-test('says of a request that never got its turn that it was not sent, and gives every slot back', async () => {
+test('reports a request that never got a slot as not sent, and releases every slot', async () => {
   const wire = new VirtualClock();
   await using server = await hangingServer('stuck', 'slow');
   await using transport = connect(server.config, { wire, maxInFlight: 2 });
@@ -84,13 +84,13 @@ test('says of a request that never got its turn that it was not sent, and gives 
   const never = ask('fine', { timeoutMs: 1_000, waitMs: 2_000 });
   const behind = ask('stuck', { timeoutMs: 1_000, waitMs: 2_000 });
   await wire.advance(1_000);
-  // Behind those of its own flow its time passes.
+  // Waiting for slots of its own flow counts against its timeout.
   expect(await behind).toMatchObject({ code: 'BOWLINE_TRANSPORT_TIMEOUT' });
   await wire.advance(2_000);
   expect(await never).toMatchObject({
     code: 'BOWLINE_TRANSPORT_TIMEOUT',
     mayHaveBeenProcessed: false,
-    message: expect.stringContaining('2 other requests had not ended after 3000 ms') as string,
+    message: expect.stringContaining('2 other requests were still running after 3000 ms') as string,
   });
   abort.abort(new Error('over'));
   await Promise.all(holding);

@@ -2,13 +2,13 @@ import type { RequestScope } from './request-scope.ts';
 import { Slots } from './slots.ts';
 
 /**
- * FlowSlots bounds how many requests run at once, in all and of each flow: half of all. Requests of one flow that hang, because an
- * admission webhook of one namespace does, leave the other half to the rest.
+ * FlowSlots limits the number of concurrent requests, in total and per flow. A flow gets at most half of the slots, so that
+ * requests that hang in one flow, for example because of an admission webhook of one namespace, leave the other half available.
  */
 export class FlowSlots {
   readonly limit: number;
   readonly #all: Slots;
-  /** Of flows with a request that runs or waits. */
+  /** Flows with at least one running or waiting request. */
   readonly #flows = new Map<string, Slots>();
 
   constructor(limit: number) {
@@ -16,50 +16,50 @@ export class FlowSlots {
     this.#all = new Slots(limit);
   }
 
-  /** tryTake takes a slot if one is free for the flow; requests of no flow have all of them. */
+  /** tryTake takes a slot if one is free for the flow. Requests without a flow may use all slots. */
   tryTake(flow: string | undefined): boolean {
     if (flow === undefined) return this.#all.tryTake();
     const own = this.#slotsOf(flow);
     if (!own.tryTake()) return false;
     if (this.#all.tryTake()) return true;
-    this.#giveOwn(flow);
+    this.#releaseOwn(flow);
     return false;
   }
 
   /**
-   * take waits for a slot, no longer than the request lives: first for one of the flow, then for one of all. The second wait,
-   * for what others hold, goes through `othersHold`, which settles as it does.
+   * take waits for a slot, at most until the request is cancelled: first for one of the flow's own slots, then for one of all
+   * slots. The second wait, for slots held by other flows, is passed through `waitForOthers`.
    */
   async take(
     flow: string | undefined,
     scope: RequestScope,
-    othersHold: (wait: Promise<void>) => Promise<void>,
+    waitForOthers: (wait: Promise<void>) => Promise<void>,
   ): Promise<void> {
     if (flow !== undefined) {
       const own = this.#slotsOf(flow);
       if (!own.tryTake()) await own.take(scope);
     }
     try {
-      // The request may have ended in the moment in which it got its turn.
+      // The request may have been cancelled at the moment it got the slot.
       scope.throwIfCancelled();
-      if (!this.#all.tryTake()) await othersHold(this.#all.take(scope));
+      if (!this.#all.tryTake()) await waitForOthers(this.#all.take(scope));
     } catch (error) {
-      this.#giveOwn(flow);
+      this.#releaseOwn(flow);
       throw error;
     }
   }
 
-  /** give returns a slot; whoever has waited longest has it at once. */
-  give(flow: string | undefined): void {
-    // To the others first: the next of the same flow has only now begun to wait for it.
-    this.#all.give();
-    this.#giveOwn(flow);
+  /** release returns a slot, which passes to the request that has waited longest. */
+  release(flow: string | undefined): void {
+    // Return the shared slot first: the next request of the same flow starts to wait for it only after getting its flow's slot.
+    this.#all.release();
+    this.#releaseOwn(flow);
   }
 
-  #giveOwn(flow: string | undefined): void {
+  #releaseOwn(flow: string | undefined): void {
     if (flow === undefined) return;
     const own = this.#slotsOf(flow);
-    own.give();
+    own.release();
     if (own.taken === 0) this.#flows.delete(flow);
   }
 

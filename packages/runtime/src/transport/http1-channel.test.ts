@@ -5,27 +5,27 @@ import { get, http1Server, outcome, until } from './server.test-support.ts';
 
 const kinds = [
   ['over TLS', false],
-  ['in the clear', true],
+  ['in plain text', true],
 ] as const;
 
-/** Echoes the body, and holds the paths under /held until it is told. */
+/** holding returns a listener that echoes the body, and that delays requests to /held until the test releases them. */
 function holding(): { listener: RequestListener; held: (() => void)[] } {
   const held: (() => void)[] = [];
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const answer = (): void => {
+      const respond = (): void => {
         response.end(`${request.method} ${request.url} ${Buffer.concat(chunks).toString()}`);
       };
-      if (request.url === '/held') held.push(answer);
-      else answer();
+      if (request.url === '/held') held.push(respond);
+      else respond();
     });
   };
   return { listener, held };
 }
 
-test.each(kinds)('speaks HTTP/1.1 %s where the server does, one connection for calls in sequence', async (_, plain) => {
+test.each(kinds)('uses HTTP/1.1 %s if the server does, with one connection for sequential calls', async (_, plain) => {
   await using server = await http1Server(holding().listener, plain);
   await using transport = connect(server.config);
   for (let count = 0; count < 5; count++) {
@@ -35,7 +35,7 @@ test.each(kinds)('speaks HTTP/1.1 %s where the server does, one connection for c
   expect(server.connections()).toBe(1);
 });
 
-test('opens as many connections as there are requests at once, and keeps a few', async () => {
+test('opens one connection per concurrent request and keeps a few', async () => {
   const { listener, held } = holding();
   await using server = await http1Server(listener);
   await using transport = connect(server.config, { maxInFlight: 12 });
@@ -48,7 +48,7 @@ test('opens as many connections as there are requests at once, and keeps a few',
   expect(new Set(await all)).toEqual(new Set(['GET /held ']));
 });
 
-test('ends a watch by its signal and does not take a cut one for complete', async () => {
+test('cancels a watch by its signal and reports a truncated one as a lost connection', async () => {
   await using server = await http1Server((request, response) => {
     response.write('line\n');
     if (request.url === '/cut') response.write('half', () => response.destroy());

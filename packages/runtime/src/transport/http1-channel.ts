@@ -13,11 +13,14 @@ export interface Http1ChannelOptions {
   readonly where: Where;
   readonly authority: string;
   readonly wire: Clock;
-  /** Called once when the connection takes no more requests. */
+  /** Called once when the connection accepts no more requests. */
   readonly onUnusable: (channel: Channel) => void;
 }
 
-/** Http1Channel is an HTTP/1.1 connection: one request at a time, kept open between them. It has no PING; bytes are its only sign of life. */
+/**
+ * Http1Channel is an HTTP/1.1 keep-alive connection that carries one request at a time. It has no PING: received bytes are its
+ * only sign of activity.
+ */
 export class Http1Channel implements Channel {
   readonly capacity = 1;
   // A handshake costs about 5 ms; eight spare connections cover a controller's usual burst.
@@ -67,16 +70,16 @@ export class Http1Channel implements Channel {
     if (outgoing.body !== undefined) headers['content-length'] = Buffer.byteLength(outgoing.body);
     const request = httpRequest({ agent: this.#agent, method: outgoing.method, path: outgoing.path, headers });
     request.end(outgoing.body);
-    return this.#answer(request, scope);
+    return this.#response(request, scope);
   }
 
-  #answer(request: ClientRequest, scope: RequestScope): Promise<Incoming> {
-    const forget = scope.onCancel(() => request.destroy());
+  #response(request: ClientRequest, scope: RequestScope): Promise<Incoming> {
+    const unsubscribe = scope.onCancel(() => request.destroy());
     const ended = new Set<() => void>();
     let over = false;
     request.once('close', () => {
       over = true;
-      forget();
+      unsubscribe();
       this.#busy = false;
       for (const callback of ended) callback();
       ended.clear();
@@ -124,7 +127,7 @@ export class Http1Channel implements Channel {
     const code = errorCodeOf(cause);
     return lostError(
       this.#options.where,
-      code === '' ? 'the server closed it before the answer was complete' : code,
+      code === '' ? 'the server closed it before the response was complete' : code,
       cause,
     );
   }
@@ -135,7 +138,7 @@ export class Http1Channel implements Channel {
   }
 
   suspect(): void {
-    this.destroy(lostError(this.#options.where, 'it showed no life while a request timed out'));
+    this.destroy(lostError(this.#options.where, 'it was inactive while a request timed out'));
   }
 
   destroy(reason: Error): void {
@@ -152,7 +155,7 @@ export class Http1Channel implements Channel {
   }
 }
 
-/** SingleSocketAgent lets Node's HTTP/1.1 client reuse one socket that is already connected, and never opens another. */
+/** SingleSocketAgent makes Node's HTTP/1.1 client reuse one connected socket and never opens another. */
 class SingleSocketAgent extends Agent {
   #socket: Socket | undefined;
 

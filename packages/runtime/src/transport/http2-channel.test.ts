@@ -5,23 +5,23 @@ import { connect } from './connect.ts';
 import { get, http2Server, outcome, relayTo, until } from './server.test-support.ts';
 import type { TransportResponse } from './transport.ts';
 
-function answer(stream: ServerHttp2Stream, text = 'ok'): void {
+function respond(stream: ServerHttp2Stream, text = 'ok'): void {
   stream.respond({ ':status': 200 });
   stream.end(text);
 }
 
-test('lets requests in flight finish after a graceful GOAWAY and sends the next on a new connection', async () => {
+test('completes requests in flight after a graceful GOAWAY and sends the next one on a new connection', async () => {
   const held: ServerHttp2Stream[] = [];
   await using server = await http2Server((stream, headers) => {
     if (headers[':path'] === '/slow') held.push(stream);
-    else answer(stream, 'new');
+    else respond(stream, 'new');
   });
   await using transport = connect(server.config);
   const slow = outcome(transport.request(get('/slow')));
   await until(() => held.length === 1);
   server.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
   expect(await outcome(transport.request(get('/next')))).toBe('new');
-  for (const stream of held) answer(stream, 'finished');
+  for (const stream of held) respond(stream, 'finished');
   expect(await slow).toBe('finished');
   expect(server.sessions).toHaveLength(2);
 });
@@ -29,11 +29,11 @@ test('lets requests in flight finish after a graceful GOAWAY and sends the next 
 test.each([
   ['graceful', constants.NGHTTP2_NO_ERROR],
   ['abrupt', constants.NGHTTP2_INTERNAL_ERROR],
-])('repeats a write that a %s GOAWAY left unprocessed, and asks beforeSend each time', async (_, code) => {
+])('retries a write that a %s GOAWAY left unprocessed, and calls beforeSend each time', async (_, code) => {
   let writes = 0;
   await using server = await http2Server((stream, headers) => {
-    if (headers[':method'] === 'GET' || ++writes > 1) answer(stream, `write ${writes}`);
-    // The GET was stream 1 and this one is 3: a GOAWAY that names 1 says that it was not processed.
+    if (headers[':method'] === 'GET' || ++writes > 1) respond(stream, `write ${writes}`);
+    // The GET was stream 1 and this one is 3: a GOAWAY with last stream 1 means that it was not processed.
     else stream.session?.goaway(code, 1);
   });
   await using transport = connect(server.config);
@@ -44,17 +44,17 @@ test.each([
   expect(asked).toBe(2);
 });
 
-test('repeats refused streams', async () => {
+test('retries refused streams', async () => {
   let seen = 0;
   await using server = await http2Server((stream) => {
     if (++seen < 3) stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    else answer(stream);
+    else respond(stream);
   });
   await using transport = connect(server.config);
   expect(await outcome(transport.request(get('/', { method: 'POST', body: 'x' })))).toBe('ok');
 });
 
-test('gives up on a server that refuses every attempt', async () => {
+test('fails after the server has refused every attempt', async () => {
   const wire = new VirtualClock();
   let seen = 0;
   await using server = await http2Server((stream) => {
@@ -71,7 +71,7 @@ test('gives up on a server that refuses every attempt', async () => {
   expect(seen).toBe(6);
 });
 
-test('does not repeat a write that the server may have processed', async () => {
+test('does not retry a write that the server may have processed', async () => {
   let seen = 0;
   await using server = await http2Server((stream) => {
     seen++;
@@ -85,7 +85,7 @@ test('does not repeat a write that the server may have processed', async () => {
   expect(seen).toBe(1);
 });
 
-test('finds a half-open peer by PING and ends its requests', async () => {
+test('detects a half-open connection by PING and fails its requests', async () => {
   const wire = new VirtualClock();
   await using server = await http2Server((stream, headers) => {
     stream.respond({ ':status': 200 });
@@ -112,9 +112,9 @@ test('finds a half-open peer by PING and ends its requests', async () => {
   expect(relay.connections()).toBe(2);
 });
 
-test('moves the next request to a new connection after one timed out without a sign of life', async () => {
+test('sends the next request on a new connection after one timed out without any activity', async () => {
   const wire = new VirtualClock();
-  await using server = await http2Server((stream) => answer(stream));
+  await using server = await http2Server((stream) => respond(stream));
   await using relay = await relayTo(server.port);
   await using transport = connect({ ...server.config, server: `https://127.0.0.1:${relay.port}` }, { wire });
   expect(await outcome(transport.request(get('/', { lane: 'lease' })))).toBe('ok');
@@ -138,11 +138,11 @@ test('moves the next request to a new connection after one timed out without a s
   expect(await outcome(transport.request(get('/', { lane: 'lease' })))).toBe('ok');
 });
 
-test('spreads watches over connections, eighty on each', async () => {
+test('spreads watches over connections with eighty on each', async () => {
   const perSession = new Map<unknown, number>();
   await using server = await http2Server((stream, headers) => {
     perSession.set(stream.session, (perSession.get(stream.session) ?? 0) + 1);
-    if (headers[':path'] === '/call') answer(stream);
+    if (headers[':path'] === '/call') respond(stream);
     else stream.respond({ ':status': 200 });
   });
   await using transport = connect(server.config);
@@ -155,7 +155,7 @@ test('spreads watches over connections, eighty on each', async () => {
   abort.abort(new Error('done'));
 });
 
-test('lets go of a connection that no watch needs any more', async () => {
+test('closes a connection that no watch needs any more', async () => {
   await using server = await http2Server((stream) => stream.respond({ ':status': 200 }));
   await using transport = connect(server.config);
   const first = new AbortController();
@@ -174,14 +174,14 @@ test('lets go of a connection that no watch needs any more', async () => {
   last.abort();
 });
 
-test('never has more streams on a connection than the server allows', async () => {
+test('never opens more streams on a connection than the server allows', async () => {
   let open = 0;
-  let most = 0;
+  let maximum = 0;
   const held: ServerHttp2Stream[] = [];
   await using server = await http2Server(
     (stream) => {
       open++;
-      most = Math.max(most, open);
+      maximum = Math.max(maximum, open);
       stream.on('close', () => open--);
       held.push(stream);
     },
@@ -191,12 +191,12 @@ test('never has more streams on a connection than the server allows', async () =
   const all = Promise.all(Array.from({ length: 7 }, () => outcome(transport.request(get('/')))));
   await until(() => held.length === 7);
   expect(server.sessions).toHaveLength(3);
-  for (const stream of held) answer(stream);
+  for (const stream of held) respond(stream);
   expect(await all).toEqual(Array.from({ length: 7 }, () => 'ok'));
-  expect(most).toBeLessThanOrEqual(9);
+  expect(maximum).toBeLessThanOrEqual(9);
 });
 
-test('stalls only the stream whose reader is slow', async () => {
+test('stalls only the stream with the slow reader', async () => {
   const written = { slow: 0 };
   const chunk = Buffer.alloc(16_384, 'x');
   await using server = await http2Server((stream, headers) => {
@@ -221,7 +221,7 @@ test('stalls only the stream whose reader is slow', async () => {
   const slow = await transport.request(get('/slow', { lane: 'watch', signal: abort.signal }));
   const fast = await transport.request(get('/fast', { lane: 'watch' }));
   expect(await fast.text()).toHaveLength(4 * 2 ** 20);
-  // The window and what sits in buffers on the way, not the 64 MiB that the server would send.
+  // The window plus what is buffered on the way, not the 64 MiB that the server would send.
   expect(written.slow).toBeLessThan(4 * 2 ** 20);
   const reader = slow.body[Symbol.asyncIterator]();
   const before = written.slow;
@@ -235,7 +235,7 @@ async function drain(reader: AsyncIterator<Uint8Array>): Promise<void> {
   while (!(await reader.next()).done);
 }
 
-test('does not take an answer that was cut for a whole one', async () => {
+test('reports a truncated response as a lost connection', async () => {
   await using server = await http2Server((stream) => {
     stream.respond({ ':status': 200 });
     stream.write('half');

@@ -20,20 +20,22 @@ export interface Http2ChannelOptions {
   readonly streamWindowBytes: number;
   /** Aborted when the transport is closed. */
   readonly signal: AbortSignal;
-  /** Called once when the connection takes no more requests. */
+  /** Called once when the connection accepts no more requests. */
   readonly onUnusable: (channel: Channel) => void;
 }
 
 /**
- * Our receive window of the whole connection. Node gives connection credit back as data arrives, whether or not a stream is
- * being read, so this bounds a round trip's worth of data and not memory: a slow reader stalls its own stream only.
+ * The receive window of the whole connection. Node returns connection credit as data arrives, whether or not a stream is being
+ * read, so this limits the data per round trip rather than memory: a slow reader stalls only its own stream.
  */
 const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
 
-/** Node's own limit of 10 MB counts queued request bodies: 64 objects of 3 MB in flight must not end as ENHANCE_YOUR_CALM. */
+/**
+ * Node's default limit of 10 MB counts queued request bodies: 64 objects of 3 MB in flight must not fail with ENHANCE_YOUR_CALM.
+ */
 const SESSION_MEMORY_MB = 256;
 
-/** Why Node refuses a stream on a session that is closing or out of stream numbers. */
+/** The errors with which Node refuses a stream on a session that is closing or has used up its stream IDs. */
 const SESSION_OVER = new Set([
   'ERR_HTTP2_GOAWAY_SESSION',
   'ERR_HTTP2_INVALID_SESSION',
@@ -41,7 +43,7 @@ const SESSION_OVER = new Set([
   'ERR_HTTP2_SESSION_ERROR',
 ]);
 
-/** Http2Channel is an HTTP/2 connection that knows whether its peer lives. */
+/** Http2Channel is an HTTP/2 connection that checks with PINGs whether its peer is alive. */
 export class Http2Channel implements Channel {
   readonly keepIdle = 1;
   readonly certificatePem: string | undefined;
@@ -81,7 +83,7 @@ export class Http2Channel implements Channel {
     this.#schedulePing();
   }
 
-  /** open speaks HTTP/2 on a socket and waits for the server's settings, which say how many streams it allows. */
+  /** open starts HTTP/2 on a socket and waits for the server's settings, which contain its stream limit. */
   static open(opened: OpenSocket, options: Http2ChannelOptions): Promise<Http2Channel> {
     const session = connectHttp2(options.authority, {
       createConnection: () => opened.socket,
@@ -149,7 +151,7 @@ export class Http2Channel implements Channel {
         { endStream: outgoing.body === undefined },
       );
     } catch (error) {
-      // Node throws before anything is sent; what is not the session's fault is the request's.
+      // Node throws before it sends anything; an error that is not about the session is caused by the request.
       const code = errorCodeOf(error);
       if (!SESSION_OVER.has(code)) throw error;
       this.retire();
@@ -157,27 +159,27 @@ export class Http2Channel implements Channel {
     }
     this.#streams++;
     if (outgoing.body !== undefined) stream.end(outgoing.body);
-    return this.#answer(stream, scope);
+    return this.#response(stream, scope);
   }
 
-  #answer(stream: ClientHttp2Stream, scope: RequestScope): Promise<Incoming> {
+  #response(stream: ClientHttp2Stream, scope: RequestScope): Promise<Incoming> {
     let failure: Error | undefined;
-    const forget = scope.onCancel(() => end(stream));
+    const unsubscribe = scope.onCancel(() => end(stream));
     stream.on('error', (error) => {
       failure ??= error;
     });
     const ended: (() => void)[] = [];
     return new Promise((resolve, reject) => {
-      let isAnswered = false;
+      let hasResponse = false;
       stream.on('close', () => {
-        forget();
+        unsubscribe();
         this.#streams--;
         for (const callback of ended.splice(0)) callback();
         this.#closeWhenDrained();
-        if (!isAnswered) reject(scope.cancelled ? scope.reason : this.#unanswered(stream, failure));
+        if (!hasResponse) reject(scope.cancelled ? scope.reason : this.#noResponseError(stream, failure));
       });
       stream.on('response', (headers) => {
-        isAnswered = true;
+        hasResponse = true;
         this.#alive();
         resolve({
           status: headers[':status'] ?? 0,
@@ -187,9 +189,9 @@ export class Http2Channel implements Channel {
               onChunk: () => this.#alive(),
               failure: (error) => {
                 if (scope.cancelled) return scope.reason;
-                // A session that is torn down may end its streams without an error: what was cut must not look whole.
+                // A session that is torn down may end its streams without an error: a truncated body must not count as complete.
                 const whole = stream.readableEnded && !stream.aborted && (stream.rstCode ?? 0) === 0;
-                return whole ? undefined : this.#broken(stream, failure ?? error);
+                return whole ? undefined : this.#streamError(stream, failure ?? error);
               },
               onOver: (complete) => {
                 onOver();
@@ -207,15 +209,15 @@ export class Http2Channel implements Channel {
     });
   }
 
-  /** #unanswered is what became of a request that got no answer. */
-  #unanswered(stream: ClientHttp2Stream, error: unknown): Error {
+  /** #noResponseError returns the error for a request that got no response. */
+  #noResponseError(stream: ClientHttp2Stream, error: unknown): Error {
     if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unprocessed('REFUSED_STREAM', error);
     if (stream.id !== undefined && stream.id > this.#lastProcessed) return new Unprocessed('GOAWAY', error);
-    return this.#broken(stream, error);
+    return this.#streamError(stream, error);
   }
 
-  /** #broken turns what Node says about a broken stream into words. */
-  #broken(stream: ClientHttp2Stream, error: unknown): Error {
+  /** #streamError converts Node's error for a broken stream to a TransportError. */
+  #streamError(stream: ClientHttp2Stream, error: unknown): Error {
     const cause = this.#failure ?? error;
     if (cause instanceof TransportError) return cause;
     const code = errorCodeOf(cause);
@@ -223,7 +225,7 @@ export class Http2Channel implements Channel {
       code === 'ERR_HTTP2_STREAM_ERROR' || code === 'ERR_HTTP2_SESSION_ERROR'
         ? `the server ended it with HTTP/2 code ${stream.rstCode ?? 0}`
         : code === '' || code === 'ERR_STREAM_PREMATURE_CLOSE'
-          ? 'the server closed it before the answer was complete'
+          ? 'the server closed it before the response was complete'
           : code;
     return lostError(this.#options.where, why, cause);
   }
@@ -241,7 +243,7 @@ export class Http2Channel implements Channel {
   destroy(reason: Error): void {
     this.#failure ??= reason;
     this.#timer?.cancel();
-    // With a reason: streams of a session that is destroyed without one look as if their answers were complete.
+    // Pass a reason: without one, the streams of a destroyed session look as if their responses were complete.
     this.#session.destroy(reason, constants.NGHTTP2_CANCEL);
     this.#socket.destroy();
     this.#unusable();
@@ -253,7 +255,7 @@ export class Http2Channel implements Channel {
     this.#options.onUnusable(this);
   }
 
-  /** A graceful end would wait for a peer that may be dead, and keep the process alive meanwhile. */
+  /** A graceful close would wait for a peer that may be dead and keep the process alive meanwhile. */
   #closeWhenDrained(): void {
     if (this.#usable || this.#streams > 0) return;
     this.#session.destroy();
@@ -270,7 +272,8 @@ export class Http2Channel implements Channel {
     this.#pinging = true;
     this.#timer?.cancel();
     this.#timer = this.#options.wire.setTimer(this.#options.pingTimeoutMs, () => {
-      // After a stall of this process the answer may lie unread in the socket: let I/O run once before judging the peer.
+      // If this process stalled, the acknowledgement may still be unread in the socket: let I/O run once before the peer is
+      // considered dead.
       setImmediate(() => setImmediate(() => this.#pingTimedOut()));
     });
     try {
@@ -281,18 +284,20 @@ export class Http2Channel implements Channel {
         this.#schedulePing();
       });
     } catch {
-      // Destroyed between the check and the call; `close` does the rest.
+      // The session was destroyed between the check and the call; its `close` event does the rest.
       this.#pinging = false;
     }
   }
 
   #pingTimedOut(): void {
     if (!this.#pinging || this.#session.destroyed) return;
-    this.destroy(lostError(this.#options.where, `no answer to a PING within ${this.#options.pingTimeoutMs} ms`));
+    this.destroy(
+      lostError(this.#options.where, `no acknowledgement of a PING within ${this.#options.pingTimeoutMs} ms`),
+    );
   }
 }
 
-/** end cancels a stream for good: `close` alone waits for a reader that may never come. */
+/** end cancels a stream immediately: `close` alone waits for a reader that may never come. */
 function end(stream: ClientHttp2Stream): void {
   if (stream.destroyed) return;
   if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { connect } from './connect.ts';
 import { get, http1Server, http2Server, listen, outcome, pki } from './server.test-support.ts';
 
-/** tunnel answers CONNECT as a proxy does, when the credentials are those it wants. */
+/** tunnel responds to CONNECT like a proxy if the credentials match. */
 function tunnel(seen: string[], wanted?: string): (request: IncomingMessage, socket: Duplex) => void {
   return (request, socket) => {
     seen.push(request.url ?? '');
@@ -25,7 +25,7 @@ function tunnel(seen: string[], wanted?: string): (request: IncomingMessage, soc
   };
 }
 
-test('reaches an HTTP/2 server through a proxy, with the user and password of its URL', async () => {
+test('connects to an HTTP/2 server through a proxy with the user and password of the proxy URL', async () => {
   await using server = await http2Server((stream) => {
     stream.respond({ ':status': 200 });
     stream.end('through');
@@ -38,25 +38,25 @@ test('reaches an HTTP/2 server through a proxy, with the user and password of it
   expect(seen).toEqual([`127.0.0.1:${server.port}`]);
 });
 
-test('checks the certificate of a proxy that is spoken to with TLS', async () => {
+test('verifies the certificate of an https proxy', async () => {
   await using server = await http1Server((_request, response) => response.end('through'), true);
   const { server: leaf } = await pki();
   const seen: string[] = [];
   const secure = createHttpsServer({ key: leaf.keyPem, cert: leaf.certificatePem }).on('connect', tunnel(seen));
   await using proxy = await listen(secure, () => ({ server: '' }));
   await using transport = connect({ ...server.config, proxyUrl: `https://127.0.0.1:${proxy.port}` });
-  // The proxy's certificate is checked against the authorities Node trusts, and this one's is not among them.
+  // The proxy's certificate is verified against the CAs that Node trusts, which did not sign this one.
   expect(await outcome(transport.request(get('/')))).toMatchObject({ code: 'BOWLINE_TRANSPORT_PROXY' });
 });
 
-test('names the proxy, and not its password, when it refuses or cannot be reached', async () => {
+test('names the proxy without its password when it refuses the tunnel or is unreachable', async () => {
   await using server = await http2Server(() => {});
   await using proxy = await listen(createServer().on('connect', tunnel([], 'Basic other')), () => ({ server: '' }));
   await using refused = connect({ ...server.config, proxyUrl: `http://me:hunter2@127.0.0.1:${proxy.port}` });
   const error = await outcome(refused.request(get('/')));
   expect(error).toMatchObject({ code: 'BOWLINE_TRANSPORT_PROXY' });
   expect(String(error)).toContain(`http://127.0.0.1:${proxy.port} refused a tunnel`);
-  expect(String(error)).toContain('status 407: put user and password into proxy-url');
+  expect(String(error)).toContain('status 407: set user and password in proxy-url');
   expect(String(error)).not.toContain('hunter2');
 
   await using socks = connect({ ...server.config, proxyUrl: 'socks5://127.0.0.1:1080' });

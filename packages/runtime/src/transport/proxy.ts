@@ -3,25 +3,25 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { errorCodeOf, TransportError, type Where } from './transport-error.ts';
 
-/** ProxyOptions says through which proxy to reach which host. */
+/** ProxyOptions configures the proxy and the host to reach through it. */
 export interface ProxyOptions {
   readonly proxyUrl: string;
   readonly host: string;
   readonly port: number;
   readonly where: Where;
-  /** Told of every socket, so that the caller can destroy it. */
+  /** Called with every socket, so that the caller can destroy it. */
   readonly opened: (socket: Socket) => void;
 }
 
-/** connectThroughProxy asks an HTTP proxy for a tunnel and answers its socket. User and password come from the URL. */
+/** connectThroughProxy requests a tunnel from an HTTP proxy and returns its socket. User and password come from the URL. */
 export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
   const proxy = new URL(options.proxyUrl);
-  const shown = `${proxy.protocol}//${proxy.host}`;
+  const displayedUrl = `${proxy.protocol}//${proxy.host}`;
   if (proxy.protocol !== 'http:' && proxy.protocol !== 'https:') {
     return Promise.reject(
       new TransportError(
         'BOWLINE_TRANSPORT_PROXY',
-        `proxy-url ${shown} of ${options.where.source} is not supported: only http:// and https:// proxies are`,
+        `proxy-url ${displayedUrl} of ${options.where.source} is not supported: only http:// and https:// proxies are`,
         { retryable: false },
       ),
     );
@@ -50,12 +50,12 @@ export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
       socket.destroy();
       const advice =
         response.statusCode === 407
-          ? 'put user and password into proxy-url'
+          ? 'set user and password in proxy-url'
           : 'check that the proxy may reach the server';
       reject(
         new TransportError(
           'BOWLINE_TRANSPORT_PROXY',
-          `the proxy ${shown} refused a tunnel to ${target} with status ${response.statusCode ?? 0}: ${advice}`,
+          `the proxy ${displayedUrl} refused a tunnel to ${target} with status ${response.statusCode ?? 0}: ${advice}`,
         ),
       );
     });
@@ -63,7 +63,7 @@ export function connectThroughProxy(options: ProxyOptions): Promise<Socket> {
       reject(
         new TransportError(
           'BOWLINE_TRANSPORT_PROXY',
-          `cannot reach ${options.where.server} through the proxy ${shown} (${errorCodeOf(cause)}): check proxy-url of ${options.where.source}`,
+          `cannot reach ${options.where.server} through the proxy ${displayedUrl} (${errorCodeOf(cause)}): check proxy-url of ${options.where.source}`,
           { cause },
         ),
       );

@@ -1,23 +1,23 @@
 import type { Clock, Timer } from '@bowline/machinery';
 
-/** RequestScopeOptions says what may end a request early. */
+/** RequestScopeOptions configures what may end a request early. */
 export interface RequestScopeOptions {
   readonly signal: AbortSignal | undefined;
   readonly wire: Clock;
   readonly timeoutMs: number;
-  /** Makes the error of a request that took too long. */
+  /** Creates the error for a request that timed out. */
   readonly onTimeout: () => Error;
 }
 
 /**
- * The requests that each signal ends. Signals have one listener for all of them: one may serve thousands of writes or hundreds of
- * watches, and Node searches all listeners of a signal for each that is added.
+ * The active requests of each signal. A signal has one listener for all of them: it may serve thousands of writes or hundreds of
+ * watches, and Node scans all listeners of a signal for each one that is added.
  */
 const requestsOf = new WeakMap<AbortSignal, Set<RequestScope>>();
 
 /**
- * RequestScope is one request's lifetime: it is cancelled by the caller's signal, by the timeout or by the transport's
- * end, whichever comes first, and holds exactly one timer meanwhile. (`AbortSignal.any` is not used: on Node 20 each call
+ * RequestScope tracks the lifetime of one request: it is cancelled by the caller's signal, by the timeout or when the transport
+ * is closed, whichever comes first, and holds exactly one timer meanwhile. (`AbortSignal.any` is not used: on Node 20 each call
  * leaves an entry on a long-lived source signal.)
  */
 export class RequestScope implements Disposable {
@@ -43,12 +43,12 @@ export class RequestScope implements Disposable {
     return this.#cancelled;
   }
 
-  /** reason is why, once cancelled. */
+  /** The cancellation reason; undefined until cancelled. */
   get reason(): unknown {
     return this.#reason;
   }
 
-  /** throwIfCancelled throws the reason. */
+  /** throwIfCancelled throws the reason if the request was cancelled. */
   throwIfCancelled(): void {
     if (this.#cancelled) throw this.#reason;
   }
@@ -63,13 +63,13 @@ export class RequestScope implements Disposable {
     for (const handler of handlers) handler(reason);
   }
 
-  /** onCancel runs `handler` when the request is cancelled; the answer takes it back. */
+  /** onCancel calls `handler` when the request is cancelled. The returned function removes the handler. */
   onCancel(handler: (reason: unknown) => void): () => void {
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
   }
 
-  /** race waits for `work` no longer than the request lives. What `work` does after that is the caller's to bound. */
+  /** race waits for `work`, at most until the request is cancelled. The caller must bound what `work` does after that. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#cancelled) {
@@ -91,14 +91,14 @@ export class RequestScope implements Disposable {
     });
   }
 
-  /** restartTimer sets the time limit anew from now on, with another error if need be. */
+  /** restartTimer restarts the timeout with a new duration and, optionally, another error. */
   restartTimer(timeoutMs: number, onTimeout = this.#options.onTimeout): void {
     if (this.#cancelled) return;
     this.stopTimer();
     this.#timer = this.#options.wire.setTimer(Math.max(0, timeoutMs), () => this.cancel(onTimeout()));
   }
 
-  /** stopTimer lets the request live on without a time limit: a watch whose headers have come. */
+  /** stopTimer removes the timeout, for a watch whose headers have arrived. */
   stopTimer(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -121,7 +121,7 @@ function join(signal: AbortSignal, scope: RequestScope): void {
   signal.addEventListener('abort', cancelAll);
 }
 
-/** Without a request there is no listener: it could keep alive what nobody else refers to. */
+/** leave removes the listener with the last request, because a listener could keep otherwise unreferenced objects alive. */
 function leave(signal: AbortSignal, scope: RequestScope): void {
   const requests = requestsOf.get(signal);
   if (!requests?.delete(scope) || requests.size > 0) return;

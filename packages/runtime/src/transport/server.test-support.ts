@@ -12,7 +12,7 @@ import { type CertificateWithKey, createCertificateAuthority, issueCertificate }
 import type { ConnectionConfig } from './connection-config.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/** The certificates of every test server: made once, because keys take time. */
+/** The certificates of all test servers. They are created once because generating keys is slow. */
 export interface Pki {
   readonly authority: CertificateWithKey;
   readonly server: CertificateWithKey;
@@ -43,7 +43,7 @@ export async function makePki(): Promise<Pki> {
 export interface TestServer extends AsyncDisposable {
   readonly port: number;
   readonly config: ConnectionConfig;
-  /** Connections that were accepted so far. */
+  /** The number of connections accepted so far. */
   readonly connections: () => number;
 }
 
@@ -51,7 +51,7 @@ export interface Http2TestServer extends TestServer {
   readonly sessions: readonly ServerHttp2Session[];
 }
 
-/** http2Server answers streams with `onStream`. */
+/** http2Server starts an HTTP/2 server that handles streams with `onStream`. */
 export async function http2Server(
   onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   options: SecureServerOptions = {},
@@ -72,7 +72,7 @@ export async function http2Server(
   return { ...base, sessions };
 }
 
-/** http1Server speaks HTTP/1.1, over TLS unless `plain`. */
+/** http1Server starts an HTTP/1.1 server, with TLS unless `plain`. */
 export async function http1Server(listener: RequestListener, plain = false): Promise<TestServer> {
   if (plain) {
     return listen(createHttp1Server(listener), (port) => ({ server: `http://127.0.0.1:${port}` }));
@@ -82,11 +82,11 @@ export async function http1Server(listener: RequestListener, plain = false): Pro
   return listen(server, (port) => ({ server: `https://127.0.0.1:${port}`, ca: authority.certificatePem }));
 }
 
-/** Relay passes bytes between a client and a server until it is told to hold them back: a half-open connection. */
+/** Relay forwards bytes between a client and a server until it is told to hold them, which simulates a half-open connection. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
   readonly connections: () => number;
-  /** hold stops passing bytes on the connections there are; `cut` resets them. */
+  /** hold stops forwarding bytes on the existing connections; `cut` resets them. */
   hold(): void;
   cut(): void;
 }
@@ -124,7 +124,7 @@ export async function relayTo(port: number): Promise<Relay> {
   };
 }
 
-/** listen binds a server to a free port of loopback and counts what connects. */
+/** listen binds a server to a free loopback port and counts its connections. */
 export async function listen(
   server: Server | Http1Server,
   config: (port: number) => ConnectionConfig,
@@ -151,17 +151,17 @@ export async function listen(
   };
 }
 
-/** get is a request of the call lane unless told otherwise. */
+/** get returns a GET request of the call lane, with the fields in `more` overridden. */
 export function get(path: string, more: Partial<TransportRequest> = {}): TransportRequest {
   return { method: 'GET', path, lane: 'call', ...more };
 }
 
-/** until waits for a state, turn by turn of the event loop. */
+/** until waits for a state and checks it on every turn of the event loop. */
 export async function until(state: () => boolean): Promise<void> {
   while (!state()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** readAll reads a response's text, or what the reading failed with. */
+/** outcome resolves to a response's text, or to the error. */
 export function outcome(response: Promise<TransportResponse>): Promise<unknown> {
-  return response.then((answer) => answer.text()).catch((error: unknown) => error);
+  return response.then((received) => received.text()).catch((error: unknown) => error);
 }

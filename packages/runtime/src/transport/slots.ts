@@ -1,6 +1,6 @@
 import type { RequestScope } from './request-scope.ts';
 
-/** Slots bounds how many requests run at once; the others wait their turn, first come first served. */
+/** Slots limits the number of concurrent requests; the others wait in FIFO order. */
 export class Slots {
   readonly #limit: number;
   #taken = 0;
@@ -10,7 +10,7 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** taken is how many are in use. While one waits it is all of them. */
+  /** The number of slots in use; equal to the limit while a request waits. */
   get taken(): number {
     return this.#taken;
   }
@@ -22,15 +22,15 @@ export class Slots {
     return true;
   }
 
-  /** take waits for a slot, no longer than the request lives. */
+  /** take waits for a slot, at most until the request is cancelled. */
   take(scope: RequestScope): Promise<void> {
     return new Promise((resolve, reject) => {
       const grant = (): void => {
         this.#waiting.delete(grant);
-        forget();
+        unsubscribe();
         resolve();
       };
-      const forget = scope.onCancel((reason) => {
+      const unsubscribe = scope.onCancel((reason) => {
         this.#waiting.delete(grant);
         reject(reason);
       });
@@ -38,8 +38,8 @@ export class Slots {
     });
   }
 
-  /** give returns a slot; the request that has waited longest has it at once. */
-  give(): void {
+  /** release returns a slot, which passes to the request that has waited longest. */
+  release(): void {
     const [next] = this.#waiting;
     if (next) next();
     else this.#taken--;

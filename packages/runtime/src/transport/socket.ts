@@ -4,15 +4,15 @@ import type { Clock } from '@bowline/machinery';
 import type { ConnectionConfig } from './connection-config.ts';
 import { connectError, TransportError, type Where } from './transport-error.ts';
 
-/** OpenSocket is a connected, and where the server speaks TLS verified, socket. */
+/** OpenSocket is a connected socket, verified if the server uses TLS. */
 export interface OpenSocket {
   readonly socket: Socket;
-  /** What the server chose: HTTP/2, or HTTP/1.1 for everything else. */
+  /** The protocol selected by the server: HTTP/2, or HTTP/1.1 for everything else. */
   readonly protocol: 'h2' | 'http/1.1';
   readonly certificatePem: string | undefined;
 }
 
-/** SocketOptions says where to connect and how long to try. */
+/** SocketOptions configures where to connect to and the timeout. */
 export interface SocketOptions {
   readonly config: ConnectionConfig;
   readonly where: Where;
@@ -22,14 +22,17 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** TCP keep-alive is the only sign of a dead peer that HTTP/1.1 gives; HTTP/2 has its own PING. */
+/** TCP keep-alive is the only way to detect a dead HTTP/1.1 peer; HTTP/2 has PING. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-/** openSocket connects: TCP, the proxy's CONNECT, TLS. It rejects with a TransportError, in time, leaving nothing open. */
+/**
+ * openSocket connects over TCP, the proxy's CONNECT and TLS. It rejects with a TransportError within the timeout and leaves no
+ * socket open.
+ */
 export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   const opened: Socket[] = [];
   const work = establish(options, (socket) => {
-    // Whoever takes the socket over listens a moment later; an error in between must not end the process.
+    // The new owner of the socket adds its listeners a moment later; an error in between must not crash the process.
     socket.on('error', () => {});
     opened.push(socket);
   });

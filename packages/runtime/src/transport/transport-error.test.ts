@@ -5,13 +5,13 @@ const where = { server: 'https://api:6443', source: 'context "x" of /config' };
 
 test.each([
   ['ENOTFOUND', 'BOWLINE_TRANSPORT_UNREACHABLE', 'the host name is unknown', true],
-  ['EAI_AGAIN', 'BOWLINE_TRANSPORT_UNREACHABLE', 'the name server does not answer', true],
+  ['EAI_AGAIN', 'BOWLINE_TRANSPORT_UNREACHABLE', 'the name server does not respond', true],
   ['EHOSTUNREACH', 'BOWLINE_TRANSPORT_UNREACHABLE', 'there is no route to the host', true],
   ['EMFILE', 'BOWLINE_TRANSPORT_UNREACHABLE', '(EMFILE)', true],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'BOWLINE_TRANSPORT_TLS_UNTRUSTED', 'check certificate-authority', false],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'BOWLINE_TRANSPORT_TLS', 'check that the server speaks TLS', false],
   ['EPROTO', 'BOWLINE_TRANSPORT_TLS', 'check that the server speaks TLS', false],
-])('says what %s means and what to do', (code, expected, text, retryable) => {
+])('explains %s and how to fix it', (code, expected, text, retryable) => {
   const cause = Object.assign(new Error('low-level'), { code });
   const error = connectError(cause, where);
   expect(error).toMatchObject({ code: expected, retryable, mayHaveBeenProcessed: false, cause });
@@ -19,7 +19,7 @@ test.each([
   expect(error.message).toContain(text);
 });
 
-test('leaves an error alone that says it already', () => {
+test('returns a TransportError unchanged', () => {
   const error = new TransportError('BOWLINE_TRANSPORT_PROXY', 'the proxy');
   expect(connectError(error, where)).toBe(error);
 });

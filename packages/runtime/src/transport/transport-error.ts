@@ -1,6 +1,6 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** TransportErrorCode is every way a request can fail before the API server answers it. */
+/** TransportErrorCode lists every way a request can fail before the API server responds to it. */
 export type TransportErrorCode =
   | 'BOWLINE_TRANSPORT_CLOSED'
   | 'BOWLINE_TRANSPORT_CONNECTION_LOST'
@@ -16,18 +16,18 @@ export type TransportErrorCode =
   | 'BOWLINE_TRANSPORT_UNREACHABLE'
   | 'BOWLINE_TRANSPORT_WATCH_LIMIT';
 
-/** TransportErrorOptions describes a transport failure beyond its text. */
+/** TransportErrorOptions holds the details of a transport failure. */
 export interface TransportErrorOptions {
   readonly cause?: unknown;
-  /** Whether the server may have acted on the request. Defaults to false. */
+  /** Whether the server may have processed the request. Defaults to false. */
   readonly mayHaveBeenProcessed?: boolean;
-  /** Defaults to true: networks recover. */
+  /** Defaults to true because networks recover. */
   readonly retryable?: boolean;
 }
 
-/** TransportError is a request that got no answer. */
+/** TransportError reports a request that got no response. */
 export class TransportError extends BowlineError {
-  /** False only when the server certainly did not act on the request: such a request may be repeated, whatever it was. */
+  /** False only if the server certainly did not process the request, so that any request is safe to retry. */
   readonly mayHaveBeenProcessed: boolean;
 
   constructor(code: TransportErrorCode, message: string, options: TransportErrorOptions = {}) {
@@ -37,7 +37,7 @@ export class TransportError extends BowlineError {
   }
 }
 
-/** errorCodeOf is the `code` of a Node error, or an empty string. */
+/** errorCodeOf returns the `code` of a Node error, or an empty string. */
 export function errorCodeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('code' in error)) return '';
   return typeof error.code === 'string' ? error.code : '';
@@ -56,7 +56,7 @@ const UNTRUSTED = new Set([
 
 const UNREACHABLE: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the address cannot be used from here',
-  EAI_AGAIN: 'the name server does not answer',
+  EAI_AGAIN: 'the name server does not respond',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EHOSTUNREACH: 'there is no route to the host',
@@ -66,18 +66,18 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-/** Where names a connection in messages. */
+/** Where identifies a connection in messages. */
 export interface Where {
   /** `https://host:port`. */
   readonly server: string;
-  /** Where the address came from. */
+  /** The origin of the address. */
   readonly source: string;
 }
 
-/** connectError says why no connection could be made, and what to do about it. */
+/** connectError returns the error for a connection that could not be established: why, and how to fix it. */
 export function connectError(cause: unknown, where: Where): TransportError {
   if (cause instanceof TransportError) return cause;
-  // A host name with several addresses fails with an AggregateError whose code is that of one of them.
+  // Connecting to a host name with several addresses fails with an AggregateError that has the code of one of them.
   const code = errorCodeOf(cause);
   const at = `${where.server} (${where.source})`;
   if (UNTRUSTED.has(code)) {
@@ -97,7 +97,7 @@ export function connectError(cause: unknown, where: Where): TransportError {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return new TransportError(
       'BOWLINE_TRANSPORT_TLS_HOST_NAME',
-      `the certificate of ${at} does not carry this host name: use a name it carries in server, or set tls-server-name of the cluster entry to one`,
+      `the certificate of ${at} is not valid for this host name: use a host name from the certificate in server, or set tls-server-name of the cluster entry to one`,
       { cause, retryable: false },
     );
   }
@@ -123,7 +123,7 @@ export function connectError(cause: unknown, where: Where): TransportError {
   );
 }
 
-/** lostError says that a connection broke with a request under way. */
+/** lostError returns the error for a connection that broke while a request was active. */
 export function lostError(where: Where, why: string, cause?: unknown): TransportError {
   return new TransportError('BOWLINE_TRANSPORT_CONNECTION_LOST', `the connection to ${where.server} was lost: ${why}`, {
     cause,

@@ -2,30 +2,30 @@ import type { KubernetesObject, StatusCause, UserInfo } from '@bowline/kubernete
 import { isObject } from '@bowline/machinery';
 import { HttpProblem } from './http-problem.ts';
 
-/** Operation is what is being done to an object. */
+/** Operation is the operation performed on an object. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** GroupVersionKind names a kind as a review does. */
+/** GroupVersionKind identifies a kind in a review. */
 export interface GroupVersionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** GroupVersionResource names a resource as a review does. */
+/** GroupVersionResource identifies a resource in a review. */
 export interface GroupVersionResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
 }
 
-/** ReviewRequest is the question of an AdmissionReview, as it comes over the wire. */
+/** ReviewRequest is the request of an AdmissionReview as sent by the API server. */
 export interface ReviewRequest {
   readonly uid: string;
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subResource?: string | undefined;
-  /** Empty when the name is still to be generated. */
+  /** Empty if the name is still to be generated. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
   readonly operation: Operation;
@@ -36,7 +36,7 @@ export interface ReviewRequest {
   readonly options?: unknown;
 }
 
-/** ReviewResponse is the answer of an AdmissionReview. */
+/** ReviewResponse is the response of an AdmissionReview. */
 export interface ReviewResponse {
   readonly uid: string;
   readonly allowed: boolean;
@@ -47,7 +47,7 @@ export interface ReviewResponse {
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** ReviewStatus says why a request is refused; the API server passes it on to its user. */
+/** ReviewStatus explains why a request is denied; the API server returns it to the user. */
 export interface ReviewStatus {
   readonly status: 'Failure';
   readonly code: number;
@@ -59,7 +59,7 @@ export interface ReviewStatus {
 const VERSION = 'admission.k8s.io/v1';
 const OPERATIONS: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
-/** decodeReview reads an AdmissionReview v1 and refuses, with a text that says what is wrong, everything else. */
+/** decodeReview parses an AdmissionReview v1 and rejects everything else with a message that explains the problem. */
 export function decodeReview(text: string): ReviewRequest {
   let review: unknown;
   try {
@@ -69,24 +69,24 @@ export function decodeReview(text: string): ReviewRequest {
   }
   if (!isObject(review)) throw bad('the body is not a JSON object');
   const { apiVersion, kind, request } = review;
-  if (kind !== 'AdmissionReview') throw bad(`the body is of kind ${shown(kind)}, not AdmissionReview`);
+  if (kind !== 'AdmissionReview') throw bad(`the body is of kind ${displayed(kind)}, not AdmissionReview`);
   if (apiVersion !== VERSION)
-    throw bad(`the review is of version ${shown(apiVersion)}, and only ${VERSION} is understood`);
+    throw bad(`the review is of version ${displayed(apiVersion)}, but only ${VERSION} is supported`);
   if (!isObject(request)) throw bad('the review has no request');
   const { uid, operation, userInfo, object, oldObject } = request;
   if (typeof uid !== 'string' || uid === '') throw bad('the request has no uid');
-  if (!OPERATIONS.has(operation)) throw bad(`the request's operation ${shown(operation)} is unknown`);
+  if (!OPERATIONS.has(operation)) throw bad(`the request's operation ${displayed(operation)} is unknown`);
   if (!hasNames(request.kind, 'kind')) throw bad("the request's kind is incomplete");
   if (!hasNames(request.resource, 'resource')) throw bad("the request's resource is incomplete");
   if (!isObject(userInfo)) throw bad('the request has no userInfo');
   if ((operation === 'CREATE' || operation === 'UPDATE') && !isObject(object)) throw bad('the request has no object');
   if ((operation === 'UPDATE' || operation === 'DELETE') && !isObject(oldObject))
     throw bad('the request has no oldObject');
-  // Every member that code relies on was looked at above; the others are optional, and the API server's own.
+  // All members that the code relies on were checked above; the others are optional and set by the API server.
   return request as unknown as ReviewRequest;
 }
 
-/** encodeReview is the body of an answer. */
+/** encodeReview returns the body of a response. */
 export function encodeReview(response: ReviewResponse): object {
   return { apiVersion: VERSION, kind: 'AdmissionReview', response };
 }
@@ -99,8 +99,8 @@ function hasNames(value: unknown, last: string): boolean {
   return isObject(value) && ['group', 'version', last].every((name) => typeof value[name] === 'string');
 }
 
-/** The text goes back to the caller: it quotes what is short and of a simple type, nothing else. */
-function shown(value: unknown): string {
+/** The text is returned to the caller: it quotes only short values of simple types. */
+function displayed(value: unknown): string {
   if (value === undefined) return 'none';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : `of type ${typeof value}`;
 }

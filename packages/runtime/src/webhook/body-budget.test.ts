@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { type ArrivingBody, BodyBudget } from './body-budget.ts';
 
-/** Bodies of a budget, and which of them may arrive. */
-function bodies(mostBytes: number) {
-  const budget = new BodyBudget(mostBytes);
+/** bodies returns functions that create bodies in a budget and report which of them may arrive. */
+function bodies(maxBytes: number) {
+  const budget = new BodyBudget(maxBytes);
   const flows = new Map<string, boolean>();
   return {
     begin(name: string) {
@@ -15,7 +15,7 @@ function bodies(mostBytes: number) {
   };
 }
 
-it('stops all bodies but the first while too much is held, also those that begin then', () => {
+it('pauses all bodies but the first while too much is held, including new ones', () => {
   const { begin, flowing } = bodies(100);
   const a = begin('a');
   const b = begin('b');
@@ -25,13 +25,13 @@ it('stops all bodies but the first while too much is held, also those that begin
   a.add(1);
   begin('c');
   expect(flowing()).toEqual(['a']);
-  // It may end: what it takes above the limit is at most one body.
+  // It may complete: it exceeds the limit by at most one body.
   a.add(30);
   a.complete();
   expect(flowing()).toEqual(['a', 'b']);
 });
 
-it('lets bodies arrive again once enough is answered', () => {
+it('resumes bodies once enough requests have been handled', () => {
   const { begin, flowing } = bodies(100);
   const a = begin('a');
   a.add(90);
@@ -42,13 +42,13 @@ it('lets bodies arrive again once enough is answered', () => {
   expect(flowing()).toEqual(['a', 'b']);
   a[Symbol.dispose]();
   expect(flowing()).toEqual(['a', 'b', 'c']);
-  // Twice is once.
+  // A second disposal has no effect.
   a[Symbol.dispose]();
   c.add(80);
   expect(flowing()).toEqual(['a', 'b']);
 });
 
-it('lets the rest of a body flow that nobody wants any more', () => {
+it('resumes the rest of a body that is no longer needed', () => {
   const { begin, flowing } = bodies(100);
   const a = begin('a');
   const b = begin('b');

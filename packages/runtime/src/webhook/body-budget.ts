@@ -1,33 +1,33 @@
-/** ArrivingBody is a body that can be told to arrive later: a readable stream. */
+/** ArrivingBody is a body that can be paused: a readable stream. */
 export interface ArrivingBody {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** BodyShare is what one body holds of a budget, until it is disposed of. */
+/** BodyShare is the share of one body in a budget, until it is disposed. */
 export interface BodyShare extends Disposable {
   /** add counts bytes that have arrived. */
   add(bytes: number): void;
-  /** complete tells that no more will. */
+  /** complete records that the whole body has arrived. */
   complete(): void;
 }
 
 /**
- * BodyBudget bounds the bytes of bodies that are held at once, whether they still arrive, wait for their turn or are worked on. While
- * they are too many, bodies stop arriving, all but the one that began first: one must be able to end, or none would.
+ * BodyBudget limits the total size of bodies held at once, whether they are still arriving, queued or being processed. While the
+ * limit is exceeded, all arriving bodies are paused except the first one: it must be able to complete, or none would.
  */
 export class BodyBudget {
-  readonly #mostBytes: number;
-  /** In the order in which they began. */
+  readonly #maxBytes: number;
+  /** In the order in which they started. */
   readonly #arriving = new Set<ArrivingBody>();
   #held = 0;
   #tight = false;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** begin takes a body in. */
+  /** begin adds a body to the budget. */
   begin(body: ArrivingBody): BodyShare {
     let bytes = 0;
     this.#arriving.add(body);
@@ -36,14 +36,14 @@ export class BodyBudget {
       add: (more) => {
         bytes += more;
         this.#held += more;
-        if (this.#held >= this.#mostBytes) this.#settle();
+        if (this.#held >= this.#maxBytes) this.#settle();
       },
       complete: () => {
         this.#arriving.delete(body);
         if (this.#tight) this.#settle();
       },
       [Symbol.dispose]: () => {
-        // What is left of it must flow, if only to be thrown away.
+        // The rest of the body must be read, even if only to be discarded.
         if (this.#arriving.delete(body) && this.#tight) body.resume();
         this.#held -= bytes;
         bytes = 0;
@@ -53,7 +53,7 @@ export class BodyBudget {
   }
 
   #settle(): void {
-    this.#tight = this.#held >= this.#mostBytes;
+    this.#tight = this.#held >= this.#maxBytes;
     let mayArrive = true;
     for (const body of this.#arriving) {
       if (mayArrive) body.resume();

@@ -35,7 +35,7 @@ const base = {
   address: { service: { namespace: 'sea-system', name: 'sea-webhook' } },
 };
 
-it('renders every field that the API server would default, and leaves the own namespace out', () => {
+it('renders every field that the API server would default, and excludes the operator namespace', () => {
   const { validating: rendered, mutating: changed } = webhookConfigurations(base);
   expect(rendered?.metadata).toEqual({
     name: 'bowline-sea',
@@ -75,7 +75,7 @@ it('renders every field that the API server would default, and leaves the own na
   });
 });
 
-it('renders the same whatever the order of the declarations', () => {
+it('renders the same objects regardless of the order of declarations', () => {
   const again = webhookConfigurations({ ...base, webhooks: [cities, label, guard] });
   expect(JSON.stringify(again)).toBe(JSON.stringify(webhookConfigurations(base)));
 });
@@ -97,7 +97,7 @@ it('renders a loopback address, a name and the namespaces of a test', () => {
   ]);
 });
 
-it('refuses Fail on kinds of others, and two webhooks in one place', () => {
+it('rejects Fail on kinds of others, and two webhooks at one path', () => {
   const refused = (options: Partial<Parameters<typeof checkWebhooks>[0]>) => () =>
     checkWebhooks({ ...base, ...options });
   expect(refused({ ownKinds: [ConfigMap] })).toThrow('"guard" has failurePolicy Fail on Ship, which is not a kind of');
@@ -107,13 +107,13 @@ it('refuses Fail on kinds of others, and two webhooks in one place', () => {
   expect(refused({ webhooks: [guard, other] })).toThrow('"guard" and "other" are both at /sea/guard');
 });
 
-it('knows by what name the API server calls', () => {
+it('returns the names by which the API server calls', () => {
   expect(serverNames(base.address)).toEqual(['sea-webhook.sea-system.svc']);
   expect(serverNames({ url: 'https://127.0.0.1:1' })).toEqual(['127.0.0.1']);
   expect(serverNames({ url: 'https://[::1]:1' })).toEqual(['::1']);
 });
 
-it('notices what somebody changed in a stored configuration', () => {
+it('detects changes in a stored configuration', () => {
   const { validating: wanted = {} } = webhookConfigurations(base);
   expect(differsFrom(structuredClone(wanted), wanted)).toBe(false);
   expect(differsFrom({ ...wanted, webhooks: wanted.webhooks?.slice(1) }, wanted)).toBe(true);

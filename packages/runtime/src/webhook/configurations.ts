@@ -20,41 +20,44 @@ export interface ServiceAddress {
   readonly port?: number | undefined;
 }
 
-/** WebhookAddress is where the API server reaches the webhooks: through a Service, or at `https://host:port`. */
+/** WebhookAddress is the address at which the API server calls the webhooks: a Service, or `https://host:port`. */
 export type WebhookAddress = { readonly service: ServiceAddress } | { readonly url: string };
 
-/** ConfigurationOptions says for whom and where configurations are made. */
+/** ConfigurationOptions configures the rendering of webhook configurations. */
 export interface ConfigurationOptions {
   readonly operator: string;
   /** The operator's domain. */
   readonly domain: string;
   readonly webhooks: readonly Webhook[];
   readonly address: WebhookAddress;
-  /** The operator's own namespace. It is never asked about: an operator that is down must not keep itself from starting. */
+  /** The operator's own namespace. It is always excluded: an operator that is down must not prevent itself from starting. */
   readonly ownNamespace: string;
-  /** The operator's own kinds: the only ones that may have failurePolicy Fail. Defaults to any kind that is not Kubernetes' own. */
+  /**
+   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built into
+   * Kubernetes.
+   */
   readonly ownKinds?: readonly Resource[] | undefined;
   /** The configurations' name. Defaults to `<vendor>-<operator>`. */
   readonly name?: string | undefined;
-  /** Only these namespaces are asked about, for instance those of a test. Defaults to all but the own one. */
+  /** Restricts the webhooks to these namespaces, for example those of a test. Defaults to all but the own one. */
   readonly onlyNamespaces?: readonly string[] | undefined;
-  /** Further labels of the configurations. Defaults to none. */
+  /** Additional labels of the configurations. Defaults to none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** WebhookConfiguration is either configuration: they differ in one optional field only. */
+/** WebhookConfiguration is either configuration type: they differ in one optional field only. */
 export type WebhookConfiguration = MutatingWebhookConfiguration;
 
-/** WebhookConfigurations are the objects that make the API server ask; a type of which there is no webhook has none. */
+/** WebhookConfigurations holds the objects that register the webhooks; a type without webhooks is undefined. */
 export interface WebhookConfigurations {
   readonly validating: ValidatingWebhookConfiguration | undefined;
   readonly mutating: MutatingWebhookConfiguration | undefined;
 }
 
 /**
- * webhookConfigurations renders the configurations of an operator's webhooks. Every field that the API server would default
- * is there, so what is stored can be compared; `caBundle` is not, because the runtime writes it. The same declarations give
- * the same objects.
+ * webhookConfigurations renders the configurations of an operator's webhooks. It sets every field that the API server would
+ * default, so that stored objects can be compared, but not `caBundle`, which the runtime writes. The same declarations always
+ * return the same objects.
  */
 export function webhookConfigurations(options: ConfigurationOptions): WebhookConfigurations {
   checkWebhooks(options);
@@ -84,7 +87,7 @@ export function webhookConfigurations(options: ConfigurationOptions): WebhookCon
   };
 }
 
-/** checkWebhooks refuses webhooks that cannot be served or configured together. */
+/** checkWebhooks rejects webhooks that cannot be served or configured together. */
 export function checkWebhooks(options: Pick<ConfigurationOptions, 'operator' | 'webhooks' | 'ownKinds'>): void {
   const refuse = (problem: string): never => {
     throw new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot use the webhooks of ${options.operator}: ${problem}`);
@@ -94,9 +97,9 @@ export function checkWebhooks(options: Pick<ConfigurationOptions, 'operator' | '
   for (const webhook of options.webhooks) {
     const path = webhookPath(options.operator, webhook);
     if (names.has(webhook.name))
-      refuse(`the name "${webhook.name}" is used twice; names tell their metrics and paths apart`);
+      refuse(`the name "${webhook.name}" is used twice; names identify webhooks in metrics and paths`);
     if (paths.has(path))
-      refuse(`"${paths.get(path)}" and "${webhook.name}" are both at ${path}; give one another path`);
+      refuse(`"${paths.get(path)}" and "${webhook.name}" are both at ${path}; choose another path for one of them`);
     names.add(webhook.name);
     paths.set(path, webhook.name);
     const isOwn = options.ownKinds?.some(({ id }) => id === webhook.kind.id) ?? true;
@@ -124,7 +127,7 @@ function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook
       },
     ],
     failurePolicy: webhook.failurePolicy,
-    // A request for another version of the kind is converted and asked about too: a rule that it could slip past is none.
+    // A request for another version of the kind is converted and reviewed too: otherwise it would bypass the rule.
     matchPolicy: 'Equivalent',
     namespaceSelector: namespaceSelector(webhook.namespaceSelector, options),
     objectSelector: webhook.objectSelector,
@@ -135,7 +138,7 @@ function entry(webhook: Webhook, options: ConfigurationOptions): MutatingWebhook
   };
 }
 
-/** The label that every namespace has, set by the API server to its name. */
+/** The label of every namespace with its name, set by the API server. */
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 function namespaceSelector(declared: LabelSelector, options: ConfigurationOptions): LabelSelector {
@@ -153,13 +156,13 @@ function clientConfig(address: WebhookAddress, path: string): WebhookClientConfi
   return { service: { namespace, name, port, path } };
 }
 
-/** serverNames is what a certificate must be for so that the API server accepts it at this address. */
+/** serverNames returns the names a certificate must be valid for at this address. */
 export function serverNames(address: WebhookAddress): readonly string[] {
   if ('service' in address) return [`${address.service.name}.${address.service.namespace}.svc`];
   return [new URL(address.url).hostname.replace(/^\[|\]$/g, '')];
 }
 
-/** differsFrom says whether a stored configuration has other webhooks than the wanted one. */
+/** differsFrom returns whether the webhooks of a stored configuration differ from the desired ones. */
 export function differsFrom(stored: WebhookConfiguration, wanted: WebhookConfiguration): boolean {
   return diffJsonPatch(stored.webhooks ?? [], wanted.webhooks ?? []).length > 0;
 }

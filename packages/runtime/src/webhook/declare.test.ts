@@ -19,7 +19,7 @@ const Ship = resource<KubernetesObject & { spec?: { name: string } }>()({
 const usual: WebhookOptions<'CREATE', 'None'> = { name: 'gate', operations: ['CREATE'] };
 
 describe('a declaration', () => {
-  it('has defaults that harm nobody', () => {
+  it('has safe defaults', () => {
     expect(validating(ConfigMap, usual).handle(() => admit())).toMatchObject({
       type: 'validating',
       failurePolicy: 'Ignore',
@@ -31,20 +31,20 @@ describe('a declaration', () => {
     });
   });
 
-  it('may fail closed on kinds that are not of Kubernetes itself', () => {
+  it('may fail closed on kinds that are not built into Kubernetes', () => {
     expect(validating(Ship, { ...usual, failurePolicy: 'Fail' }).handle(() => admit()).failurePolicy).toBe('Fail');
   });
 
   it.each<[string, () => unknown, string]>([
-    ['a name that is no label', () => validating(Ship, { ...usual, name: 'Gate' }), 'DNS label'],
+    ['a name that is not a DNS label', () => validating(Ship, { ...usual, name: 'Gate' }), 'DNS label'],
     ['no operation', () => validating(Ship, { ...usual, operations: [] }), 'no operations'],
-    ['an operation twice', () => validating(Ship, { ...usual, operations: ['CREATE', 'CREATE'] }), 'named twice'],
+    ['an operation twice', () => validating(Ship, { ...usual, operations: ['CREATE', 'CREATE'] }), 'listed twice'],
     ['a timeout beyond the API server’s', () => validating(Ship, { ...usual, timeoutSeconds: 31 }), 'from 1 to 30'],
     ['a timeout of half a second', () => validating(Ship, { ...usual, timeoutSeconds: 0.5 }), 'from 1 to 30'],
     ['Fail on a core kind', () => validating(ConfigMap, { ...usual, failurePolicy: 'Fail' }), 'whole cluster depend'],
-    ['a path that is none', () => validating(Ship, { ...usual, path: 'x?y' }), 'begin with a slash'],
+    ['an invalid path', () => validating(Ship, { ...usual, path: 'x?y' }), 'start with a slash'],
     [
-      'a selector that the API server refuses',
+      'a selector that the API server rejects',
       () => validating(Ship, { ...usual, objectSelector: { matchLabels: { 'a b': 'c' } } }),
       'objectSelector.matchLabels: Invalid value: "a b"',
     ],
@@ -62,7 +62,7 @@ describe('a declaration', () => {
           .reads(ConfigMap),
       'ConfigMap.v1. is declared twice',
     ],
-  ])('is refused for %s', (_, declare, text) => {
+  ])('is rejected for %s', (_, declare, text) => {
     expect(declare).toThrow(BowlineError);
     expect(declare).toThrow(text);
     expect(declare).toThrow(expect.objectContaining({ code: 'BOWLINE_WEBHOOK_INVALID' }));
@@ -96,8 +96,8 @@ it('types requests by operation, side effects, sources and needs', () => {
     expectTypeOf(request.live).toEqualTypeOf<Omit<LiveClient, 'watch'>>();
     return { ...request.object, spec: { name: request.oldObject.spec?.name ?? '' } };
   });
-  // @ts-expect-error A validating handler that returns nothing has not answered.
+  // @ts-expect-error A validating handler must not return undefined.
   validating(Ship, usual).handle(() => undefined);
-  // @ts-expect-error A deletion has nothing to mutate.
+  // @ts-expect-error A deletion has no object to mutate.
   expect(() => mutating(Ship, { name: 'gate', operations: ['DELETE'] })).toThrow();
 });

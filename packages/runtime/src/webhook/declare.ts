@@ -8,7 +8,10 @@ import type { Operation } from './admission-review.ts';
 import type { MutatingAnswer, ValidatingAnswer } from './answer.ts';
 import type { MutatingOptions, Webhook, WebhookOptions } from './webhook.ts';
 
-/** WebhookStep adds what the handler reads, and ends the sentence. Each method gives a new builder and leaves the old one as it was. */
+/**
+ * WebhookStep declares what the handler reads and ends with `handle`. Each method returns a new builder and does not modify the
+ * old one.
+ */
 export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S, Deps> {
   /** reads lets the handler read a kind from the cache, which every replica keeps warm. */
   reads<
@@ -23,37 +26,37 @@ export interface WebhookStep<T, O extends Operation, E extends SideEffects, A, S
   ): WebhookStep<T, O, E, A, S & { readonly [K in N]: SourceOf<Resource<U, Id>, V, I> }, Deps>;
 
   /**
-   * handle says what is answered. What it throws is logged and becomes a failed call, for which `failurePolicy` decides;
-   * to refuse a request, return `deny(…)`.
+   * handle sets the handler. An error it throws is logged and becomes a failed call, for which `failurePolicy` decides. To deny a
+   * request, return `deny(…)`.
    */
   handle(fn: (request: AdmissionRequest<T, O, S, Deps, LiveFor<E>>) => A | Promise<A>): Webhook<Deps>;
 }
 
-/** WebhookStart is the first step: it may also say what the handler needs. */
+/** WebhookStart is the first step, which may also declare the handler's dependencies. */
 export interface WebhookStart<T, O extends Operation, E extends SideEffects, A>
   extends WebhookStep<T, O, E, A, unknown, unknown> {
-  /** using names the type of `request.deps`; the operator's `setup` must return it. */
+  /** using sets the type of `request.deps`; the operator's `setup` must return it. */
   using<Deps>(): WebhookStep<T, O, E, A, unknown, Deps>;
 }
 
 /**
- * validating declares a webhook that lets requests pass or refuses them, after every change of their object has been made.
+ * validating declares a webhook that allows or denies requests after all mutations of their object.
  *
  * @example
  * const names = validating(ConfigMap, { name: 'names', operations: ['CREATE'] })
- *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that begin with tmp- are reserved') : admit()));
+ *   .handle(({ name }) => (name?.startsWith('tmp-') ? deny('names that start with tmp- are reserved') : admit()));
  */
 export function validating<T extends KubernetesObject, const O extends Operation, const E extends SideEffects = 'None'>(
   kind: Resource<T>,
   options: WebhookOptions<O, E>,
 ): WebhookStart<T, O, E, ValidatingAnswer> {
-  // Which types belong together was checked where the caller named them; inside the builder they are erased.
+  // Matching types were checked where the caller specified them; inside the builder they are erased.
   return builder(checked('validating', kind, options), []) as never;
 }
 
 /**
- * mutating declares a webhook that may change objects before they are validated and stored. It may be asked about its own
- * result again: an object that is as it should be must come back unchanged.
+ * mutating declares a webhook that may change objects before they are validated and stored. It may be called again with its own
+ * result, so it must be idempotent.
  *
  * @example
  * const team = mutating(ConfigMap, { name: 'team', operations: ['CREATE'] })
@@ -71,14 +74,14 @@ type AnyOptions = MutatingOptions<Operation, SideEffects>;
 
 type Checked = Omit<Webhook, 'sources' | 'handle' | 'needs'>;
 
-/** The builder itself is untyped: the interfaces above are its types, one per step, and nothing else can be reached. */
+/** The builder itself is untyped: the interfaces above are its types, one per step, and nothing else is reachable. */
 function builder(webhook: Checked, sources: readonly Source[]) {
   return {
     using: () => builder(webhook, sources),
     reads: (of: Resource, given: SourceOptions<never, never, string> & { readonly as?: string } = {}) => {
       const added = source(of, given);
       if (sources.some(({ name }) => name === added.name)) {
-        throw refusal(webhook, `${added.name} is declared twice; give one of them a name of its own with "as"`);
+        throw refusal(webhook, `${added.name} is declared twice; name one of them with "as"`);
       }
       return builder(webhook, [...sources, added]);
     },
@@ -105,14 +108,14 @@ function source(kind: Resource, options: SourceOptions<never, never, string> & {
     labelSelector,
     fieldSelector,
     clusterWideOnly,
-    // The index functions were checked against the view where the caller named both.
+    // The index functions were checked against the view where the caller specified both.
     indexes: indexes as Source['indexes'],
     when: () => true,
     map: undefined,
   };
 }
 
-/** The groups that Kubernetes itself serves: those without a dot, and those under k8s.io. */
+/** The groups served by Kubernetes itself: those without a dot, and those under k8s.io. */
 function isBuiltIn(kind: Resource): boolean {
   return !kind.group.includes('.') || kind.group.endsWith('.k8s.io');
 }
@@ -121,7 +124,7 @@ function refusal({ name }: { readonly name: string }, problem: string): BowlineE
   return new BowlineError('BOWLINE_WEBHOOK_INVALID', `cannot declare the webhook "${name}": ${problem}`);
 }
 
-/** checked fills in the defaults, and throws for what the API server would refuse or what cannot work. */
+/** checked fills in the defaults, and throws for declarations that the API server would reject or that cannot work. */
 function checked(type: Webhook['type'], kind: Resource, options: AnyOptions): Checked {
   const webhook: Checked = {
     type,
@@ -148,8 +151,8 @@ function problemOf(webhook: Checked): string | undefined {
   if (!/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
     return 'the name must be a DNS label (lower-case letters, digits and dashes, at most 63)';
   }
-  if (operations.length === 0) return 'it has no operations; name at least one of CREATE, UPDATE, DELETE, CONNECT';
-  if (new Set(operations).size < operations.length) return 'an operation is named twice';
+  if (operations.length === 0) return 'it has no operations; list at least one of CREATE, UPDATE, DELETE, CONNECT';
+  if (new Set(operations).size < operations.length) return 'an operation is listed twice';
   const unchangeable = operations.find((each) => each === 'DELETE' || each === 'CONNECT');
   if (type === 'mutating' && unchangeable) return `${unchangeable} has no object that could be changed`;
   if (!Number.isInteger(timeoutSeconds) || timeoutSeconds < 1 || timeoutSeconds > 30) {
@@ -159,7 +162,7 @@ function problemOf(webhook: Checked): string | undefined {
     return `failurePolicy Fail on ${kind.kind} would make the whole cluster depend on this operator; use Ignore, or a kind of your own`;
   }
   if (path !== undefined && !/^\/[-a-zA-Z0-9_./]*$/.test(path)) {
-    return 'the path must begin with a slash and hold letters, digits, dashes, dots, underscores and slashes only';
+    return 'the path must start with a slash and contain only letters, digits, dashes, dots, underscores and slashes';
   }
   for (const field of ['namespaceSelector', 'objectSelector'] as const) {
     const problems = validateLabelSelector(webhook[field], field);

@@ -4,8 +4,8 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Webhook } from './webhook.ts';
 
 /**
- * WebhookClients makes the clients that handlers get. What a webhook declares about its side effects is not only a promise
- * to the API server: a write that it does not cover is refused before it is sent.
+ * WebhookClients creates the clients of handlers. The declared side effects are not only a promise to the API server: a write
+ * that they do not cover is refused before it is sent.
  */
 export class WebhookClients {
   readonly #client: Client;
@@ -18,7 +18,7 @@ export class WebhookClients {
     this.#recorder = recorder;
   }
 
-  /** for gives the client of one request, tied to its signal. */
+  /** for returns the client of one request, bound to its signal. */
   for(webhook: Pick<Webhook, 'sideEffects'>, dryRun: boolean, signal: AbortSignal): LiveClient {
     const mayWrite = webhook.sideEffects === 'NoneOnDryRun' && !dryRun;
     return new RecordingClient(mayWrite ? this.#client : this.#readOnly, this.#recorder, signal);
@@ -31,7 +31,7 @@ const noWrites: WriteGuard = {
   assertMayWrite() {
     throw new BowlineError(
       'BOWLINE_WEBHOOK_SIDE_EFFECT',
-      'a webhook may not write now: it declares no side effects, or the request is a dry run; leave writes to a controller',
+      'this webhook must not write: it declares no side effects, or the request is a dry run; write in a controller instead',
     );
   },
 };

@@ -6,7 +6,7 @@ import { webhookConfigurations } from './configurations.ts';
 import { validating } from './declare.ts';
 import { ACCEPTED, REFUSED } from './match-conditions.test-support.ts';
 
-it('takes and refuses the conditions that the API server takes and refuses', async () => {
+it('accepts and rejects the same conditions as the API server', async () => {
   await using c = await cluster();
   const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
   const { validating: made } = webhookConfigurations({

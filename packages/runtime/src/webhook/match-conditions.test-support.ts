@@ -1,4 +1,4 @@
-/** Conditions that the API server takes. */
+/** Conditions that the API server accepts. */
 export const ACCEPTED: readonly string[] = [
   'true',
   "has(object.data) && object.data.size() > 0 && object.?spec.color.orValue('') != 'red'",
@@ -13,18 +13,18 @@ export const ACCEPTED: readonly string[] = [
   "!authorizer.group('apps').resource('deployments').subresource('scale').name('a').fieldSelector('a=b').labelSelector('c').check('get').errored()",
 ];
 
-/** Conditions that the API server refuses, with what is said here. */
+/** Conditions that the API server rejects, with our message. */
 export const REFUSED: readonly (readonly [expression: string, text: string])[] = [
   [' ', 'its expression is empty'],
-  ['1 + 1', '"1 + 1" is of type int, and must be true or false'],
-  ['object.spec.paused', 'is of type dyn, and must be true or false; compare it, for instance with == true'],
+  ['1 + 1', '"1 + 1" is of type int, but must be a bool'],
+  ['object.spec.paused', 'is of type dyn, but must be a bool; compare it, for example with == true'],
   ['has(object.data) &&', 'the expression "has(object.data) &&" is not valid'],
   ["request.uid == 'x'", "undefined field 'uid'; known fields are kind, resource"],
   ["request.object.kind == 'x'", "undefined field 'object'"],
   ["variables.x == 'x'", 'there is no variable variables; known are object, oldObject, request'],
   ['object.spec.frob()', 'there is no method frob'],
   ["authorizer.check('get').allowed()", "found no matching overload for 'check'"],
-  ["authorizer.group('').resource('pods').check('get')", 'is of type decision, and must be true or false'],
+  ["authorizer.group('').resource('pods').check('get')", 'is of type decision, but must be a bool'],
   ['cel.bind(x, 1, x == 1)', 'cel.bind does not exist in validation rules and match conditions'],
   ["object.metadata.name.matches('(?=a)')", 'is not an RE2 expression'],
 ];

@@ -6,11 +6,11 @@ it.each(ACCEPTED)('takes %s', (expression) => {
   expect(matchConditionsProblem([{ name: 'a', expression }])).toBeUndefined();
 });
 
-it.each(REFUSED)('refuses %s and says why', (expression, text) => {
+it.each(REFUSED)('rejects %s and explains why', (expression, text) => {
   expect(matchConditionsProblem([{ name: 'a', expression }])).toContain(text);
 });
 
-it('refuses a variable that the API server declares, but never sets for webhooks', () => {
+it('rejects a variable that the API server declares but never sets for webhooks', () => {
   expect(matchConditionsProblem([{ name: 'a', expression: "namespaceObject.metadata.name == 'x'" }])).toContain(
     'there is no variable namespaceObject',
   );
@@ -22,8 +22,8 @@ it.each([
   [['a', 'a'].map((name) => ({ name, expression: 'true' })), '"a" cannot work: its name is used twice'],
   [
     Array.from({ length: 65 }, (_, index) => ({ name: `a${index}`, expression: 'true' })),
-    'it has 65 matchConditions, more than the 64 that there may be',
+    'it has 65 matchConditions, more than the allowed 64',
   ],
-])('refuses names and numbers of conditions that the API server does not take', (conditions, text) => {
+])('rejects condition names and counts that the API server does not accept', (conditions, text) => {
   expect(matchConditionsProblem(conditions)).toContain(text);
 });

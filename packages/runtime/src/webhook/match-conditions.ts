@@ -5,11 +5,11 @@ import { BowlineError } from '../errors/bowline-error.ts';
 import type { Webhook } from './webhook.ts';
 
 /** The API server's own limit. */
-const MOST = 64;
+const MAX_CONDITIONS = 64;
 
 /**
- * checkMatchConditions refuses webhooks with conditions that the API server would refuse. It needs CEL, which weighs more than the
- * rest of the runtime: it is done where webhooks are served, and this module is only ever imported on demand.
+ * checkMatchConditions rejects webhooks with conditions that the API server would reject. It needs CEL, which is larger than the
+ * rest of the runtime, so it runs only where webhooks are served, and this module is only imported on demand.
  */
 export function checkMatchConditions(webhooks: readonly Pick<Webhook, 'name' | 'matchConditions'>[]): void {
   for (const { name, matchConditions } of webhooks) {
@@ -19,10 +19,10 @@ export function checkMatchConditions(webhooks: readonly Pick<Webhook, 'name' | '
   }
 }
 
-/** matchConditionsProblem is why the API server would refuse some conditions, and what to do; undefined when it would not. */
+/** matchConditionsProblem returns why the API server would reject the conditions and how to fix it, or undefined. */
 export function matchConditionsProblem(conditions: readonly MatchCondition[]): string | undefined {
-  if (conditions.length > MOST)
-    return `it has ${conditions.length} matchConditions, more than the ${MOST} that there may be; put some of them together with &&`;
+  if (conditions.length > MAX_CONDITIONS)
+    return `it has ${conditions.length} matchConditions, more than the allowed ${MAX_CONDITIONS}; combine some of them with &&`;
   const names = new Set<string>();
   for (const { name, expression } of conditions) {
     const problem = names.has(name) ? 'its name is used twice' : problemOf(name, expression);
@@ -39,8 +39,8 @@ function problemOf(name: string, expression: string): string | undefined {
   try {
     const { type } = compileExpression(expression, { variables: admissionVariables, hasBind: false });
     if (type === 'bool') return undefined;
-    const hint = type === 'dyn' ? '; compare it, for instance with == true' : '';
-    return `${JSON.stringify(expression)} is of type ${type}, and must be true or false${hint}`;
+    const hint = type === 'dyn' ? '; compare it, for example with == true' : '';
+    return `${JSON.stringify(expression)} is of type ${type}, but must be a bool${hint}`;
   } catch (error) {
     if (error instanceof BowlineError) return error.message;
     throw error;

@@ -1,7 +1,7 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** OpenSockets knows which connections a server has, and which of them wait for no answer. */
+/** OpenSockets tracks the connections of a server, and which of them wait for no response. */
 export class OpenSockets {
   readonly #all = new Set<Socket>();
   readonly #unused = new Set<Socket>();

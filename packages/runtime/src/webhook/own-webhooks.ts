@@ -1,9 +1,9 @@
 import type { Source } from '../controller/sources.ts';
 
 /**
- * OWN_WEBHOOKS is the field selector of a source that is the operator's own ValidatingWebhookConfiguration or
- * MutatingWebhookConfiguration, whatever it is called where the operator runs. The right to read it is by name, so that a
- * manager that is limited to namespaces can have it too.
+ * OWN_WEBHOOKS is a field selector for a source that selects the operator's own ValidatingWebhookConfiguration or
+ * MutatingWebhookConfiguration, whatever its name is where the operator runs. The permission to read it is granted by name, so
+ * that a manager restricted to namespaces can have it too.
  *
  * @example
  * controller(Page).watches(ValidatingWebhookConfiguration, { fieldSelector: OWN_WEBHOOKS, map: () => [] });

@@ -4,27 +4,30 @@ import type { RequestScope } from '../transport/request-scope.ts';
 import type { BodyShare } from './body-budget.ts';
 import { HttpProblem } from './http-problem.ts';
 
-/** ReadBodyOptions bounds what is read, and how long. */
+/** ReadBodyOptions limits the size and duration of reading a body. */
 export interface ReadBodyOptions {
-  readonly mostBytes: number;
-  /** The whole body must have arrived in this time. */
+  readonly maxBytes: number;
+  /** The whole body must arrive within this time. */
   readonly timeoutMs: number;
-  /** Ends the reading with the request. */
+  /** Cancels reading with the request. */
   readonly scope: RequestScope;
   readonly share: BodyShare;
   readonly wire: Clock;
 }
 
-/** A piece costs memory however short it is, so this many are joined: a body of single bytes must not take a hundred times its size. */
-const MOST_PIECES = 64;
+/**
+ * Each chunk has an overhead regardless of its size, so chunks are joined after this many: a body of single bytes must not take a
+ * hundred times its size.
+ */
+const MAX_CHUNKS = 64;
 
-/** readBody reads a request's body as text, and refuses one that is too large without keeping more of it than allowed. */
+/** readBody reads a request's body as text. It rejects a body that is too large without keeping more of it than allowed. */
 export function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<string> {
-  const { mostBytes, timeoutMs, scope, share, wire } = options;
+  const { maxBytes, timeoutMs, scope, share, wire } = options;
   const tooLarge = (): HttpProblem =>
-    new HttpProblem(413, `the body is larger than ${mostBytes} bytes; raise maxBodyBytes if objects may be that large`);
+    new HttpProblem(413, `the body is larger than ${maxBytes} bytes; raise maxBodyBytes if objects may be that large`);
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
       reject(tooLarge());
       return;
     }
@@ -39,12 +42,12 @@ export function readBody(request: IncomingMessage, options: ReadBodyOptions): Pr
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > mostBytes) {
+      if (size > maxBytes) {
         done(() => reject(tooLarge()));
         return;
       }
       chunks.push(chunk);
-      if (++pieces === MOST_PIECES) {
+      if (++pieces === MAX_CHUNKS) {
         chunks.push(Buffer.concat(chunks.splice(-pieces)));
         pieces = 0;
       }

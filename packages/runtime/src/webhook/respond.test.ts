@@ -9,7 +9,7 @@ const came: ConfigMap = { metadata: { name: 'a', labels: { 'a/b~c': 'x' } }, dat
 const answerTo = (returned: unknown, type: 'mutating' | 'validating' = 'mutating') =>
   respond({ ...hook, type }, 'uid-1', returned, () => structuredClone(came));
 
-it('lets pass with nothing but the uid', () => {
+it('allows with only the uid', () => {
   expect(answerTo(admit())).toEqual({ uid: 'uid-1', allowed: true });
   expect(answerTo(admit(), 'validating')).toEqual({ uid: 'uid-1', allowed: true });
 });
@@ -32,11 +32,11 @@ it.each<[string, AnyAnswer, object]>([
     deny({ message: 'later', code: 429, reason: 'TooManyRequests' }),
     { status: 'Failure', code: 429, reason: 'TooManyRequests', message: 'later' },
   ],
-])('refuses with %s', (_, answer, status) => {
+])('denies with %s', (_, answer, status) => {
   expect(answerTo(answer)).toEqual({ uid: 'uid-1', allowed: false, status });
 });
 
-it('refuses to refuse with a code that means something else', () => {
+it('rejects a denial with a code outside 400 to 499', () => {
   expect(() => deny({ message: 'x', code: 200 })).toThrow(RangeError);
   expect(() => deny({ message: 'x', code: 500 })).toThrow(RangeError);
 });
@@ -46,7 +46,7 @@ it.each<[string, unknown]>([
   ['admitChanged()', admitChanged({ ...came, data: { a: '1', b: '2' } })],
   ['admitPatched()', admitPatched([{ op: 'add', path: '/data/b', value: '2' }])],
   ['a different shape', { ...came, data: { z: '\u2028<>&' } }],
-])('turns %s into a patch that leads there', (_, returned) => {
+])('converts %s to a patch that produces it', (_, returned) => {
   const { patch: encoded = '', patchType, allowed } = answerTo(returned);
   expect({ patchType, allowed }).toEqual({ patchType: 'JSONPatch', allowed: true });
   const operations = JSON.parse(Buffer.from(encoded, 'base64').toString()) as JsonPatchOperation[];
@@ -65,23 +65,23 @@ it('sends no patch when nothing changed', () => {
   expect(answerTo(admitPatched([]))).toEqual({ uid: 'uid-1', allowed: true });
 });
 
-it('sees a change that the handler made in place', () => {
+it('detects a change that the handler made in place', () => {
   const object = structuredClone(came) as { data?: object };
   object.data = { a: '2' };
   expect(answerTo(object).patch).toBeDefined();
 });
 
-it('makes warnings fit into headers and what the API server passes on', () => {
+it('limits warnings to what headers and the API server allow', () => {
   const { warnings } = answerTo(admit({ warnings: ['a\r\nb', '', '\t', 'c'.repeat(5000), 'd'] }));
   expect(warnings).toEqual(['a b', 'c'.repeat(4093)]);
   expect(answerTo(deny({ message: 'no', warnings: ['w'] })).warnings).toEqual(['w']);
 });
 
-it.each([undefined, null, true, 'allow', []])('takes %j for no answer', (returned) => {
+it.each([undefined, null, true, 'allow', []])('does not accept %j as an answer', (returned) => {
   expect(() => answerTo(returned)).toThrow(expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }));
 });
 
-it('takes an object for no answer where nothing can be changed', () => {
+it('does not accept an object as an answer of a validating webhook', () => {
   for (const returned of [came, admitChanged(came), admitPatched([])]) {
     expect(() => answerTo(returned, 'validating')).toThrow(
       expect.objectContaining({ code: 'BOWLINE_WEBHOOK_NO_ANSWER' }),

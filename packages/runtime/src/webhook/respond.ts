@@ -4,12 +4,12 @@ import type { ReviewResponse } from './admission-review.ts';
 import { type AnyAnswer, type Denied, isAnswer, kindOf } from './answer.ts';
 import type { Webhook } from './webhook.ts';
 
-/** The API server passes on this many characters of all warnings together, and drops the rest. */
-const LONGEST_WARNINGS = 4096;
+/** The API server returns this many characters of all warnings together and drops the rest. */
+const MAX_WARNING_CHARS = 4096;
 
 /**
- * respond turns what a handler returned into a response. `pristine` gives the object as it came, also when the handler
- * changed the one that it was given.
+ * respond converts the return value of a handler to a response. `pristine` returns the original object, even if the handler
+ * modified its argument.
  */
 export function respond(
   webhook: Pick<Webhook, 'type' | 'name'>,
@@ -39,7 +39,7 @@ function operationsOf(
     if ('object' in returned) return operationsOf(webhook, returned.object, pristine);
   }
   if (typeof returned !== 'object' || returned === null || Array.isArray(returned)) {
-    throw noAnswer(webhook, 'the object as it should be, or admit(), deny(…), admitChanged(…) or admitPatched(…)');
+    throw noAnswer(webhook, 'the changed object, or admit(), deny(…), admitChanged(…) or admitPatched(…)');
   }
   return diffJsonPatch(pristine(), returned);
 }
@@ -55,10 +55,10 @@ function statusOf({ code, reason, message, causes }: Denied): NonNullable<Review
   return { status: 'Failure', code, reason, message, ...(causes.length > 0 ? { details: { causes } } : {}) };
 }
 
-/** A warning becomes an HTTP header: control characters would make the API server drop it without a word. */
+/** A warning becomes an HTTP header: control characters would make the API server drop it silently. */
 function warningsOf(answer: AnyAnswer | undefined): readonly string[] {
   const kept: string[] = [];
-  let left = LONGEST_WARNINGS;
+  let left = MAX_WARNING_CHARS;
   for (const warning of answer?.warnings ?? []) {
     const line = warning
       .replace(/\p{Cc}+/gu, ' ')

@@ -4,10 +4,10 @@ import { operatorIdentity } from '../identity/operator-identity.ts';
 import { silentLog } from '../observability/log.ts';
 import { noMetrics } from '../observability/metrics.ts';
 import type { HealthCheck } from '../operations/health.ts';
+import { folderLocation, secretLocation } from './certificates/certificate-locations.ts';
 import type { CertificateSource } from './certificates/certificate-source.ts';
 import { ConfigurationsTrust } from './certificates/configurations-trust.ts';
 import { GivenCertificates } from './certificates/given-certificates.ts';
-import { folderPlace, secretPlace } from './certificates/given-places.ts';
 import { ManagedCertificates } from './certificates/managed-certificates.ts';
 import { noTrust, type Trust } from './certificates/trust.ts';
 import { checkWebhooks, serverNames, type WebhookAddress, webhookConfigurations } from './configurations.ts';
@@ -19,7 +19,7 @@ import type { RunningWebhooks, WebhooksOptions } from './webhooks-options.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** runWebhooks is `startWebhooks` once everything is loaded. */
+/** runWebhooks implements `startWebhooks` after everything is loaded. */
 export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebhooks> {
   checkWebhooks(options);
   const { operator, domain, webhooks, signal: given, deps } = options;
@@ -31,7 +31,7 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
   const wire = options.wire ?? systemClock;
   const log = options.log ?? silentLog;
   const metrics = options.metrics ?? noMetrics;
-  // Ends everything when a part fails.
+  // Stops everything when a part fails.
   const failed = new AbortController();
   const signal = AbortSignal.any([given, failed.signal]);
   setMaxListeners(0, signal);
@@ -58,7 +58,7 @@ export async function runWebhooks(options: WebhooksOptions): Promise<RunningWebh
   const running = certificates.run(signal).catch((error: unknown) => failed.abort(error));
   const ready = (async () => {
     await sources.synced(signal);
-    // Only now: no handshake succeeds without a certificate, and no handler may answer from half a cache.
+    // Only now: no handshake succeeds without a certificate, and no handler may run with an incomplete cache.
     await firstCertificate(certificates, signal);
     certificates.subscribe((certificate) => site.use(certificate));
     if (certificates.current) site.use(certificates.current);
@@ -129,13 +129,13 @@ function certificateSource(options: WebhooksOptions, address: WebhookAddress): C
     const secret = { namespace, name: `${operator}-webhook-tls` };
     return new ManagedCertificates({ ...common, client, cache, secret, policy, trust: trust() });
   }
-  const place =
+  const location =
     certificates.kind === 'files'
-      ? folderPlace(certificates.folder)
-      : secretPlace(cache, { namespace, name: certificates.name });
-  // Configurations that are made here have nobody else to learn the authority from.
-  const told = certificates.inject || own ? trust() : noTrust;
-  return new GivenCertificates({ ...common, place, names: serverNames(address), trust: told });
+      ? folderLocation(certificates.folder)
+      : secretLocation(cache, { namespace, name: certificates.name });
+  // For configurations created here no other component publishes the CA.
+  const published = certificates.inject || own ? trust() : noTrust;
+  return new GivenCertificates({ ...common, location, names: serverNames(address), trust: published });
 }
 
 async function firstCertificate(certificates: CertificateSource, signal: AbortSignal): Promise<void> {
@@ -166,7 +166,7 @@ function readiness(operator: string, isReady: boolean, certificates: Certificate
   if (!current) return check(false, 'there is no certificate yet');
   if (current.notAfter <= now)
     return check(false, `the certificate expired at ${new Date(current.notAfter).toISOString()}`);
-  if (!isReady) return check(false, 'what the handlers read is not complete yet');
+  if (!isReady) return check(false, 'the caches of the handlers are not synced yet');
   return check(true, `the certificate is valid until ${new Date(current.notAfter).toISOString()}`);
 }
 

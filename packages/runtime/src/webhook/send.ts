@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpProblem } from './http-problem.ts';
 
-/** SendOptions says how an answer goes out. */
+/** SendOptions configures how a response is sent. */
 export interface SendOptions {
   readonly type: string;
-  /** Whether the connection is closed with it. */
+  /** Whether to close the connection after the response. */
   readonly close: boolean;
 }
 
-/** send answers a request, if it has no answer yet and there is somebody to hear it. */
+/** send responds to a request unless it already has a response or its connection is closed. */
 export function send(response: ServerResponse, status: number, body: string, { type, close }: SendOptions): void {
   if (response.destroyed || response.headersSent) return;
   if (close) response.shouldKeepAlive = false;
@@ -21,7 +21,10 @@ export function send(response: ServerResponse, status: number, body: string, { t
   response.end(body);
 }
 
-/** refuse answers with a problem instead of a review. A body that was not read to its end is drained, so that the answer arrives, but not for ever. */
+/**
+ * refuse responds with an error instead of a review. An unread body is drained, so that the response arrives, but only up to a
+ * limit.
+ */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,

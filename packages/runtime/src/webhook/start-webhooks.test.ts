@@ -7,7 +7,7 @@ import { admit } from './answer.ts';
 import { validating } from './declare.ts';
 import { startWebhooks } from './start-webhooks.ts';
 
-it('does not start with a match condition that the API server refuses, and says where the mistake is', async () => {
+it('does not start with a match condition that the API server rejects, and reports where it is', async () => {
   const matchConditions = [{ name: 'a', expression: '1' }];
   const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'], matchConditions }).handle(() => admit());
   const client = createClient({ transport: new ScriptedTransport() });
@@ -24,6 +24,6 @@ it('does not start with a match condition that the API server refuses, and says 
   await expect(starting).rejects.toMatchObject({
     code: 'BOWLINE_WEBHOOK_INVALID',
     message:
-      'cannot serve the webhook "gate": the matchCondition "a" cannot work: "1" is of type int, and must be true or false',
+      'cannot serve the webhook "gate": the matchCondition "a" cannot work: "1" is of type int, but must be a bool',
   });
 });

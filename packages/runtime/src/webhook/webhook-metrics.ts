@@ -1,9 +1,9 @@
 import type { Labels, Metrics } from '../observability/metrics.ts';
 
-/** Most reviews take milliseconds; none takes longer than the API server's 30 s. */
+/** Most reviews take milliseconds; none takes longer than the API server's limit of 30 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
 
-/** WebhookMetrics measures the webhooks of one server under the names that controller-runtime uses. */
+/** WebhookMetrics measures the webhooks of one server, with the metric names of controller-runtime. */
 export class WebhookMetrics implements Disposable {
   readonly #latency;
   readonly #requests;
@@ -13,12 +13,12 @@ export class WebhookMetrics implements Disposable {
   constructor(metrics: Metrics, webhooks: readonly string[]) {
     const labels = ['webhook'];
     const of = (name: string, help: string) => ({ name: `controller_runtime_webhook_${name}`, help, labels });
-    this.#latency = metrics.histogram({ ...of('latency_seconds', 'Time to answer a review'), buckets: BUCKETS });
+    this.#latency = metrics.histogram({ ...of('latency_seconds', 'Duration of reviews'), buckets: BUCKETS });
     this.#requests = metrics.counter({
-      ...of('requests_total', 'Requests by the HTTP status of the answer'),
+      ...of('requests_total', 'Requests by HTTP status of the response'),
       labels: [...labels, 'code'],
     });
-    const inFlight = metrics.gauge(of('requests_in_flight', 'Requests that wait for their answer'));
+    const inFlight = metrics.gauge(of('requests_in_flight', 'Requests in progress'));
     for (const webhook of webhooks) {
       this.#inFlight.set(webhook, 0);
       this.#latency.zero?.({ webhook });

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { admit, deny } from './answer.ts';
 import { ca, cleanUps, gate, review, start } from './webhook-server.test-support.ts';
 
-/** Sends the beginning of a request and then nothing; answers what comes back. */
+/** unfinished sends the beginning of a request and then nothing, and resolves to the response. */
 function unfinished(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -19,7 +19,7 @@ function unfinished(port: number, text: string): Promise<string> {
 const head = (length: number): string =>
   `POST /op/gate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
-it('answers others while bodies do not arrive, and ends those after five seconds', async () => {
+it('serves other requests while bodies do not arrive, and fails those after five seconds', async () => {
   const wire = new VirtualClock();
   const { send, port, metrics } = await start([gate(() => admit())], { wire });
   const hanging = [1, 2, 3, 4].map(() => unfinished(port, `${head(100)}{`));
@@ -38,7 +38,7 @@ it('answers others while bodies do not arrive, and ends those after five seconds
   }
 });
 
-it('reads a body that comes in a thousand pieces', async () => {
+it('reads a body that arrives in a thousand chunks', async () => {
   const { port } = await start([gate(() => deny('closed'))]);
   const text = review({}, { object: { metadata: { name: 'x'.repeat(1000) } } });
   const chunked = head(0).replace('content-length: 0', 'transfer-encoding: chunked\r\nconnection: close');
@@ -46,7 +46,7 @@ it('reads a body that comes in a thousand pieces', async () => {
   expect(await unfinished(port, `${chunked}${pieces}0\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 .*closed/s);
 });
 
-it('refuses what a caller sends without end before it has its answers', async () => {
+it('rejects requests of a caller that sends endlessly without waiting for responses', async () => {
   const wire = new VirtualClock();
   const { port, metrics, close } = await start([gate(() => new Promise(() => {}))], { wire });
   const one = `${head(Buffer.byteLength(review()))}${review()}`;

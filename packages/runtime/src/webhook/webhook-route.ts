@@ -8,18 +8,18 @@ import { HttpProblem } from './http-problem.ts';
 import { respond } from './respond.ts';
 import { type Webhook, webhookFullName, webhookPath } from './webhook.ts';
 
-/** Route is something that the webhook server answers. */
+/** Route is an endpoint of the webhook server. */
 export interface Route {
   readonly path: string;
-  /** What it is called in metrics and texts. */
+  /** The name in metrics and messages. */
   readonly name: string;
-  /** How long the caller waits at most. */
+  /** The maximum time the caller waits. */
   readonly timeoutMs: number;
-  /** answer reads a body and gives the answer's; throws HttpProblem for what gets a status instead. */
+  /** answer handles a request body and returns the response body; throws HttpProblem to respond with a status instead. */
   answer(body: string, signal: AbortSignal): Promise<object>;
 }
 
-/** RouteOptions is what handlers are given. */
+/** RouteOptions holds what is passed to handlers. */
 export interface RouteOptions {
   readonly operator: string;
   readonly domain: string;
@@ -30,7 +30,7 @@ export interface RouteOptions {
   readonly log: Log;
 }
 
-/** webhookRoute serves a declared webhook. */
+/** webhookRoute returns the route of a declared webhook. */
 export function webhookRoute(webhook: Webhook, options: RouteOptions): Route {
   const name = webhookFullName({ name: options.operator, domain: options.domain }, webhook);
   return {
@@ -48,10 +48,10 @@ export function webhookRoute(webhook: Webhook, options: RouteOptions): Route {
       });
       const request = requestOf(webhook, review, options, log, signal);
       try {
-        // The builder held the handler and the type of its request together.
+        // The builder kept the handler and the type of its request consistent.
         const returned: unknown = await webhook.handle(request as never);
         signal.throwIfAborted();
-        // Read once more instead of kept as a copy: most requests are not changed.
+        // Parsed again instead of copied up front: most requests are not changed.
         const response = respond(webhook, review.uid, returned, () => decodeReview(body).object);
         if (!response.allowed) {
           log.info('admission denied', { user: review.userInfo.username, code: response.status?.code });
@@ -95,7 +95,7 @@ function requestOf(
   };
 }
 
-/** The API server shows this text to its user: the code is safe, the message of an unexpected error may not be. */
+/** The API server displays this text to the user: the code is safe, but the message of an unexpected error may not be. */
 function failureText(name: string, error: unknown): string {
   const code = error instanceof BowlineError ? ` (${error.code})` : '';
   return `the webhook ${name} failed${code}; see the operator's log`;

@@ -3,7 +3,7 @@ import { operatorIdentity } from '../identity/operator-identity.ts';
 import type { Webhook } from './webhook.ts';
 import type { CertificateOptions } from './webhooks-options.ts';
 
-/** WebhookRulesOptions says what the runtime does for an operator's webhooks. */
+/** WebhookRulesOptions configures what the runtime manages for an operator's webhooks. */
 export interface WebhookRulesOptions {
   readonly operator: string;
   /** The operator's domain. */
@@ -17,14 +17,14 @@ export interface WebhookRulesOptions {
   readonly configurationName?: string | undefined;
 }
 
-/** WebhookRules are the permissions that the runtime's own work for webhooks needs: not those of the handlers. */
+/** WebhookRules holds the permissions that the runtime itself needs for webhooks, without those of the handlers. */
 export interface WebhookRules {
   /** In the operator's own namespace. */
   readonly namespaced: readonly PolicyRule[];
   readonly cluster: readonly PolicyRule[];
 }
 
-/** webhookRules are the RBAC rules for certificates and configurations, by name wherever RBAC can express that. */
+/** webhookRules returns the RBAC rules for certificates and configurations, restricted by name wherever RBAC allows it. */
 export function webhookRules(options: WebhookRulesOptions): WebhookRules {
   const { operator, certificates = { kind: 'managed' }, configurations = 'chart' } = options;
   const name = options.configurationName ?? operatorIdentity({ name: operator, domain: options.domain }).objectName;
@@ -46,7 +46,7 @@ export function webhookRules(options: WebhookRulesOptions): WebhookRules {
       ...(certificates.kind === 'managed'
         ? [
             secret(`${operator}-webhook-tls`, [...reads, 'update']),
-            // RBAC cannot bind a creation to a name: the name comes with the body.
+            // RBAC cannot restrict a create to a name, because the name is in the body.
             { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
           ]
         : []),

@@ -20,7 +20,7 @@ export let ca = '';
 export let issue: (...dnsNames: string[]) => Promise<TlsMaterial>;
 export let leaf: TlsMaterial;
 export let otherLeaf: TlsMaterial;
-/** Run after each test. */
+/** Called after each test. */
 export const cleanUps: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -40,11 +40,11 @@ afterEach(async () => {
 
 const nowhere = { recordWrite() {}, recordDelete() {} };
 
-/** StartOptions is a site, with what a test may leave out. */
+/** StartOptions configures a site; tests may omit any field. */
 export interface StartOptions extends Partial<SiteOptions> {
   readonly address?: string;
   readonly servers?: WebhookServers;
-  /** Null for none yet. */
+  /** Null for no certificate yet. */
   readonly certificate?: TlsMaterial | null;
 }
 
@@ -89,7 +89,7 @@ export interface Answer {
   readonly fingerprint: string;
 }
 
-/** exchange sends a body and reads the answer. */
+/** exchange sends a body and reads the response. */
 export function exchange(port: number, agent: Agent, body: string | Buffer, more: RequestOptions): Promise<Answer> {
   const chunked = more.headers !== undefined && 'transfer-encoding' in more.headers;
   const length = chunked ? {} : { 'content-length': Buffer.byteLength(body) };
@@ -118,7 +118,7 @@ export function exchange(port: number, agent: Agent, body: string | Buffer, more
   });
 }
 
-/** review is the body of a review; `request` changes what is asked. */
+/** review returns the body of a review; `request` overrides fields of its request. */
 export const review = (change: object = {}, request: object = {}): string =>
   JSON.stringify({
     apiVersion: 'admission.k8s.io/v1',
@@ -137,7 +137,7 @@ export const review = (change: object = {}, request: object = {}): string =>
     ...change,
   });
 
-/** gate is a webhook that answers as told. */
+/** gate is a webhook with the given handler. */
 export const gate = (
   handle: () => ReturnType<typeof admit | typeof deny> | Promise<ReturnType<typeof admit>>,
   timeoutSeconds = 10,

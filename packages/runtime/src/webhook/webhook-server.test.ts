@@ -19,7 +19,7 @@ import {
 } from './webhook-server.test-support.ts';
 import { WebhookServers } from './webhook-servers.ts';
 
-it('answers a review with a review of the same uid', async () => {
+it('responds to a review with a review of the same uid', async () => {
   const { send } = await start([gate(() => deny('closed'))]);
   const { status, text } = await send(review());
   expect(status).toBe(200);
@@ -44,7 +44,7 @@ it.each<[string, string, RequestOptions, number, string]>([
     review({ apiVersion: 'admission.k8s.io/v1beta1' }),
     {},
     400,
-    'only admission.k8s.io/v1 is understood',
+    'only admission.k8s.io/v1 is supported',
   ],
   ['no version', review({ apiVersion: undefined }), {}, 400, 'version none'],
   ['an odd version', review({ apiVersion: { a: 1 } }), {}, 400, 'version of type object'],
@@ -66,14 +66,14 @@ it.each<[string, string, RequestOptions, number, string]>([
   ],
   ['another type', review(), { headers: { 'content-type': 'text/plain' } }, 415, 'must be application/json'],
   ['another method', '', { method: 'GET' }, 405, 'only POST'],
-  ['another path', review(), { path: '/op/other' }, 404, 'there is no webhook at this path; there is /op/gate'],
-])('refuses %s with a text that says so, and goes on', async (_, body, options, status, text) => {
+  ['another path', review(), { path: '/op/other' }, 404, 'no webhook is served at this path; served are /op/gate'],
+])('rejects %s with a message about it, and continues', async (_, body, options, status, text) => {
   const { send } = await start([gate(() => admit())]);
   expect(await send(body, options)).toMatchObject({ status, text: expect.stringContaining(text) });
   expect(await send(review())).toMatchObject({ status: 200 });
 });
 
-it('turns what a handler throws into a 500 that says nothing of it', async () => {
+it('converts an error thrown by a handler to a 500 that does not quote it', async () => {
   const { send, metrics } = await start([
     gate(() => {
       throw new Error('hunter2');
@@ -91,41 +91,41 @@ it('turns what a handler throws into a 500 that says nothing of it', async () =>
 });
 
 it.each([
-  ['the declared time', '/op/gate', 9_499, 1],
-  ['the time that the caller says', '/op/gate?timeout=2s', 1_899, 1],
-  ['the declared time, whatever else the caller says', '/op/gate?timeout=never', 9_499, 1],
-])('answers 504 a little before %s is over, and tells the handler', async (_, path, before, rest) => {
+  ['the declared timeout', '/op/gate', 9_499, 1],
+  ['the timeout of the caller', '/op/gate?timeout=2s', 1_899, 1],
+  ['the declared timeout, if that of the caller is invalid', '/op/gate?timeout=never', 9_499, 1],
+])('responds with 504 a little before %s, and aborts the signal of the handler', async (_, path, before, rest) => {
   const wire = new VirtualClock();
-  let told: AbortSignal | undefined;
+  let notified: AbortSignal | undefined;
   const { send } = await start(
     [
       validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(
         ({ signal }) =>
           new Promise(() => {
-            told = signal;
+            notified = signal;
           }),
       ),
     ],
     { wire },
   );
   const sent = send(review(), { path });
-  await vi.waitFor(() => expect(told).toBeDefined());
+  await vi.waitFor(() => expect(notified).toBeDefined());
   await wire.advance(before);
-  expect(told?.aborted).toBe(false);
+  expect(notified?.aborted).toBe(false);
   await wire.advance(rest);
-  expect(await sent).toMatchObject({ status: 504, text: expect.stringContaining('did not answer in time') });
-  expect(told?.aborted).toBe(true);
+  expect(await sent).toMatchObject({ status: 504, text: expect.stringContaining('did not respond in time') });
+  expect(notified?.aborted).toBe(true);
 });
 
-it('runs no more than allowed at once, and hanging handlers do not stop the others for ever', async () => {
+it('limits concurrent reviews, and hanging handlers do not block the others forever', async () => {
   const wire = new VirtualClock();
   const waiting: (() => void)[] = [];
   let running = 0;
-  let most = 0;
+  let maximum = 0;
   const { send } = await start(
     [
       gate(async () => {
-        most = Math.max(most, ++running);
+        maximum = Math.max(maximum, ++running);
         await new Promise<void>((resolve) => waiting.push(resolve));
         running--;
         return admit();
@@ -136,20 +136,20 @@ it('runs no more than allowed at once, and hanging handlers do not stop the othe
   const sent = [send(review()), send(review()), send(review())];
   await vi.waitFor(() => expect(waiting).toHaveLength(2));
   await wire.advance(100);
-  expect(most).toBe(2);
+  expect(maximum).toBe(2);
   waiting.shift()?.();
   await vi.waitFor(() => expect(waiting).toHaveLength(2));
-  // The time of all is over: both handlers hang on, and yet two more requests find a place.
+  // All timeouts have passed: both handlers still hang, but two more requests get a slot.
   await wire.advance(10_000);
   expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([200, 504, 504]);
   const later = [send(review()), send(review())];
   await vi.waitFor(() => expect(waiting).toHaveLength(4));
-  expect(most).toBe(4);
+  expect(maximum).toBe(4);
   for (const go of waiting.splice(0)) go();
   expect((await Promise.all(later)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-it('serves another certificate from the next handshake on and keeps open connections', async () => {
+it('serves a new certificate from the next handshake on and keeps open connections', async () => {
   const { send, use, port } = await start([gate(() => admit())]);
   expect((await send(review())).fingerprint).toBe(leaf.fingerprint);
   use(otherLeaf);
@@ -159,7 +159,7 @@ it('serves another certificate from the next handshake on and keeps open connect
   expect((await exchange(port, fresh, review(), {})).fingerprint).toBe(otherLeaf.fingerprint);
 });
 
-it('speaks HTTP/1.1 and no TLS below 1.2', async () => {
+it('uses HTTP/1.1 and no TLS below 1.2', async () => {
   const { port } = await start([gate(() => admit())]);
   const handshake = (options: object): Promise<string> =>
     new Promise((resolve) => {
@@ -175,14 +175,14 @@ it('speaks HTTP/1.1 and no TLS below 1.2', async () => {
   );
 });
 
-it('closes a connection after its share of requests, with the answer', async () => {
+it('closes a connection with the response after its maximum number of requests', async () => {
   const { send } = await start([gate(() => admit())], { maxRequestsPerConnection: 2 });
   expect((await send(review())).connection).toBe('keep-alive');
   expect((await send(review())).connection).toBe('close');
   expect((await send(review())).connection).toBe('keep-alive');
 });
 
-it('answers what is under way when it stops, takes nothing new and leaves no socket', async () => {
+it('completes active requests when it stops, accepts no new ones and leaves no socket', async () => {
   const wire = new VirtualClock();
   const waiting: (() => void)[] = [];
   const { send, close, agent } = await start(
@@ -197,13 +197,13 @@ it('answers what is under way when it stops, takes nothing new and leaves no soc
   const sent = [send(review()), send(review())];
   await vi.waitFor(() => expect(waiting).toHaveLength(2));
   waiting.shift()?.();
-  // One connection is idle from here on, the other waits for its answer.
+  // From here on one connection is idle; the other waits for its response.
   expect(await sent[0]).toMatchObject({ status: 200, connection: 'keep-alive' });
   const stopped = close();
   await vi.waitFor(() =>
     expect(send(review(), { agent: new Agent({ ca }) })).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
   );
-  // A request that was on its way over the idle one is still answered.
+  // A request already sent on the idle connection is still served.
   const late = send(review());
   await vi.waitFor(() => expect(waiting).toHaveLength(2));
   for (const go of waiting) go();
@@ -228,7 +228,7 @@ it('closes connections that stay unused after the stop', async () => {
   await stopped;
 });
 
-it('cuts what does not end when its time to drain is over', async () => {
+it('cancels requests that have not ended after the drain timeout', async () => {
   const wire = new VirtualClock();
   let signal: AbortSignal | undefined;
   const endless = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle((request) => {
@@ -247,20 +247,20 @@ it('cuts what does not end when its time to drain is over', async () => {
   await stopped;
 });
 
-it('says which address is taken', async () => {
+it('reports which address is in use', async () => {
   const { port } = await start([gate(() => admit())]);
   await expect(start([gate(() => admit())], { address: `127.0.0.1:${port}` })).rejects.toMatchObject({
     code: 'BOWLINE_ADDRESS_IN_USE',
   });
 });
 
-it('refuses to serve nowhere', async () => {
+it('rejects an empty address', async () => {
   await expect(start([gate(() => admit())], { address: '0' })).rejects.toMatchObject({
     code: 'BOWLINE_ADDRESS_INVALID',
   });
 });
 
-/** Two operators behind a Service each, on one listener. */
+/** Two operators with one Service each, on one listener. */
 async function startTwo(options: StartOptions = {}) {
   const servers = new WebhookServers(options);
   const [a, b] = ['a-webhook.sea.svc', 'b-webhook.sea.svc'];
@@ -278,13 +278,13 @@ async function startTwo(options: StartOptions = {}) {
   return { first, second, servers, ask };
 }
 
-it('serves two operators on one listener, each with the certificate that its callers trust', async () => {
+it('serves two operators on one listener, each with its own certificate', async () => {
   const { first, second, ask } = await startTwo();
   expect(second.port).toBe(first.port);
   expect(await ask('a')).toMatchObject({ status: 200, text: expect.stringContaining('by a') });
   expect(await ask('b')).toMatchObject({ status: 200, text: expect.stringContaining('by b') });
 
-  // One renews its certificate; the other's stays.
+  // One renews its certificate; that of the other stays.
   const renewed = await issue('B-webhook.sea.svc');
   second.use(renewed);
   const fresh = () => new Agent({ ca });
@@ -295,7 +295,7 @@ it('serves two operators on one listener, each with the certificate that its cal
   });
 });
 
-it('answers for no operator before it has a certificate, whichever name the caller asked for', async () => {
+it('serves no operator before it has a certificate, whichever name the caller requests', async () => {
   const servers = new WebhookServers();
   const { send } = await start([gate(() => admit())], { servers, operator: 'a', names: ['a'] });
   const late = await start([gate(() => admit())], { servers, operator: 'b', names: ['b'], certificate: null });
@@ -307,7 +307,7 @@ it('answers for no operator before it has a certificate, whichever name the call
   expect(await send(review(), { path: '/b/gate' })).toMatchObject({ status: 200 });
 });
 
-it('goes on with one operator when the other has gone', async () => {
+it('keeps serving one operator after the other has closed', async () => {
   const wire = new VirtualClock();
   const { first, second, ask } = await startTwo({ wire });
   await ask('a');
@@ -315,14 +315,14 @@ it('goes on with one operator when the other has gone', async () => {
   const closed = first.close().then(() => {
     gone = true;
   });
-  // What was on its way is answered.
+  // A request already sent is still served.
   expect(await ask('a')).toMatchObject({ status: 200, connection: 'close' });
   await wire.advance(500);
   await closed;
   expect(gone).toBe(true);
   expect(await ask('b', { path: '/a/gate' })).toMatchObject({
     status: 404,
-    text: 'there is no webhook at this path; there is /b/gate\n',
+    text: 'no webhook is served at this path; served are /b/gate\n',
   });
   expect(await ask('b')).toMatchObject({ status: 200 });
   second.agent.destroy();
@@ -330,15 +330,15 @@ it('goes on with one operator when the other has gone', async () => {
   await expect(ask('b', { agent: new Agent({ ca }) })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-it('closes with its last operator when all go at once', async () => {
-  // Time stands still: nothing may wait for what does not come.
+it('closes with its last operator when all close at once', async () => {
+  // The clock does not advance: nothing may wait for a timer.
   const wire = new VirtualClock();
   const { first, second, ask } = await startTwo({ wire });
   await Promise.all([first.close(), second.close()]);
   await expect(ask('a')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-it('keeps hanging handlers of one operator from taking the places of another', async () => {
+it('keeps hanging handlers of one operator from taking the slots of another', async () => {
   const wire = new VirtualClock();
   const servers = new WebhookServers({ wire });
   let hanging = 0;
@@ -361,30 +361,27 @@ it.each<[string, StartOptions, string]>([
   [
     'the same name',
     { names: ['A'] },
-    'the operators a and b are both reached at a, where one certificate alone can be shown',
+    'the operators a and b are both called at a, where only one certificate can be served',
   ],
-  ['no name but an address', { names: ['::1'] }, 'are both reached at 127.0.0.1'],
-])(
-  'refuses a second operator with %s on a fixed port, and gives it another listener otherwise',
-  async (_, same, text) => {
-    const servers = new WebhookServers();
-    const a = await start([gate(() => admit())], { servers, operator: 'a', names: ['a', '127.0.0.1'] });
-    const b = await start([gate(() => admit())], { servers, operator: 'b', ...same });
-    expect(b.port).not.toBe(a.port);
-    const fixed = new WebhookServers();
-    const address = `127.0.0.1:${a.port}`;
-    await a.close();
-    await start([gate(() => admit())], { address, servers: fixed, operator: 'a', names: ['a', '127.0.0.1'] });
-    await expect(
-      start([gate(() => admit())], { address, servers: fixed, operator: 'b', ...same }),
-    ).rejects.toMatchObject({
+  ['no name but an address', { names: ['::1'] }, 'are both called at 127.0.0.1'],
+])('rejects a second operator with %s on a fixed port, and uses another listener otherwise', async (_, same, text) => {
+  const servers = new WebhookServers();
+  const a = await start([gate(() => admit())], { servers, operator: 'a', names: ['a', '127.0.0.1'] });
+  const b = await start([gate(() => admit())], { servers, operator: 'b', ...same });
+  expect(b.port).not.toBe(a.port);
+  const fixed = new WebhookServers();
+  const address = `127.0.0.1:${a.port}`;
+  await a.close();
+  await start([gate(() => admit())], { address, servers: fixed, operator: 'a', names: ['a', '127.0.0.1'] });
+  await expect(start([gate(() => admit())], { address, servers: fixed, operator: 'b', ...same })).rejects.toMatchObject(
+    {
       code: 'BOWLINE_WEBHOOK_INVALID',
       message: expect.stringContaining(text),
-    });
-  },
-);
+    },
+  );
+});
 
-it('refuses a second operator with a webhook at the same path', async () => {
+it('rejects a second operator with a webhook at the same path', async () => {
   const servers = new WebhookServers();
   const mutate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'], path: '/same' }).handle(() => admit());
   const { port, close } = await start([mutate], { servers, operator: 'a', names: ['a'] });
@@ -392,6 +389,6 @@ it('refuses a second operator with a webhook at the same path', async () => {
   const address = `127.0.0.1:${port}`;
   await start([mutate], { address, servers, operator: 'a', names: ['a'] });
   await expect(start([mutate], { address, servers, operator: 'b', names: ['b'] })).rejects.toThrow(
-    `cannot serve webhooks on ${address}: the operators a and b both have a webhook at /same; give one of them another path`,
+    `cannot serve webhooks on ${address}: the operators a and b both have a webhook at /same; choose another path for one of them`,
   );
 });

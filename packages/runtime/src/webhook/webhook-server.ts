@@ -9,45 +9,45 @@ import type { TlsMaterial } from './certificates/certificate-source.ts';
 import { HttpProblem } from './http-problem.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { refuse } from './send.ts';
-import { LONGEST_REVIEW_MS, WebhookRequests } from './webhook-requests.ts';
+import { MAX_REVIEW_MS, WebhookRequests } from './webhook-requests.ts';
 import type { Route } from './webhook-route.ts';
 import { type Site, type SiteOptions, sniOf } from './webhook-site.ts';
 
-/** WebhookServerOptions says where to listen. */
+/** WebhookServerOptions configures where to listen. */
 export interface WebhookServerOptions {
   readonly listen: ListenAddress;
-  /** What the user gave, for messages. */
+  /** The address as configured, for messages. */
   readonly address: string;
   readonly wire: Clock;
   readonly log: Log;
 }
 
 /**
- * The API server keeps idle connections for 90 s (measured with 1.35.8). It does not repeat a review whose connection the other side closed at
- * that moment, so ours must never be the side that closes first.
+ * The API server keeps idle connections for 90 s (measured with 1.35.8). It does not retry a review whose connection the server
+ * closed at that moment, so our side must never close first.
  */
 const KEEP_ALIVE_MS = 150_000;
 const LIMITS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: 10_000,
-  requestTimeout: LONGEST_REVIEW_MS,
+  requestTimeout: MAX_REVIEW_MS,
   connectionsCheckingInterval: 5_000,
   handshakeTimeout: 10_000,
   maxHeaderSize: 16 * 1024,
 };
 const TLS = { minVersion: 'TLSv1.2' } as const;
-const MOST_CONNECTIONS = 1000;
-/** What is drained of a body that nobody wants: less is pointless, the answer has left already. */
+const MAX_CONNECTIONS = 1000;
+/** How much of an unwanted body is drained: reading on is pointless because the response has been sent already. */
 const UNWANTED_BODY_BYTES = 1024 * 1024;
-/** After a site closed, how long it still answers: a request may be on its way. */
+/** How long a closed site still serves requests, because one may be in flight. */
 const LINGER_MS = 500;
 
 /**
- * WebhookServer serves webhooks over HTTPS, by HTTP/1.1 alone: through a Service the API server speaks nothing else
- * (kubernetes#75791: a connection of HTTP/2 would tie all requests to one replica), and to a URL it takes what is offered.
+ * WebhookServer serves webhooks over HTTPS with HTTP/1.1 only: through a Service the API server uses nothing else
+ * (kubernetes#75791: an HTTP/2 connection would tie all requests to one replica), and for a URL it uses what is offered.
  *
- * Several operators may have a site on it. Paths tell their requests apart, and the name that a caller asks for in its
- * handshake tells which operator's certificate it trusts.
+ * Several operators may have a site on it. Requests are routed by path, and the server name in the TLS handshake selects the
+ * operator's certificate.
  */
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
@@ -55,7 +55,7 @@ export class WebhookServer {
   readonly #sockets: OpenSockets;
   readonly #sites = new Map<SiteOptions, WebhookRequests>();
   readonly #routes = new Map<string, { readonly route: Route; readonly requests: WebhookRequests }>();
-  /** By the name in the handshake. */
+  /** By server name in the TLS handshake. */
   readonly #contexts = new Map<string, SecureContext>();
   readonly #over = new AbortController();
   #stopped: Promise<void> | undefined;
@@ -65,11 +65,11 @@ export class WebhookServer {
     this.#server = createServer({
       ...LIMITS,
       ...TLS,
-      // Without a context of that name the handshake goes on with the server's own, which has no certificate at first.
+      // Without a context of that name the handshake continues with the server's own, which has no certificate at first.
       SNICallback: (name, done) => done(null, this.#contexts.get(name.toLowerCase())),
     });
     this.#sockets = new OpenSockets(this.#server);
-    this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('request', (request, response) => {
       const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
       const found = this.#routes.get(path);
@@ -78,7 +78,7 @@ export class WebhookServer {
         return;
       }
       const there = [...this.#routes.keys()].join(', ') || 'nothing';
-      const problem = new HttpProblem(404, `there is no webhook at this path; there is ${there}`);
+      const problem = new HttpProblem(404, `no webhook is served at this path; served are ${there}`);
       refuse(request, response, problem, { close: this.isStopping, maxBodyBytes: UNWANTED_BODY_BYTES });
     });
     this.#server.on('tlsClientError', (error) =>
@@ -86,7 +86,7 @@ export class WebhookServer {
     );
   }
 
-  /** listen resolves when it listens; rejects with BOWLINE_ADDRESS_* when it cannot. */
+  /** listen resolves when the server listens; rejects with BOWLINE_ADDRESS_* if it cannot. */
   static async listen(options: WebhookServerOptions): Promise<WebhookServer> {
     const webhooks = new WebhookServer(options);
     const server = webhooks.#server;
@@ -94,8 +94,9 @@ export class WebhookServer {
       server.once('error', (error) => reject(listenError(options.address, 'webhookAddress', error)));
       server.listen({ port: options.listen.port, host: options.listen.host }, resolve);
     });
-    // From here on it is a connection that could not be taken (no file descriptors left): the others go on.
-    server.on('error', (error) => options.log.warn('webhook server could not take a connection', { error }));
+    // From here on an error means that a connection could not be accepted (no file descriptors left): the others are not
+    // affected.
+    server.on('error', (error) => options.log.warn('webhook server could not accept a connection', { error }));
     return webhooks;
   }
 
@@ -103,27 +104,27 @@ export class WebhookServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** isStopping says whether its last site has closed: nothing can be opened on it any more. */
+  /** isStopping returns whether its last site has closed: no site can be opened on it any more. */
   get isStopping(): boolean {
     return this.#stopped !== undefined;
   }
 
-  /** conflict is why a site cannot be opened beside those that are there; undefined when it can. */
+  /** conflict returns why a site cannot be opened next to the existing ones, or undefined if it can. */
   conflict(site: Pick<SiteOptions, 'operator' | 'names' | 'routes'>): string | undefined {
     const names = new Set(site.names.map(sniOf));
     for (const other of this.#sites.keys()) {
       const name = other.names.find((each) => names.has(sniOf(each)));
       const both = `the operators ${other.operator} and ${site.operator}`;
       if (name !== undefined) {
-        return `${both} are both reached at ${name}, where one certificate alone can be shown; give each a Service of its own, or an address of its own to listen on`;
+        return `${both} are both called at ${name}, where only one certificate can be served; use a separate Service or listen address for each`;
       }
       const route = other.routes.find(({ path }) => site.routes.some((each) => each.path === path));
-      if (route) return `${both} both have a webhook at ${route.path}; give one of them another path`;
+      if (route) return `${both} both have a webhook at ${route.path}; choose another path for one of them`;
     }
     return undefined;
   }
 
-  /** open adds a site; throws BOWLINE_WEBHOOK_INVALID when it cannot be told apart from another. */
+  /** open adds a site; throws BOWLINE_WEBHOOK_INVALID if it conflicts with another. */
   open(site: SiteOptions): Site {
     const conflict = this.conflict(site);
     if (conflict !== undefined) {
@@ -149,7 +150,8 @@ export class WebhookServer {
     const options = { ...TLS, cert: certificatePem, key: keyPem };
     const context = createSecureContext(options);
     for (const name of site.names) this.#contexts.set(sniOf(name), context);
-    // Who asks for no name, or for one that nobody has, gets the certificate for that, or else the first operator's.
+    // A caller without a server name, or with an unknown one, gets the certificate for IP addresses, or else that of the first
+    // operator.
     const sites = [...this.#sites.keys()];
     const unnamed = sites.find(({ names }) => names.some((name) => sniOf(name) === '')) ?? sites[0];
     if (site === unnamed) this.#server.setSecureContext(options);
@@ -161,7 +163,7 @@ export class WebhookServer {
     await (this.#stopped ?? this.#leave(site, requests));
   }
 
-  /** Ends one site of several. Its connections stay: another's requests may come over them. */
+  /** #leave closes one of several sites. Its connections stay open: requests to other sites may use them. */
   async #leave(site: SiteOptions, requests: WebhookRequests): Promise<void> {
     const { wire } = this.#options;
     using _drain = wire.setTimer(Math.max(site.drainMs, LINGER_MS), () => requests.cut());
@@ -178,22 +180,22 @@ export class WebhookServer {
     requests[Symbol.dispose]();
   }
 
-  /** Takes no connection any more, lets requests under way and on their way be answered, then closes. */
+  /** #stop accepts no more connections, completes requests that are active or in flight, then closes. */
   async #stop(): Promise<void> {
     const { wire } = this.#options;
-    // The HTTP server's own close would cut idle connections at once.
+    // The HTTP server's own close would cut idle connections immediately.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve());
     });
     const drainMs = Math.max(LINGER_MS, ...[...this.#sites.keys()].map((site) => site.drainMs));
-    // A connection that is answered from now on is closed with the answer; one that stays unused is cut.
+    // From now on a connection is closed with its next response; one that stays unused is cut.
     using _linger = wire.setTimer(LINGER_MS, () => this.#sockets.closeUnused());
     using _drain = wire.setTimer(drainMs, () => {
       for (const requests of this.#sites.values()) requests.cut();
       this.#sockets.closeAll();
     });
     await closed;
-    // Only for its housekeeping: there is nothing left to close.
+    // Only for its cleanup: there is nothing left to close.
     this.#server.close(() => undefined);
     for (const [site, requests] of this.#sites) this.#remove(site, requests);
     this.#over.abort();

@@ -5,17 +5,17 @@ import { parseListenAddress } from '../operations/listen-address.ts';
 import type { WebhookServer } from './webhook-server.ts';
 import type { Site, SiteOptions } from './webhook-site.ts';
 
-/** WebhookServersOptions is what all servers of a process have in common. */
+/** WebhookServersOptions holds the options common to all servers of a process. */
 export interface WebhookServersOptions {
-  /** Times what happens between machines. Defaults to the system's clock. */
+  /** The clock for timeouts. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
 }
 
 /**
- * WebhookServers are the listeners of a process: one for each address, whoever is served there. A server ends with its last
- * operator.
+ * WebhookServers holds the listeners of a process: one per address, shared by all operators served there. A server closes with
+ * its last operator.
  */
 export class WebhookServers {
   readonly #wire: Clock;
@@ -29,11 +29,11 @@ export class WebhookServers {
   }
 
   /**
-   * open serves an operator at an address. Operators that a caller cannot tell apart there are refused, except with port 0: any
-   * free one is meant, so it may as well be another.
+   * open serves an operator at an address. Operators that callers cannot distinguish there are rejected, except with port 0,
+   * which means any free port and may therefore be another one.
    */
   open(address: string, site: SiteOptions): Promise<Site> {
-    // One after the other: two that come at once should find each other's server.
+    // Sequentially: two concurrent calls must find each other's server.
     const opened = this.#turn.then(() => this.#open(address, site));
     this.#turn = opened.catch(() => undefined);
     return opened;
@@ -44,7 +44,7 @@ export class WebhookServers {
     if (!listen) {
       throw new BowlineError(
         'BOWLINE_ADDRESS_INVALID',
-        `cannot serve the webhooks of ${site.operator} nowhere: give webhookAddress as host:port or :port`,
+        `cannot serve the webhooks of ${site.operator} without an address: set webhookAddress to host:port or :port`,
       );
     }
     const key = `${listen.host ?? ''}:${listen.port}`;

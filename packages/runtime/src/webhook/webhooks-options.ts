@@ -9,18 +9,21 @@ import type { WebhookAddress } from './configurations.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhookServers } from './webhook-servers.ts';
 
-/** ManagedCertificateOptions lets the runtime issue and rotate the certificate itself; for production keep the defaults. */
+/** ManagedCertificateOptions lets the runtime issue and rotate the certificate itself; keep the defaults in production. */
 export interface ManagedCertificateOptions {
   readonly kind: 'managed';
   /** Renewed when a third of it is left. Defaults to 90 days. */
   readonly leafValidForMs?: number | undefined;
-  /** The authority's life; replaced when a third of it is left. Defaults to one year. */
+  /** The lifetime of the CA; replaced when a third of it is left. Defaults to one year. */
   readonly authorityValidForMs?: number | undefined;
-  /** How long every configuration holds a new authority before it issues: the time that API servers need to notice. Defaults to 2 minutes. */
+  /**
+   * How long every configuration must have a new CA before it issues, which covers the time API servers need to observe it.
+   * Defaults to 2 minutes.
+   */
   readonly propagationMs?: number | undefined;
 }
 
-/** GivenCertificateOptions takes a certificate that somebody else keeps. */
+/** GivenCertificateOptions uses a certificate that is managed externally. */
 export type GivenCertificateOptions = (
   | { readonly kind: 'files' /** Holds tls.crt, tls.key and perhaps ca.crt. */; readonly folder: string }
   | {
@@ -28,82 +31,96 @@ export type GivenCertificateOptions = (
       readonly name: string;
     }
 ) & {
-  /** Write `ca.crt` into the configurations. Defaults to false: cert-manager's injector, or the chart, does that. */
+  /** Writes `ca.crt` into the configurations. Defaults to false: cert-manager's injector, or the chart, does that. */
   readonly inject?: boolean | undefined;
 };
 
-/** CertificateOptions says where the server's certificate comes from. */
+/** CertificateOptions configures where the server's certificate comes from. */
 export type CertificateOptions = ManagedCertificateOptions | GivenCertificateOptions;
 
-/** WebhooksOptions is what the webhooks of one operator need to be served by one replica. */
+/** WebhooksOptions configures how one replica serves the webhooks of one operator. */
 export interface WebhooksOptions {
   readonly operator: string;
   /** The operator's domain. */
   readonly domain: string;
   readonly webhooks: readonly Webhook[];
-  /** The operator's own namespace, where its Secret `<operator>-webhook-tls` is. */
+  /** The operator's own namespace, which contains its Secret `<operator>-webhook-tls`. */
   readonly namespace: string;
-  /** The operator's identity. Must not wait for leadership: every replica serves webhooks and may renew the certificate. */
+  /**
+   * The client with the operator's identity. It must not wait for leadership: every replica serves webhooks and may renew the
+   * certificate.
+   */
   readonly client: Client;
-  /** The operator's cache; somebody else runs it. */
+  /** The operator's cache; it is run elsewhere. */
   readonly cache: Cache;
-  /** What the operator's `setup` returned. Defaults to undefined. */
+  /** The return value of the operator's `setup`. Defaults to undefined. */
   readonly deps?: unknown;
-  /** Where to listen: `host:port` or `:port`; port 0 means any free one. Defaults to `:9443`. */
+  /** The listen address: `host:port` or `:port`; port 0 means any free port. Defaults to `:9443`. */
   readonly address?: string | undefined;
-  /** The listeners of the process: operators at the same address share one. Defaults to one of its own. */
+  /** The listeners of the process: operators at the same address share one. Defaults to a new one. */
   readonly servers?: WebhookServers | undefined;
-  /** Where the API server reaches it. `loopback` is https://127.0.0.1 at the port that is listened on. Defaults to the Service `<operator>-webhook` in the own namespace. */
+  /**
+   * The address at which the API server calls the webhooks. `loopback` is https://127.0.0.1 with the listening port. Defaults to
+   * the Service `<operator>-webhook` in the own namespace.
+   */
   readonly reachedAt?: WebhookAddress | 'loopback' | undefined;
   /** Defaults to `{ kind: 'managed' }`. */
   readonly certificates?: CertificateOptions | undefined;
   /**
-   * Who owns the webhook configurations. `chart`: somebody else; only `caBundle` is written. `runtime`: they are made and
-   * kept here, which only fits one replica or one address for all. Defaults to `chart`.
+   * Who owns the webhook configurations. `chart`: they are managed externally and only `caBundle` is written. `runtime`: they are
+   * created and updated here, which works only with one replica or one address for all. Defaults to `chart`.
    */
   readonly configurations?: 'chart' | 'runtime' | undefined;
   /** The configurations' name. Defaults to `<vendor>-<operator>`. */
   readonly configurationName?: string | undefined;
-  /** Only these namespaces are asked about, where the configurations are made here. Defaults to all but the own one. */
+  /** Restricts the webhooks to these namespaces, where the configurations are created here. Defaults to all but the own one. */
   readonly onlyNamespaces?: readonly string[] | undefined;
-  /** The operator's own kinds: the only ones that may have failurePolicy Fail. Defaults to any kind that is not Kubernetes' own. */
+  /**
+   * The operator's own kinds, the only ones that may have failurePolicy Fail. Defaults to any kind that is not built into
+   * Kubernetes.
+   */
   readonly ownKinds?: readonly Resource[] | undefined;
   /**
-   * Larger bodies get 413. A review holds up to two objects, and the API server takes requests of 3 MiB; the rest is for
-   * the escaping of JSON and what surrounds them. Of all bodies together no more than eight times as much is held: others
-   * arrive when those are answered. Defaults to 8 MiB.
+   * Larger bodies get 413. A review contains up to two objects, and the API server accepts requests of 3 MiB; the rest is for
+   * JSON escaping and the review itself. All bodies together may hold at most eight times as much; further bodies are paused
+   * until then. Defaults to 8 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
-  /** Reviews that are answered at the same time; others wait, within their own time. Defaults to 64. */
+  /** The maximum number of concurrent reviews; others wait, within their own timeout. Defaults to 64. */
   readonly maxInFlight?: number | undefined;
-  /** After this many requests a connection is closed, so that callers spread over replicas again. Defaults to 1000. */
+  /**
+   * A connection is closed after this many requests, so that callers are distributed over the replicas again. Defaults to 1000.
+   */
   readonly maxRequestsPerConnection?: number | undefined;
-  /** How long reviews under way may take once the signal is aborted. Defaults to 10 s. */
+  /** How long active reviews may take once the signal is aborted. Defaults to 10 s. */
   readonly drainMs?: number | undefined;
-  /** What handlers are given. Defaults to the system's. */
+  /** The clock passed to handlers. Defaults to the system clock. */
   readonly clock?: Clock | undefined;
-  /** Times requests and certificates. Defaults to the system's. */
+  /** The clock for requests and certificates. Defaults to the system clock. */
   readonly wire?: Clock | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to Math.random. */
   readonly random?: Random | undefined;
-  /** Defaults to silence. */
+  /** Defaults to no logging. */
   readonly log?: Log | undefined;
-  /** Defaults to none. */
+  /** Defaults to no metrics. */
   readonly metrics?: Metrics | undefined;
   /** Stops everything. */
   readonly signal: AbortSignal;
 }
 
-/** RunningWebhooks are webhooks that are served. */
+/** RunningWebhooks controls webhooks that are being served. */
 export interface RunningWebhooks {
-  /** The port that is listened on. */
+  /** The listening port. */
   readonly port: number;
-  /** ready resolves once requests can be answered: there is a certificate and what handlers read is complete. */
+  /** ready resolves once requests can be served: there is a certificate and the caches of the handlers are synced. */
   ready(signal?: AbortSignal): Promise<void>;
-  /** announced resolves once they are ready and the configurations that are kept here make API servers ask. */
+  /** announced resolves once they are ready and the configurations managed here make API servers call them. */
   announced(signal?: AbortSignal): Promise<void>;
-  /** check is the readiness of the webhooks, for the probes. */
+  /** check returns the readiness of the webhooks, for the probes. */
   check(): HealthCheck;
-  /** Settles once the signal was aborted, reviews under way are answered and nothing runs any more; rejects when a part ended that must not. */
+  /**
+   * Resolves once the signal was aborted, active reviews are complete and nothing runs any more; rejects if a part failed
+   * unexpectedly.
+   */
   readonly stopped: Promise<void>;
 }

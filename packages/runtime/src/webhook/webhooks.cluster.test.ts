@@ -29,7 +29,10 @@ import type { Webhook } from './webhook.ts';
 import { webhookRules } from './webhook-rules.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 
-/** The rig plays the chart: as admin it makes the configurations; the operator, with exactly its rules, writes `caBundle` only. */
+/**
+ * The rig acts as the chart: as admin it creates the configurations; the operator, with exactly its rules, writes only
+ * `caBundle`.
+ */
 async function serve(
   c: Cluster,
   webhooks: readonly Webhook[],
@@ -83,7 +86,7 @@ async function serve(
   return { ...running, operator, namespace, name, end, validating, mutating };
 }
 
-/** Waits until the API server asks the webhooks: it learns of a configuration by a watch of its own. */
+/** untilAsked waits until the API server calls the webhooks: it observes a configuration with its own watch. */
 async function untilAsked(refused: () => Promise<unknown>): Promise<ApiError> {
   return await vi.waitFor(
     async () => {
@@ -103,7 +106,7 @@ const configMap = (c: Cluster, name: string, more: ConfigMap = {}): ConfigMap =>
   metadata: { namespace: c.namespace, name, ...more.metadata },
 });
 
-it('denies with code, reason, causes and message, and never asks about its own namespace', async () => {
+it('denies with code, reason, causes and message, and never reviews its own namespace', async () => {
   await using c = await cluster();
   const seen: AdmissionRequest<ConfigMap, 'CREATE' | 'UPDATE' | 'DELETE'>[] = [];
   const guard = validating(ConfigMap, { name: 'guard', operations: ['CREATE', 'UPDATE', 'DELETE'] }).handle(
@@ -146,7 +149,7 @@ it('denies with code, reason, causes and message, and never asks about its own n
   expect(seen.some((request) => request.namespace === namespace)).toBe(false);
 });
 
-it('mutates by object and by patch, in order, and passes warnings on', async () => {
+it('mutates by object and by patch, in order, and returns warnings', async () => {
   await using c = await cluster();
   const label = mutating(ConfigMap, { name: 'a-label', operations: ['CREATE'] }).handle(({ object }) =>
     admitChanged(
@@ -181,7 +184,7 @@ it('mutates by object and by patch, in order, and passes warnings on', async () 
   expect(logged.join('')).toContain('"warning":"a team was chosen"');
 });
 
-it('is asked about dry runs, and its client refuses to write then', async () => {
+it('reviews dry runs, and its client refuses writes then', async () => {
   await using c = await cluster();
   const refused: string[] = [];
   const writing = validating(ConfigMap, {
@@ -199,12 +202,12 @@ it('is asked about dry runs, and its client refuses to write then', async () => 
   const asked = configMap(c, 'asked');
   await untilAsked(() => c.admin.create(ConfigMap, asked, { dryRun: true }));
   expect(new Set(refused)).toEqual(new Set(['true BOWLINE_WEBHOOK_SIDE_EFFECT']));
-  // Not a dry run: the write leaves, and only RBAC, which the webhook's account was given nothing of, stops it.
+  // Not a dry run: the write is sent, and only RBAC stops it because the webhook's account has no permissions.
   await untilAsked(() => c.admin.create(ConfigMap, asked));
   expect(refused.at(-1)).toBe('false BOWLINE_API_FORBIDDEN');
 });
 
-it('lets the API server sort out by match conditions and selectors what it is not asked about', async () => {
+it('reviews only requests that match its conditions and selectors', async () => {
   await using c = await cluster();
   const seen = new Set<string | undefined>();
   const picky = validating(ConfigMap, {
@@ -233,7 +236,7 @@ it('lets the API server sort out by match conditions and selectors what it is no
   expect(seen.has('good')).toBe(true);
 });
 
-it('reads from the cache what it declared, and gets what setup made', async () => {
+it('reads declared kinds from the cache, and gets the return value of setup', async () => {
   await using c = await cluster();
   const namespace = await c.createNamespace('manager');
   const quota = validating(ConfigMap, { name: 'quota', operations: ['CREATE'] })
@@ -257,7 +260,7 @@ it('reads from the cache what it declared, and gets what setup made', async () =
   expect(error.message).toContain('there are 2');
 });
 
-it('serves a given certificate and what replaces it without a failed admission', async () => {
+it('serves a given certificate and its replacement without a failed admission', async () => {
   await using c = await cluster();
   const Ship = await shipKind(c);
   const folder = await mkdtemp(join(tmpdir(), 'bowline-webhook-'));
@@ -266,7 +269,7 @@ it('serves a given certificate and what replaces it without a failed admission',
   const put = async (): Promise<void> => {
     const pair = await issueCertificate({ authority, commonName: 'x', ipAddresses: ['127.0.0.1'], usages: ['server'] });
     await writeFile(join(folder, 'tls.crt'), pair.certificatePem);
-    // Between the two the pair does not fit: the one before is served on.
+    // Between the two writes the pair does not match: the previous one stays in use.
     await writeFile(join(folder, 'tls.key'), pair.keyPem);
   };
   await writeFile(join(folder, 'ca.crt'), authority.certificatePem);
@@ -331,7 +334,7 @@ async function shipKind(c: Cluster): Promise<Resource<Ship>> {
   return kind;
 }
 
-it('leaves failed and late answers to the failure policy', async () => {
+it('applies the failure policy to failed and late responses', async () => {
   await using c = await cluster();
   const Ship = await shipKind(c);
   const act = async (mode: string | undefined, signal: AbortSignal) => {
@@ -366,7 +369,7 @@ it('leaves failed and late answers to the failure policy', async () => {
     message: expect.stringContaining(`the webhook strict.${operator}.bowline.dev failed; see the operator's log`),
   });
   expect(String(await failure('throw'))).not.toContain('only the log');
-  // What it says of the status 504, not of a time that ran out: our answer came before that.
+  // The API server reports our status 504, not its own timeout: our response arrived before that.
   expect(String(await failure('late'))).toContain('unable to return a response in the time allotted');
   await c.admin.create(ConfigMap, configMap(c, 'thrown', { data: { mode: 'throw' } }));
   await c.admin.create(ConfigMap, configMap(c, 'late', { data: { mode: 'late' } }));
@@ -375,7 +378,7 @@ it('leaves failed and late answers to the failure policy', async () => {
   expect(String(await failure('allow'))).toContain('failed calling webhook');
 });
 
-it('owns the configurations where there is no chart, and repairs them', async () => {
+it('creates and repairs the configurations where there is no chart', async () => {
   await using c = await cluster();
   const gate = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => deny('closed'));
   const { name } = await serve(c, [gate], { configurations: 'runtime', onlyNamespaces: [c.namespace] });
@@ -397,14 +400,14 @@ it('owns the configurations where there is no chart, and repairs them', async ()
   await c.until(ValidatingWebhookConfiguration, { name }, (now) => now.metadata?.uid !== repaired.metadata?.uid);
 });
 
-it('swaps the certificate for new ones without a failed admission, and repairs a damaged Secret', async () => {
+it('rotates the certificate without a failed admission, and repairs a damaged Secret', async () => {
   await using c = await cluster();
   const Ship = await shipKind(c);
   const gate = validating(Ship, { name: 'gate', operations: ['CREATE'], failurePolicy: 'Fail' }).handle(({ object }) =>
     object.spec?.mode === 'deny' ? deny('no') : admit(),
   );
   const { operator, namespace } = await serve(c, [gate], {
-    // A third of the leaf is 4 s: enough for a busy machine, and a renewal every 8 s at the latest.
+    // A third of the leaf's lifetime is 4 s: enough for a busy machine, with a renewal at least every 8 s.
     certificates: { kind: 'managed', leafValidForMs: 12_000, authorityValidForMs: 36_000, propagationMs: 500 },
     maxRequestsPerConnection: 1,
   });
@@ -426,7 +429,7 @@ it('swaps the certificate for new ones without a failed admission, and repairs a
   await c.until(Secret, key, ({ data }) => data?.['tls.key'] !== damaged['tls.key']);
 
   await c.admin.delete(Secret, key);
-  // Deleting asks for new keys: both authorities are trusted before the new one issues.
+  // Deleting requests new keys: both CAs are trusted before the new one issues.
   const both = await c.until(Secret, key, ({ data }) => data?.['ca-next.key'] !== undefined);
   const rotated = await c.until(
     Secret,
@@ -441,7 +444,7 @@ it('swaps the certificate for new ones without a failed admission, and repairs a
   expect(admitted).toBeGreaterThan(20);
 });
 
-/** Two writers, one request after the other each, until told to end. */
+/** Two writers, each sending one request after the other, until they are stopped. */
 function underLoad(request: (n: number) => Promise<unknown>) {
   const failures: string[] = [];
   let admitted = 0;

@@ -2,8 +2,8 @@ import type { RequestScope } from '../transport/request-scope.ts';
 import { Slots } from '../transport/slots.ts';
 
 /**
- * WorkLimit bounds how much work runs at once. Work that outlives its request gives its place to another, so that a few
- * hanging handlers do not stop the rest, but only as often as there are places: then its place stays taken.
+ * WorkLimit limits the amount of concurrent work. Work that outlives its request passes its slot to other work, so that a few
+ * hanging handlers do not block the rest, but only as many times as there are slots: then its slot stays taken.
  */
 export class WorkLimit {
   readonly #limit: number;
@@ -15,13 +15,13 @@ export class WorkLimit {
     this.#slots = new Slots(limit);
   }
 
-  /** run does the work when there is a place for it; rejects with the scope's reason as soon as that is cancelled. */
+  /** run runs the work once a slot is free; rejects with the scope's reason as soon as that is cancelled. */
   async run<T>(scope: RequestScope, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     scope.throwIfCancelled();
     if (!this.#slots.tryTake()) {
       await this.#slots.take(scope);
-      // The place may have become free in the same moment, by the same cause, as this request ended.
-      if (scope.cancelled) this.#slots.give();
+      // The slot may have become free at the same time, and for the same reason, as this request ended.
+      if (scope.cancelled) this.#slots.release();
       scope.throwIfCancelled();
     }
     const abort = new AbortController();
@@ -30,7 +30,7 @@ export class WorkLimit {
     const running = work(abort.signal).finally(() => {
       ended = true;
       if (overdue) this.#overdue--;
-      else this.#slots.give();
+      else this.#slots.release();
     });
     return await new Promise<T>((resolve, reject) => {
       const forget = scope.onCancel((reason) => {
@@ -38,7 +38,7 @@ export class WorkLimit {
         if (!ended && this.#overdue < this.#limit) {
           overdue = true;
           this.#overdue++;
-          this.#slots.give();
+          this.#slots.release();
         }
         reject(reason);
       });

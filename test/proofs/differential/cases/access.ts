@@ -38,7 +38,7 @@ const WRONG_HOOKS: readonly object[] = [
   { matchConditions: [{ name: 'a b', expression: "object.metadata.name == 'x'" }] },
 ];
 
-/** access is about rights, reviews and the configuration of webhooks. */
+/** access covers permissions, reviews and the configuration of webhooks. */
 export const access: readonly Case[] = [
   {
     name: 'refusals',

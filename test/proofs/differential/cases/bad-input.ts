@@ -61,7 +61,7 @@ const QUERIES = [
   'nope=1',
 ];
 
-/** badInput is about requests that nobody should send. */
+/** badInput covers malformed requests. */
 export const badInput: readonly Case[] = [
   { name: 'bodies in JSON', steps: TEXTS.map((text) => post(`${MAPS}?dryRun=All`, text)) },
   {

@@ -12,7 +12,7 @@ import { serverSideApply } from './server-side-apply.ts';
 import { validation } from './validation.ts';
 import { watches } from './watches.ts';
 
-/** cases are all that were written. */
+/** cases lists all written cases. */
 export const cases: readonly Case[] = [
   ...discovery,
   ...lifeOfKinds,

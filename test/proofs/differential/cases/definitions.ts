@@ -54,7 +54,7 @@ const SCHEMAS: readonly object[] = [
   { type: 'object', nullable: true, default: null },
 ];
 
-/** definitions is about kinds that are defined, well or badly. */
+/** definitions covers valid and invalid definitions of kinds. */
 export const definitions: readonly Case[] = [
   { name: 'schemas', steps: SCHEMAS.map((each) => post(`${DEFINITIONS}?dryRun=All`, definition(schema(each)))) },
   {

@@ -11,7 +11,7 @@ const widget = {
 };
 const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 
-/** deletion is about how objects go. */
+/** deletion covers the deletion of objects. */
 export const deletion: readonly Case[] = [
   {
     name: 'finalizers',

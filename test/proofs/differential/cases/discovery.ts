@@ -20,7 +20,7 @@ const GROUPS = [
   'proof.bowline.dev/v1beta1',
 ];
 
-/** discovery is about what a server says of itself. */
+/** discovery covers discovery endpoints. */
 export const discovery: readonly Case[] = [
   { name: 'discovery of versions', steps: [get('/api'), get('/api/'), get('/version'), get('/version/')] },
   { name: 'discovery of core', steps: [get('/api/v1'), get('/api/v1/')] },

@@ -16,7 +16,7 @@ const sampleOf = (kind: string): Named => SAMPLES.find((each) => each.kind === k
 const [pod, deployment, widget] = [sampleOf('Pod'), sampleOf('Deployment'), sampleOf('Widget')];
 const called = (object: Named, name: string): object => ({ ...object, metadata: { ...object.metadata, name } });
 
-/** found are requests that made-up cases came upon: what was mended, and what is listed as known, is asked for always. */
+/** found are requests discovered by generated cases: those that were fixed or are listed as known are always sent. */
 export const found: readonly Case[] = [
   {
     name: 'warnings of names',
@@ -71,7 +71,7 @@ export const found: readonly Case[] = [
       ].map((change) =>
         apply(`${WIDGETS}/sample`, { ...widget, spec: { ...widget.spec, ...change } }, 'me', '&dryRun=All'),
       ),
-      // The object is not there yet: null is all that is wrong.
+      // The object does not exist yet: null is the only problem.
       apply(`${WIDGETS}/sample`, { ...widget, spec: { ...widget.spec, ratio: null } }, 'me', '&dryRun=All'),
     ],
   },

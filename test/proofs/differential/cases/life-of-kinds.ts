@@ -82,7 +82,7 @@ function refusals(sample: Sample): Case {
   };
 }
 
-/** Cluster-wide objects are named after the case. */
+/** Cluster-scoped objects are named after the case. */
 function placeOf({ path }: Sample): { readonly collection: string; readonly name: string } {
   return { collection: path, name: path.includes('/NS/') ? 'sample' : 'OWN-sample' };
 }

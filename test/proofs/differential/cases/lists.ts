@@ -83,7 +83,7 @@ const things = ['a', 'b', 'c', 'd', 'e'].map((name, index) => ({
   metadata: { name, labels: { a: String(index % 3), ...(index > 2 ? { b: '2' } : {}) } },
 }));
 
-/** lists is about collections, their options and forms. */
+/** lists covers collections, their options and formats. */
 export const lists: readonly Case[] = [
   {
     name: 'pages of a list',

@@ -98,7 +98,7 @@ const STRATEGICS: readonly unknown[] = [
   '{"spec":',
 ];
 
-/** patches is about every type of patch. */
+/** patches covers every type of patch. */
 export const patches: readonly Case[] = [
   {
     name: 'JSON patches',

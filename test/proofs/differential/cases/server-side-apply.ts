@@ -25,7 +25,7 @@ const widget = (spec: object, more: object = {}): object => ({
   ...more,
 });
 
-/** serverSideApply is about managers and what they own. */
+/** serverSideApply covers field managers and ownership. */
 export const serverSideApply: readonly Case[] = [
   {
     name: 'apply of a map',

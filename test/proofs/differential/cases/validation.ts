@@ -5,7 +5,7 @@ const sampleOf = (kind: string): Record<string, unknown> => ({ ...SAMPLES.find((
 const specOf = (kind: string): Record<string, unknown> => ({ ...(sampleOf(kind).spec as object) });
 const pathOf = (kind: string): string => SAMPLES.find((each) => each.kind === kind)?.path ?? '';
 
-/** Objects that are wrong in one way each. */
+/** Objects that are invalid in one way each. */
 function wrong(kind: string, changes: readonly Readonly<Record<string, unknown>>[]): Case {
   return {
     name: `a ${kind} that is wrong`,
@@ -20,7 +20,7 @@ const template = (spec: object, labels: object = { app: 'sample' }): Record<stri
   template: { metadata: { labels }, spec },
 });
 
-/** validation is about what built-in kinds and schemas refuse. */
+/** validation covers what built-in kinds and schemas reject. */
 export const validation: readonly Case[] = [
   wrong('Pod', [
     { containers: [] },

@@ -4,7 +4,7 @@ const MAPS = '/api/v1/namespaces/NS/configmaps';
 const WIDGETS = '/apis/proof.bowline.dev/v1/namespaces/NS/widgets';
 const widget = { apiVersion: 'proof.bowline.dev/v1', kind: 'Widget', metadata: { name: 'a', labels: { a: '1' } } };
 
-/** Everything that happens to one object, seen from the version before it. */
+/** Everything that happens to one object, watched from the version before it. */
 function story(collection: string, object: object): Case['steps'] {
   const since = 'watch=true&resourceVersion={{0.metadata.resourceVersion}}';
   return [
@@ -40,7 +40,7 @@ const OPTIONS = [
   'timeoutSeconds=x',
 ];
 
-/** watches is about streams of changes. */
+/** watches covers streams of changes. */
 export const watches: readonly Case[] = [
   { name: 'a watch of a story', steps: story(MAPS, { metadata: { name: 'a', labels: { a: '1' } }, data: { x: 'y' } }) },
   { name: 'a watch of a story of a custom resource', steps: story(WIDGETS, widget) },

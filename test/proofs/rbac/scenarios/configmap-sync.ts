@@ -6,7 +6,7 @@ import type { Scenario, Stage } from '../scenario.ts';
 
 const ACCOUNT = 'copier';
 
-/** A copy is made for an account that may make it, follows its source twice, and goes with the ConfigMapSync. */
+/** A copy is created for an account that may create it, follows its source twice, and is deleted with the ConfigMapSync. */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace } = stage;
   const target = await stage.createNamespace('configmap-sync-target');
@@ -27,7 +27,7 @@ async function play(stage: Stage): Promise<void> {
   await stage.until(ConfigMap, copied, ({ data }) => data?.color === 'red');
   await stage.until(ConfigMapSync, key, (sync) => findCondition(sync, 'Ready')?.status === 'True');
   for (const [index, color] of ['green', 'blue'].entries()) {
-    // What is said in two runs without one between them is one event.
+    // The same event in two runs without a pause between them is sent once.
     await stage.idle();
     await paint(color);
     await stage.until(ConfigMap, copied, ({ data }) => data?.color === color);
@@ -38,7 +38,9 @@ async function play(stage: Stage): Promise<void> {
   await stage.untilGone(ConfigMap, copied);
 }
 
-/** empower lets the account do anything in a namespace, and waits until the API server honours it: a refusal is believed for 30 s. */
+/**
+ * empower grants the account everything in a namespace, and waits until the API server honours it: a denial is cached for 30 s.
+ */
 async function empower({ admin, namespace }: Stage, place: string): Promise<void> {
   await admin.create(RoleBinding, {
     metadata: { namespace: place, name: ACCOUNT },

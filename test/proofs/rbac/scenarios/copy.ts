@@ -2,7 +2,7 @@ import { ConfigMap } from '@bowline/kubernetes';
 import { COPY_OF, COPY_TO, copy } from '../../../../docs/examples/copy/copy.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
-/** A copy comes, follows its source, and goes with it. */
+/** A copy is created, follows its source, and is deleted with it. */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace } = stage;
   const target = await stage.createNamespace('copy-target');

@@ -4,7 +4,7 @@ import { Greeting } from '../../../../docs/examples/ten-lines/greeting.ts';
 import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
-/** A greeting is written, follows its object, and stays away from a ConfigMap that was taken from it, twice. */
+/** A greeting is written, follows its object, and does not touch a ConfigMap that was taken from it, twice. */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace } = stage;
   const key = { namespace, name: 'a' };

@@ -22,7 +22,7 @@ interface Templated extends KubernetesObject {
   readonly spec?: { readonly template?: KubernetesObject | undefined } | undefined;
 }
 
-/** Whose pods ask: a kind each, with the object that controls its pods. */
+/** The requesting workloads: one kind each, with the object that controls its pods. */
 const WORKLOADS: readonly {
   readonly kind: Resource<Templated>;
   readonly name: string;
@@ -33,7 +33,10 @@ const WORKLOADS: readonly {
   { kind: DaemonSet, name: 'agent' },
 ];
 
-/** Secrets are made for the pods of three workloads, follow their source, restart the workloads twice, and go with the pods. */
+/**
+ * Secrets are created for the pods of three workloads, follow their source, restart the workloads twice, and are deleted with the
+ * pods.
+ */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace, managerNamespace } = stage;
   await stage.until(ServiceAccount, { name: 'default' }, () => true);
@@ -65,7 +68,7 @@ async function play(stage: Stage): Promise<void> {
       await stage.until(kind, { name }, (each) => ![undefined, before].includes(markOf(each)));
     }
     await untilAll(color);
-    // The second time it is counted up.
+    // The second time its count is increased.
     await untilSaid(stage, 'SecretSyncSuccess', index + 1);
   }
   for (const { name } of WORKLOADS) {
@@ -93,7 +96,7 @@ function asks(secretName: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Nobody makes the pods of workloads here. */
+/** No controller creates the pods of workloads here. */
 function asking(namespace: string, name: string, owner: KubernetesObject, { group, version, kind }: Resource): Pod {
   const { name: ownerName = '', uid = '' } = owner.metadata ?? {};
   return {
@@ -108,14 +111,14 @@ function asking(namespace: string, name: string, owner: KubernetesObject, { grou
   };
 }
 
-/** markOf is what a workload was restarted for. */
+/** markOf returns the reason for which a workload was restarted. */
 function markOf({ metadata, spec }: Templated): string | undefined {
   return spec?.template?.metadata?.annotations?.[`${PREFIX}/restarted-for-${metadata?.name}`];
 }
 
 export const jasmScenario: Scenario = {
   operator: jasm,
-  // Everything that needs a right is on.
+  // Everything that needs a permission is enabled.
   open: () => ({
     config: {
       allowAllPaths: true,

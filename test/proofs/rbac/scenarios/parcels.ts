@@ -4,7 +4,7 @@ import { untilSaid } from '../events.ts';
 import { LIMITS, Parcel, POSTAGE, parcels, ROUTE } from '../parcels.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
-/** A parcel is made, changes in every part, sees its namespace change, and goes. */
+/** A parcel is created, changes in every part, observes a change of its namespace, and is deleted. */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace, managerNamespace } = stage;
   const key = { namespace, name: 'a' };
@@ -13,7 +13,7 @@ async function play(stage: Stage): Promise<void> {
   await admin.create(LimitRange, { metadata: { namespace, name: 'limits' }, spec: { limits: [] } });
   const spec = { address: 'here', courier: 'courier' };
   const made = await admin.create(Parcel, Parcel.withDefaults({ metadata: key, spec }));
-  if (made.metadata?.annotations?.[LIMITS] === undefined) throw new Error('the webhook did not change the Parcel');
+  if (made.metadata?.annotations?.[LIMITS] === undefined) throw new Error('the webhook did not mutate the Parcel');
   await stage.until(ConfigMap, key, ({ data }) => data?.address === 'here');
   await stage.until(ServiceAccount, { name: 'courier' }, () => true);
   await untilSaid(stage, 'Addressed', 1);

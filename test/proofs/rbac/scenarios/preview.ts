@@ -10,7 +10,7 @@ import type { Scenario, Stage } from '../scenario.ts';
 const HOST = 'pr-1.preview.example.com';
 const CHILDREN: readonly Resource<KubernetesObject>[] = [Deployment, Service, Ingress];
 
-/** A wall clock that can be put forward; waits stay as they are. */
+/** A wall clock that can be advanced; timers are not affected. */
 class ShiftedClock implements Clock {
   shiftMs = 0;
   readonly monotonic = systemClock.monotonic.bind(systemClock);
@@ -22,35 +22,35 @@ class ShiftedClock implements Clock {
   }
 }
 
-/** A preview's host is taken and given free, twice; its children are repaired; a rival is refused; its time ends. */
+/** A preview's host is taken and released, twice; its children are repaired; a rival is rejected; its lifetime ends. */
 async function play(stage: Stage, dns: DnsServer, clock: ShiftedClock): Promise<void> {
   const { admin, namespace } = stage;
   const key = { namespace, name: 'pr-1' };
   const preview = (name: string) =>
     Preview.withDefaults({ metadata: { namespace, name }, spec: { image: 'shop:1', host: 'pr-1' } });
-  let looks = 0;
-  const look = (): Promise<unknown> => {
-    const annotations = { 'proof.bowline.dev/look': String(++looks) };
+  let touches = 0;
+  const touch = (): Promise<unknown> => {
+    const annotations = { 'proof.bowline.dev/touch': String(++touches) };
     return admin.patch(Preview, key, { type: 'merge', body: { metadata: { annotations } } });
   };
   for (const times of [1, 2]) {
     dns.records.set(HOST, { target: '198.51.100.9', owner: 'marketing' });
-    await (times === 1 ? admin.create(Preview, preview('pr-1')) : look());
+    await (times === 1 ? admin.create(Preview, preview('pr-1')) : touch());
     await untilSaid(stage, 'HostTaken', times);
     dns.records.delete(HOST);
-    await look();
+    await touch();
     await stage.until(Preview, key, (each) => findCondition(each, 'Ready')?.reason === 'Starting');
   }
   for (const kind of CHILDREN) {
-    // A label that the operator sets is its own to keep.
+    // A label that the operator sets is its own to maintain.
     const labels = { 'app.kubernetes.io/name': 'other' };
     await admin.patch(kind, key, { type: 'merge', body: { metadata: { labels } } });
     await stage.until(kind, key, ({ metadata }) => metadata?.labels?.['app.kubernetes.io/name'] === 'preview');
   }
   const refused = await admin.create(Preview, preview('rival')).catch((error: unknown) => error);
-  if (!isInvalid(refused)) throw new Error('a second Preview for a host was not refused');
+  if (!isInvalid(refused)) throw new Error('a second Preview for a host was not rejected');
   clock.shiftMs = 73 * 3_600_000;
-  await look();
+  await touch();
   await stage.untilGone(Preview, key);
 }
 

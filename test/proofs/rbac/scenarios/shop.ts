@@ -5,7 +5,7 @@ import { Shop } from '../../../../docs/examples/shop/shop.ts';
 import { untilSaid } from '../events.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
-/** A shop takes its settings over, twice; its parts are repaired; everything goes in order. */
+/** A shop adopts its settings, twice; its parts are repaired; everything is deleted in order. */
 async function play(stage: Stage): Promise<void> {
   const { admin, namespace } = stage;
   const key = { namespace, name: 'toys' };
@@ -25,7 +25,7 @@ async function play(stage: Stage): Promise<void> {
     await stage.until(Deployment, child, ({ metadata }) => metadata?.labels?.[PART] === part);
   }
   await stage.until(Shop, key, ({ status }) => status?.conditions?.[0]?.status === 'True');
-  // Seen because it is watched.
+  // Observed because it is watched.
   await admin.patch(ConfigMap, settings, {
     type: 'merge',
     body: { metadata: { labels: null }, data: { color: 'red' } },

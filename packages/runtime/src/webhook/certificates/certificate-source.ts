@@ -1,4 +1,4 @@
-/** TlsMaterial is a certificate chain with its private key, both PEM. Never log it. */
+/** TlsMaterial is a certificate chain with its private key, both in PEM format. Never log it. */
 export interface TlsMaterial {
   readonly certificatePem: string;
   readonly keyPem: string;
@@ -8,16 +8,16 @@ export interface TlsMaterial {
   readonly notAfter: number;
 }
 
-/** CertificateSource is where the server's certificate comes from. */
+/** CertificateSource provides the server's certificate. */
 export interface CertificateSource {
-  /** run keeps the certificate current until the signal is aborted; settles when it has stopped. */
+  /** run keeps the certificate current until the signal is aborted; resolves when it has stopped. */
   run(signal: AbortSignal): Promise<void>;
-  /** current is the certificate to serve; undefined until there is one. */
+  /** The certificate to serve; undefined until there is one. */
   readonly current: TlsMaterial | undefined;
-  /** subscribe is told of every certificate to serve from now on. */
+  /** subscribe calls the listener with every new certificate to serve. */
   subscribe(listener: (certificate: TlsMaterial) => void): Disposable;
-  /** announced resolves once there is a certificate and every configuration that is kept here makes its authority known. */
+  /** Resolves once there is a certificate and every configuration managed here contains its CA. */
   readonly announced: Promise<void>;
-  /** problem is why the certificate cannot be kept current at the moment; undefined when all is well. */
+  /** problem returns why the certificate cannot be kept current at the moment, or undefined. */
   problem(): Error | undefined;
 }

@@ -4,45 +4,45 @@ import { type Authority, isIssuedBy, type Leaf, readAuthorities, readAuthority, 
 
 /** CertificateState is everything that replicas share: all of it is in the Secret. */
 export interface CertificateState {
-  /** What is served. */
+  /** The certificate to serve. */
   readonly leaf: Leaf | undefined;
-  /** Issues leaves. Undefined only while `next` is about to take over because the key was lost. */
+  /** The CA that issues leaves. Undefined only while `next` is about to take over because the key was lost. */
   readonly current: Authority | undefined;
-  /** Issues nothing yet: it waits until it is trusted everywhere. */
+  /** The CA that will issue leaves once it is trusted everywhere. */
   readonly next: Authority | undefined;
-  /** Issue nothing any more, but a leaf of theirs may still be served. */
+  /** CAs that issue no more leaves, but whose leaves may still be served. */
   readonly previous: readonly Authority[];
-  /** When the last leaf of a previous authority expires. */
+  /** When the last leaf of a previous CA expires. */
   readonly previousUntil: number | undefined;
 }
 
-/** StateRead is a state with what was wrong with the Secret it was read from; no text holds anything of a key. */
+/** StateRead is a state and the damage found in the Secret it was read from; no message contains any part of a key. */
 export interface StateRead extends CertificateState {
   readonly damage: readonly string[];
 }
 
-/** SecretView is what is kept of the Secret. */
+/** SecretView is the part of the Secret that is kept in the cache. */
 export interface SecretView {
   readonly metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion' | 'labels' | 'annotations'>;
   readonly data: Readonly<Record<string, string>>;
   readonly type: string | undefined;
 }
 
-/** viewSecret keeps what the state is read from. */
+/** viewSecret extracts the part of the Secret that the state is read from. */
 export function viewSecret({ metadata = {}, data = {}, type }: Secret): SecretView {
   const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
   return { metadata: { name, namespace, uid, resourceVersion, labels, annotations }, data, type };
 }
 
-/** Spare is where damaged parts are taken from: what this replica knew, and what the API server trusts. */
+/** Spare holds replacements for damaged parts: what this replica knew before, and what the API server trusts. */
 export interface Spare {
   readonly known: CertificateState | undefined;
   readonly trusted: readonly Authority[];
 }
 
 /**
- * readState reads the Secret. A part that is missing or does not fit is replaced by a spare one where there is one, so
- * that damage by hand costs as little as possible; `damage` says that the Secret must be written again.
+ * readState reads the Secret. A part that is missing or does not match is replaced by a spare one if possible, so that manual
+ * damage has as little effect as possible; `damage` means that the Secret must be rewritten.
  */
 export function readState(
   { annotations }: Pick<OperatorIdentity, 'annotations'>,
@@ -57,7 +57,7 @@ export function readState(
   const { known } = spare;
   if (!secret) damage.push('it does not exist');
   const inBundle = readAuthorities(text('ca.crt') ?? '');
-  if (secret && inBundle.length === 0) damage.push('ca.crt holds no certificate authority');
+  if (secret && inBundle.length === 0) damage.push('ca.crt contains no CA certificate');
   const spareAuthorities = [known?.current, known?.next, ...(known?.previous ?? []), ...spare.trusted].filter(
     (each) => each !== undefined,
   );
@@ -68,7 +68,7 @@ export function readState(
     const key = readKey(keyPem);
     const owner = key && candidates.find(({ certificate }) => certificate.checkPrivateKey(key));
     if (owner) return { ...owner, keyPem };
-    if (secret && keyPem !== undefined) damage.push(`${field} is unreadable or belongs to no authority in ca.crt`);
+    if (secret && keyPem !== undefined) damage.push(`${field} is unreadable or does not belong to a CA in ca.crt`);
     return undefined;
   };
   let next = withKey('ca-next.key');
@@ -81,7 +81,7 @@ export function readState(
   const leaf = leafOf(text, candidates, known?.leaf, secret ? damage : []);
   const issuer = leaf && candidates.find((each) => isIssuedBy(leaf, each));
   const taken = new Set([current?.fingerprint, next?.fingerprint]);
-  // A damaged bundle may have lost whom others still trust; an intact one decides alone.
+  // A damaged bundle may lack CAs that are still trusted elsewhere; an intact one is authoritative.
   const trusted = damage.length > 0 ? candidates : inBundle;
   return {
     leaf,
@@ -107,14 +107,14 @@ function leafOf(
   try {
     const leaf = readLeaf('the Secret', text('tls.crt'), text('tls.key'));
     if (authorities.some((authority) => isIssuedBy(leaf, authority))) return leaf;
-    damage.push('tls.crt is issued by no authority in ca.crt');
+    damage.push('tls.crt is not issued by a CA in ca.crt');
   } catch {
-    damage.push('tls.crt and tls.key are not a certificate with its key');
+    damage.push('tls.crt and tls.key are not a certificate and its key');
   }
   return known;
 }
 
-/** bundleOf is what the API server should trust: the issuing authority first. Equal states give equal texts. */
+/** bundleOf returns the CA bundle that the API server should trust, the issuing CA first. Equal states return equal text. */
 export function bundleOf({ current, next, previous }: CertificateState): string {
   const others = [...previous].sort((a, b) => b.notAfter - a.notAfter || (a.fingerprint < b.fingerprint ? -1 : 1));
   return [current, next, ...others].map((authority) => authority?.certificatePem ?? '').join('');
@@ -152,10 +152,10 @@ export function secretOf(
   };
 }
 
-/** authorityFrom is a fresh authority. */
+/** authorityFrom returns a newly created CA. */
 export function authorityFrom(made: { readonly certificatePem: string; readonly keyPem: string }): Authority {
   const authority = readAuthority(made.certificatePem, made.keyPem);
-  if (!authority) throw new TypeError('a certificate authority that was just made cannot be read');
+  if (!authority) throw new TypeError('a newly created CA cannot be parsed');
   return authority;
 }
 

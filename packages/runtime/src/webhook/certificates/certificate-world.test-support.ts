@@ -30,7 +30,7 @@ const wanted = webhookConfigurations({
   address,
 });
 
-/** Replica is one process of the operator, as far as certificates go. */
+/** Replica is one process of the operator, reduced to its certificates. */
 export interface Replica {
   readonly name: string;
   readonly certificates: ManagedCertificates;
@@ -38,8 +38,8 @@ export interface Replica {
 }
 
 /**
- * CertificateWorld is an API server in this process, virtual time and any number of replicas. After every request and every
- * change of a served certificate it checks what must always hold, and keeps what did not in `violations`.
+ * CertificateWorld simulates an API server in this process, virtual time and any number of replicas. After every request and
+ * every change of a served certificate it checks the invariants and records failures in `violations`.
  */
 export class CertificateWorld implements AsyncDisposable {
   readonly server = new MemoryApiServer();
@@ -102,13 +102,13 @@ export class CertificateWorld implements AsyncDisposable {
     return replica;
   }
 
-  /** secret is the Secret's text by key; empty when there is none. */
+  /** secret returns the Secret's data as text; empty if it does not exist. */
   secret(): Readonly<Record<string, string>> {
     const data = this.server.get(Secret, SECRET)?.data ?? {};
     return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
   }
 
-  /** damage changes the Secret as a person would: undefined removes a key. */
+  /** damage edits the Secret manually; undefined removes a key. */
   damage(change: Readonly<Record<string, string | undefined>>): void {
     const found = this.server.get(Secret, SECRET) ?? { metadata: SECRET };
     const data = Object.entries({ ...this.secret(), ...change }).filter(([, value]) => value !== undefined);
@@ -118,24 +118,24 @@ export class CertificateWorld implements AsyncDisposable {
     });
   }
 
-  /** bundle is what the API server trusts. */
+  /** bundle returns the CA bundle that the API server trusts. */
   bundle(): string {
     const found = this.server.get(ValidatingWebhookConfiguration, CONFIGURATION);
     return decode(found?.webhooks?.[0]?.clientConfig.caBundle ?? '');
   }
 
-  /** served is the fingerprints of the certificates that replicas serve. */
+  /** served returns the fingerprints of the certificates that replicas serve. */
   served(): (string | undefined)[] {
     return [...this.#replicas].map(({ certificates }) => certificates.current?.fingerprint);
   }
 
-  /** leaf is the fingerprint of the certificate in the Secret. */
+  /** leaf returns the fingerprint of the certificate in the Secret. */
   leaf(): string | undefined {
     const text = this.secret()['tls.crt'];
     return text ? new X509Certificate(text).fingerprint256 : undefined;
   }
 
-  /** isSettled says whether every replica serves what the Secret holds, the API server trusts it, and no renewal is due. */
+  /** isSettled returns whether every replica serves the Secret's certificate, the API server trusts it, and no renewal is due. */
   isSettled(): boolean {
     const leaf = this.leaf();
     return (
@@ -150,7 +150,7 @@ export class CertificateWorld implements AsyncDisposable {
     await Promise.all([...this.#replicas].map((replica) => replica.stop()));
   }
 
-  /** Whatever a replica serves, the API server must trust, once it has been told of any authority at all. */
+  /** Invariant: the API server trusts every served certificate, once it has been given any CA. */
   #check(): void {
     const bundle = this.bundle();
     if (bundle === '') return;
@@ -169,7 +169,7 @@ export class CertificateWorld implements AsyncDisposable {
     }
   }
 
-  /** The small server knows no patches; the one that is needed here is added. */
+  /** The scripted server supports no patches; the one needed here is added. */
   #transport(user: string): Transport {
     const inner = this.server.transport(user);
     return {

@@ -11,22 +11,22 @@ import { differsFrom, type WebhookConfiguration, type WebhookConfigurations } fr
 import { RepeatLimit } from './repeat-limit.ts';
 import type { Trust } from './trust.ts';
 
-/** ConfigurationsTrustOptions says which configurations there are, and who owns them. */
+/** ConfigurationsTrustOptions configures which configurations exist and who owns them. */
 export interface ConfigurationsTrustOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update' | 'patch'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
   readonly identity: OperatorIdentity;
   /** What the configurations should be, without a bundle. */
   readonly wanted: WebhookConfigurations;
-  /** Whether they are made and kept here. Otherwise only `caBundle` of those that exist is written. */
+  /** Whether they are created and updated here. Otherwise only `caBundle` of existing ones is written. */
   readonly own: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What is kept of a configuration in the cache. */
+/** The part of a configuration that is kept in the cache. */
 interface View extends Pick<WebhookConfiguration, 'webhooks'> {
-  /** Whose it says it is. */
+  /** The value of the operator label. */
   readonly operator: string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Part {
   readonly repeats: RepeatLimit;
 }
 
-/** ConfigurationsTrust is the Validating- and MutatingWebhookConfiguration of one operator. */
+/** ConfigurationsTrust manages the Validating- and MutatingWebhookConfiguration of one operator. */
 export class ConfigurationsTrust implements Trust {
   readonly #options: ConfigurationsTrustOptions;
   readonly #parts: readonly Part[];
@@ -131,7 +131,7 @@ export class ConfigurationsTrust implements Trust {
     if (this.#operatorOf(found) === operator) return;
     throw new BowlineError(
       'BOWLINE_WEBHOOK_CONFIGURATION_FOREIGN',
-      `cannot write the ${resource.kind} ${name}: it lacks the label ${labels.webhooksOf}=${operator}, so somebody else made it; delete it, label it if it is the operator's, or choose another name`,
+      `cannot write the ${resource.kind} ${name}: it lacks the label ${labels.webhooksOf}=${operator}, so it was not created by this operator; delete it, label it if it belongs to the operator, or choose another name`,
     );
   }
 

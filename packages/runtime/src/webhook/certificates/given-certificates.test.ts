@@ -20,9 +20,9 @@ import { MemoryApiServer } from '../../testing/memory-api-server.ts';
 import { admit } from '../answer.ts';
 import { webhookConfigurations } from '../configurations.ts';
 import { validating } from '../declare.ts';
+import { folderLocation, secretLocation } from './certificate-locations.ts';
 import { ConfigurationsTrust } from './configurations-trust.ts';
-import { GivenCertificates, type GivenPlace } from './given-certificates.ts';
-import { folderPlace, secretPlace } from './given-places.ts';
+import { type CertificateLocation, GivenCertificates } from './given-certificates.ts';
 import { readLeaf } from './pem.ts';
 import { noTrust, type Trust } from './trust.ts';
 
@@ -48,12 +48,12 @@ afterEach(async () => {
 const fingerprint = ({ certificatePem, keyPem }: CertificateWithKey): string =>
   readLeaf('test', certificatePem, keyPem).fingerprint;
 
-function run(place: GivenPlace, trust: Trust = noTrust) {
+function run(location: CertificateLocation, trust: Trust = noTrust) {
   const clock = new VirtualClock({ startMs: systemClock.now() });
   const metrics = createMetrics();
   const given = new GivenCertificates({
     identity,
-    place,
+    location,
     names: ['x.y.svc'],
     trust,
     clock,
@@ -73,7 +73,7 @@ function run(place: GivenPlace, trust: Trust = noTrust) {
   return { given, clock, metrics, serves };
 }
 
-/** A mounted Secret as the kubelet makes it: the files are links through `..data`, which is turned in one step. */
+/** A mounted Secret as created by the kubelet: the files are links through `..data`, which is replaced atomically. */
 async function mountedFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-given-'));
   cleanUps.push(() => rm(folder, { recursive: true, force: true }));
@@ -92,10 +92,10 @@ async function mountedFolder() {
 
 const files = ({ certificatePem, keyPem }: CertificateWithKey) => ({ 'tls.crt': certificatePem, 'tls.key': keyPem });
 
-it('serves what a mounted folder holds, and what replaces it', async () => {
+it('serves the certificate in a mounted folder, and its replacement', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const { serves, metrics } = run(folderPlace(folder));
+  const { serves, metrics } = run(folderLocation(folder));
   await serves(first);
   await put(files(second));
   await serves(second);
@@ -104,19 +104,19 @@ it('serves what a mounted folder holds, and what replaces it', async () => {
   expect(text).toMatch(/bowline_webhook_certificate_expiry_timestamp_seconds\{operator="sea"\} \d{10}/);
 });
 
-it('keeps the good certificate while the folder holds a broken one, and says what is wrong', async () => {
+it('keeps the valid certificate while the folder contains an invalid one, and reports the problem', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const { given, serves, metrics } = run(folderPlace(folder));
+  const { given, serves, metrics } = run(folderLocation(folder));
   await serves(first);
   await put({ 'tls.crt': second.certificatePem, 'tls.key': first.keyPem });
   await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key does not belong to tls.crt'), waiting);
   expect(given.current?.fingerprint).toBe(fingerprint(first));
   expect(await metrics.render()).toMatch(/certwatcher_read_certificate_errors_total [1-9]/);
-  // The first certificate of the chain is good, so only TLS itself notices.
+  // The first certificate of the chain is valid, so only TLS itself detects the problem.
   const junk = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   await put({ 'tls.crt': second.certificatePem + junk, 'tls.key': second.keyPem });
-  await vi.waitFor(() => expect(given.problem()?.message).toContain('TLS refuses it'), waiting);
+  await vi.waitFor(() => expect(given.problem()?.message).toContain('TLS rejects it'), waiting);
   expect(given.current?.fingerprint).toBe(fingerprint(first));
   await put(files(second));
   await serves(second);
@@ -125,12 +125,12 @@ it('keeps the good certificate while the folder holds a broken one, and says wha
 
 it.each<[string, Parameters<typeof issue>[0], string]>([
   ['has expired', { now: Date.now() - 3_600_000, validForMs: 1_800_000 }, 'the certificate has expired'],
-  ['is for somebody else', { dnsNames: ['z.y.svc'] }, 'the certificate is not for x.y.svc'],
+  ['is for another host', { dnsNames: ['z.y.svc'] }, 'the certificate is not valid for x.y.svc'],
 ])('neither serves nor announces one that %s', async (_, wrong, text) => {
   const { server, client, cache, put } = secretServer();
   const another = await createCertificateAuthority({ commonName: 'another' });
   const trust = trustIn({ client, cache });
-  const { given, serves } = run(secretPlace(cache, KEY), trust);
+  const { given, serves } = run(secretLocation(cache, KEY), trust);
   put(await issue(wrong), another);
   await vi.waitFor(() => expect(given.problem()?.message).toContain(`from-cert-manager: ${text}`), waiting);
   expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' });
@@ -147,9 +147,9 @@ it.each<[string, Parameters<typeof issue>[0], string]>([
   expect(given.problem()).toBeUndefined();
 });
 
-it('serves one from the moment on from which it is valid', async () => {
+it('serves a certificate as soon as it becomes valid', async () => {
   const { folder, put } = await mountedFolder();
-  const { given, clock, serves } = run(folderPlace(folder));
+  const { given, clock, serves } = run(folderLocation(folder));
   const early = await issue({ now: clock.now() + 3_600_000 });
   await put(files(early));
   await vi.waitFor(async () => {
@@ -160,10 +160,10 @@ it('serves one from the moment on from which it is valid', async () => {
   await serves(early);
 });
 
-it('looks again by itself where no notification comes', async () => {
+it('polls when no notification arrives', async () => {
   const { folder, put } = await mountedFolder();
   await put(files(first));
-  const deaf: GivenPlace = { ...folderPlace(folder), watch: () => ({ [Symbol.dispose]() {} }) };
+  const deaf: CertificateLocation = { ...folderLocation(folder), watch: () => ({ [Symbol.dispose]() {} }) };
   const { clock, serves } = run(deaf);
   await serves(first);
   await put(files(second));
@@ -176,27 +176,27 @@ it('looks again by itself where no notification comes', async () => {
 it.each<[string, Record<string, string>, string]>([
   ['no certificate', { 'tls.key': 'x' }, 'tls.crt in'],
   ['no key', { 'tls.crt': 'x' }, 'tls.key in'],
-  ['a certificate that is none', { 'tls.crt': 'x', 'tls.key': 'x' }, 'tls.crt is not a PEM certificate'],
+  ['an unreadable certificate', { 'tls.crt': 'x', 'tls.key': 'x' }, 'tls.crt is not a PEM certificate'],
   ['an empty certificate', { 'tls.crt': '', 'tls.key': 'x' }, 'tls.crt is missing'],
-])('says that a folder has %s', async (_, content, text) => {
+])('reports that a folder has %s', async (_, content, text) => {
   const { folder, put } = await mountedFolder();
   await put(content);
-  const { given } = run(folderPlace(folder));
+  const { given } = run(folderLocation(folder));
   await vi.waitFor(() => expect(given.problem()).toMatchObject({ code: 'BOWLINE_WEBHOOK_CERTIFICATE' }), waiting);
   expect(given.problem()?.message).toContain(text);
 });
 
-it('says that a key is unreadable without quoting it', async () => {
+it('reports an unreadable key without quoting it', async () => {
   const { folder, put } = await mountedFolder();
   await put({ 'tls.crt': first.certificatePem, 'tls.key': 'hunter2' });
-  const { given } = run(folderPlace(folder));
+  const { given } = run(folderLocation(folder));
   await vi.waitFor(() => expect(given.problem()?.message).toContain('tls.key is not a PEM private key'), waiting);
   expect(given.problem()?.message).not.toContain('hunter2');
 });
 
-it('waits for a folder that is not there yet', async () => {
+it('waits for a folder that does not exist yet', async () => {
   const { folder, put } = await mountedFolder();
-  const { given, clock, serves } = run(folderPlace(folder));
+  const { given, clock, serves } = run(folderLocation(folder));
   await vi.waitFor(() => expect(given.problem()).toBeDefined(), waiting);
   await put(files(first));
   await clock.advance(10_000);
@@ -224,7 +224,7 @@ function secretServer() {
   return { server, client, cache, put };
 }
 
-/** The configuration of a webhook, made and kept here. */
+/** trustIn creates and manages the configuration of a webhook. */
 function trustIn({ client, cache }: Pick<ReturnType<typeof secretServer>, 'client' | 'cache'>): Trust {
   const webhook = validating(ConfigMap, { name: 'gate', operations: ['CREATE'] }).handle(() => admit());
   const address = { url: 'https://127.0.0.1:1' };
@@ -239,9 +239,9 @@ function trustIn({ client, cache }: Pick<ReturnType<typeof secretServer>, 'clien
   return new ConfigurationsTrust({ ...common, wanted, own: true });
 }
 
-it('serves what a Secret of cert-manager holds, and what replaces it', async () => {
+it('serves the certificate in a Secret of cert-manager, and its replacement', async () => {
   const { server, cache, put } = secretServer();
-  const { given, serves } = run(secretPlace(cache, KEY));
+  const { given, serves } = run(secretLocation(cache, KEY));
   await vi.waitFor(() => expect(given.problem()?.message).toContain('does not exist'), waiting);
   put(first);
   await serves(first);
@@ -253,11 +253,11 @@ it('serves what a Secret of cert-manager holds, and what replaces it', async () 
   expect(server.writes()).toEqual([]);
 });
 
-it('makes the given authority known where it is told to', async () => {
+it('writes the given CA into the configurations if configured to', async () => {
   const { server, client, cache, put } = secretServer();
   put(first);
   const trust = trustIn({ client, cache });
-  const { serves } = run(secretPlace(cache, KEY), trust);
+  const { serves } = run(secretLocation(cache, KEY), trust);
   await serves(first);
   const made = server.get(ValidatingWebhookConfiguration, { name: 'bowline-sea' });
   expect(made?.webhooks?.[0]?.clientConfig).toEqual({

@@ -4,85 +4,85 @@ import { KeptCertificate, type KeptCertificateOptions } from './kept-certificate
 import { type Leaf, misfit, readAuthorities, readLeaf } from './pem.ts';
 import type { Trust } from './trust.ts';
 
-/** GivenPair is what somebody else provides, as text. */
+/** GivenPair is an externally provided certificate and key, as text. */
 export interface GivenPair {
   readonly certificatePem: string | undefined;
   readonly keyPem: string | undefined;
-  /** The authorities to trust; undefined when they are not given. */
+  /** The CAs to trust; undefined if not provided. */
   readonly bundlePem: string | undefined;
 }
 
-/** GivenPlace is where somebody else puts a certificate. */
-export interface GivenPlace {
-  /** For messages: `the folder /certs`. */
+/** CertificateLocation is where an externally managed certificate is stored. */
+export interface CertificateLocation {
+  /** The name for messages, such as `the folder /certs`. */
   readonly name: string;
-  /** read gives what is there now; throws when it cannot be read. */
+  /** read returns the current content; throws if it cannot be read. */
   read(): Promise<GivenPair>;
-  /** watch calls back when something may have changed. */
+  /** watch calls `changed` when the content may have changed. */
   watch(changed: () => void): Disposable;
-  /** ready resolves once the place can be read. */
+  /** ready resolves once the location can be read. */
   ready(signal: AbortSignal): Promise<void>;
-  /** How often to look although nothing was heard. */
-  readonly lookEveryMs: number;
+  /** The polling interval, in case a notification is missed. */
+  readonly pollIntervalMs: number;
 }
 
-/** GivenCertificatesOptions says where the certificate is and who must learn of its authority. */
+/** GivenCertificatesOptions configures the location of the certificate and the configurations that must trust its CA. */
 export interface GivenCertificatesOptions extends KeptCertificateOptions {
-  readonly place: GivenPlace;
-  /** What the API server calls the webhook by; host names and IP addresses. */
+  readonly location: CertificateLocation;
+  /** The names by which the API server calls the webhook: host names and IP addresses. */
   readonly names: readonly string[];
-  /** `noTrust` when somebody else, such as cert-manager's injector, makes the authority known. */
+  /** `noTrust` if another component, such as cert-manager's injector, publishes the CA. */
   readonly trust: Trust;
 }
 
 /**
- * GivenCertificates serves a certificate that somebody else issues and renews. One that is broken, or that API
- * servers would refuse, never replaces a good one.
+ * GivenCertificates serves a certificate that is issued and renewed externally. An invalid certificate, or one that API servers
+ * would reject, never replaces a valid one.
  */
 export class GivenCertificates extends KeptCertificate {
-  protected readonly longestRetryMs = 10_000;
-  readonly #place: GivenPlace;
+  protected readonly maxRetryMs = 10_000;
+  readonly #location: CertificateLocation;
   readonly #names: readonly string[];
   readonly #clock: Clock;
   readonly #trust: Trust;
 
   constructor(options: GivenCertificatesOptions) {
     super(options);
-    this.#place = options.place;
+    this.#location = options.location;
     this.#names = options.names;
     this.#clock = options.clock;
     this.#trust = options.trust;
   }
 
   protected watch(changed: () => void): readonly Disposable[] {
-    return [this.#place.watch(changed), this.#trust.subscribe(changed)];
+    return [this.#location.watch(changed), this.#trust.subscribe(changed)];
   }
 
   protected ready(signal: AbortSignal): Promise<unknown> {
-    return Promise.all([this.#place.ready(signal), this.#trust.synced(signal)]);
+    return Promise.all([this.#location.ready(signal), this.#trust.synced(signal)]);
   }
 
   protected async work(signal: AbortSignal): Promise<number> {
     const { leaf, bundle } = await this.#read();
-    // Before the certificate: once it is served, its authority should be known.
+    // Before the certificate: once it is served, its CA should be trusted.
     const isCurrent = bundle === undefined || this.#trust.isCurrent(bundle);
     if (!isCurrent) await this.#trust.spread(async () => (await this.#read()).bundle, signal);
     this.serve(leaf);
-    // What was spread just now is seen in a moment, and looked at again.
+    // A bundle written just now is observed in a moment, which triggers another check.
     if (isCurrent) this.announce();
-    return this.#place.lookEveryMs;
+    return this.#location.pollIntervalMs;
   }
 
-  /** Gives both or neither: an authority beside a certificate that is not served may not be that of the one which is. */
+  /** Returns both or neither: a CA next to a certificate that is not served may not be the CA of the served one. */
   async #read(): Promise<{ readonly leaf: Leaf; readonly bundle: string | undefined }> {
-    const { name } = this.#place;
-    const { certificatePem, keyPem, bundlePem } = await this.#place.read();
+    const { name } = this.#location;
+    const { certificatePem, keyPem, bundlePem } = await this.#location.read();
     const leaf = readLeaf(name, certificatePem, keyPem);
     const problem = misfit(leaf, this.#names, this.#clock.now());
     if (problem !== undefined) {
       throw new BowlineError(
         'BOWLINE_WEBHOOK_CERTIFICATE',
-        `cannot use the webhook certificate in ${name}: ${problem}; put one there that is valid now for ${this.#names.join(' and ')}, where the API server reaches the webhook`,
+        `cannot use the webhook certificate in ${name}: ${problem}; provide one that is valid now for ${this.#names.join(' and ')}, the names by which the API server calls the webhook`,
       );
     }
     const authorities = readAuthorities(bundlePem ?? '');

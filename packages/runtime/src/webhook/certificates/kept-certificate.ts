@@ -4,9 +4,9 @@ import type { OperatorIdentity } from '../../identity/operator-identity.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Counter, Metrics } from '../../observability/metrics.ts';
 import type { CertificateSource, TlsMaterial } from './certificate-source.ts';
-import { Doorbell } from './doorbell.ts';
+import { WakeSignal } from './wake-signal.ts';
 
-/** KeptCertificateOptions is what every source of certificates needs. */
+/** KeptCertificateOptions holds the options common to all certificate sources. */
 export interface KeptCertificateOptions {
   readonly identity: OperatorIdentity;
   readonly clock: Clock;
@@ -16,18 +16,18 @@ export interface KeptCertificateOptions {
 }
 
 const FIRST_RETRY_MS = 1_000;
-/** Timers run on a clock that a suspended machine stops; the wall clock is looked at no less often than this. */
-const LONGEST_WAIT_MS = 12 * 3_600_000;
+/** Timers use a clock that stops while the machine is suspended; the wall clock is checked at least this often. */
+const MAX_WAIT_MS = 12 * 3_600_000;
 
 /**
- * KeptCertificate holds the certificate that is served and keeps it current: it works whenever that is due or something has
- * changed, and tries again what fails. Where the certificate comes from is what its kinds differ in.
+ * KeptCertificate holds the served certificate and keeps it current: it runs whenever work is due or something has changed, and
+ * retries failures. Subclasses implement where the certificate comes from.
  */
 export abstract class KeptCertificate implements CertificateSource {
   readonly announced: Promise<void>;
   readonly #log: Log;
   readonly #random: Random;
-  readonly #bell: Doorbell;
+  readonly #wakeSignal: WakeSignal;
   readonly #listeners = new Set<(certificate: TlsMaterial) => void>();
   readonly #reads: Counter;
   readonly #errors: Counter;
@@ -39,7 +39,7 @@ export abstract class KeptCertificate implements CertificateSource {
   constructor({ identity, clock, random, log, metrics }: KeptCertificateOptions) {
     this.#log = log;
     this.#random = random;
-    this.#bell = new Doorbell(clock);
+    this.#wakeSignal = new WakeSignal(clock);
     this.announced = new Promise((resolve) => {
       this.#announce = resolve;
     });
@@ -63,13 +63,13 @@ export abstract class KeptCertificate implements CertificateSource {
     });
   }
 
-  /** The longest time between two attempts while something is wrong. */
-  protected abstract readonly longestRetryMs: number;
-  /** Calls back when something may have changed. */
+  /** The maximum delay between two attempts after a failure. */
+  protected abstract readonly maxRetryMs: number;
+  /** Calls `changed` when something may have changed. */
   protected abstract watch(changed: () => void): readonly Disposable[];
-  /** Resolves once there is something to work with. */
+  /** Resolves once the source can be read. */
   protected abstract ready(signal: AbortSignal): Promise<unknown>;
-  /** Does what is due and gives the time until something will be. */
+  /** Does the work that is due and returns the time until the next work. */
   protected abstract work(signal: AbortSignal): Promise<number>;
 
   get current(): TlsMaterial | undefined {
@@ -87,7 +87,7 @@ export abstract class KeptCertificate implements CertificateSource {
 
   async run(signal: AbortSignal): Promise<void> {
     using _collector = this.#collector;
-    const watches = this.watch(() => this.#bell.ring());
+    const watches = this.watch(() => this.#wakeSignal.wake());
     try {
       await this.ready(signal);
       await this.#keep(signal);
@@ -98,7 +98,7 @@ export abstract class KeptCertificate implements CertificateSource {
     }
   }
 
-  /** serve makes a certificate the served one; the same one again changes nothing. */
+  /** serve replaces the served certificate; the same certificate has no effect. */
   protected serve({ certificatePem, keyPem, fingerprint, notAfter }: TlsMaterial): void {
     if (fingerprint === this.#current?.fingerprint) return;
     this.#current = { certificatePem, keyPem, fingerprint, notAfter };
@@ -107,7 +107,7 @@ export abstract class KeptCertificate implements CertificateSource {
     for (const listener of this.#listeners) listener(this.#current);
   }
 
-  /** announce tells that API servers ask, and believe what answers. */
+  /** announce records that API servers call the webhooks and trust their certificate. */
   protected announce(): void {
     if (this.#current) this.#announce();
   }
@@ -123,19 +123,19 @@ export abstract class KeptCertificate implements CertificateSource {
       } catch (error) {
         if (signal.aborted) return;
         if (isConflict(error) || isAlreadyExists(error)) {
-          // Another replica was quicker: look at what it wrote.
+          // Another replica was faster: read what it wrote.
           waitMs = between(this.#random, 10, 200);
         } else {
           this.#failed(error instanceof Error ? error : new Error('unexpected failure', { cause: error }));
           waitMs = between(this.#random, retryMs / 2, retryMs);
-          retryMs = Math.min(this.longestRetryMs, retryMs * 2);
+          retryMs = Math.min(this.maxRetryMs, retryMs * 2);
         }
       }
-      await this.#bell.wait(Math.min(waitMs, LONGEST_WAIT_MS), signal);
+      await this.#wakeSignal.wait(Math.min(waitMs, MAX_WAIT_MS), signal);
     }
   }
 
-  /** Logged when it changes. */
+  /** Logged only when the problem changes. */
   #failed(error: Error): void {
     this.#errors.add();
     if (this.#problem?.message !== error.message) this.#log.warn('webhook certificate is not kept current', { error });

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 40_000 });
 const authorities = (bundle: string | undefined): string[] =>
   readAuthorities(bundle ?? '').map((each) => each.fingerprint);
 
-it('gives replicas that start together one authority and one certificate', async () => {
+it('creates one CA and one certificate for replicas that start together', async () => {
   await using world = new CertificateWorld();
   for (let i = 0; i < 4; i++) world.start();
   await settled(world);
@@ -27,7 +27,7 @@ it('gives replicas that start together one authority and one certificate', async
   });
 });
 
-it('writes nothing when all is well, also not after a restart', async () => {
+it('writes nothing in a steady state, not even after a restart', async () => {
   await using world = new CertificateWorld();
   const first = world.start();
   await settled(world);
@@ -40,7 +40,7 @@ it('writes nothing when all is well, also not after a restart', async () => {
   expect(world.server.writes()).toHaveLength(writes);
 });
 
-it('renews the certificate when a third of it is left, from the same authority', async () => {
+it('renews the certificate from the same CA when a third of its lifetime is left', async () => {
   await using world = new CertificateWorld();
   for (let i = 0; i < 3; i++) world.start();
   await settled(world);
@@ -55,14 +55,14 @@ it('renews the certificate when a third of it is left, from the same authority',
   expect(world.violations).toEqual([]);
 });
 
-it('has a new authority trusted before it issues, and the old one until its last certificate has expired', async () => {
+it('publishes a new CA before it issues, and keeps the old one until its last certificate has expired', async () => {
   await using world = new CertificateWorld();
   for (let i = 0; i < 3; i++) world.start();
   await settled(world);
   const [old] = authorities(world.bundle());
   const oldKey = world.secret()['ca.key'];
 
-  // To two thirds of the authority's year, through the renewals on the way.
+  // To two thirds of the CA's year, through the renewals on the way.
   const end = world.clock.now() + Math.ceil((365 * DAY_MS * 2) / 3);
   while (world.clock.now() < end) {
     await world.clock.advance(Math.min(10 * DAY_MS, end - world.clock.now()));
@@ -95,7 +95,7 @@ it('has a new authority trusted before it issues, and the old one until its last
   expect(world.violations).toEqual([]);
 });
 
-it('waits with a new authority as long as one configuration does not trust it', async () => {
+it('does not issue from a new CA while one configuration does not trust it', async () => {
   await using world = new CertificateWorld();
   world.start();
   await settled(world);
@@ -119,9 +119,9 @@ it.each<[string, Record<string, string | undefined>]>([
   ['the key of the certificate', { 'tls.key': 'nonsense' }],
   ['the certificate', { 'tls.crt': '' }],
   ['the bundle', { 'ca.crt': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }],
-  ['the key of the authority', { 'ca.key': undefined }],
+  ['the key of the CA', { 'ca.key': undefined }],
   ['everything', { 'ca.key': 'a', 'ca.crt': 'b', 'tls.crt': 'c', 'tls.key': undefined }],
-])('repairs a Secret in which %s is damaged, from what a replica knows', async (_, change) => {
+])('repairs a Secret in which %s is damaged from the state of a replica', async (_, change) => {
   await using world = new CertificateWorld();
   world.start();
   world.start();
@@ -138,7 +138,7 @@ it.each<
   [string, Record<string, string | undefined>, (before: Record<string, string>, after: Record<string, string>) => void]
 >([
   [
-    'the key of the certificate: another one from the same authority',
+    'the key of the certificate: a new certificate from the same CA',
     { 'tls.key': 'nonsense' },
     (before, after) => {
       expect(after['tls.crt']).not.toBe(before['tls.crt']);
@@ -146,12 +146,12 @@ it.each<
     },
   ],
   [
-    'the bundle: it is read back from the configuration',
+    'the bundle: it is restored from the configuration',
     { 'ca.crt': 'nonsense' },
     (before, after) => expect(after).toEqual(before),
   ],
   [
-    'the key of the authority: the certificate goes on while a new authority comes',
+    'the key of the CA: the certificate stays in use while a new CA is introduced',
     { 'ca.key': 'nonsense' },
     (before, after) => {
       expect(after['tls.crt']).toBe(before['tls.crt']);
@@ -161,7 +161,7 @@ it.each<
     },
   ],
   [
-    'everything: all is new, and what others may still serve stays trusted',
+    'everything: all is recreated, and certificates that others may still serve stay trusted',
     { 'ca.key': 'a', 'ca.crt': 'b', 'tls.crt': 'c', 'tls.key': 'd' },
     (before, after) => {
       expect(after['ca.key']).not.toBe(before['ca.key']);
@@ -169,7 +169,7 @@ it.each<
       expect(authorities(after['ca.crt'])[1]).toBe(authorities(before['ca.crt'])[0]);
     },
   ],
-])('repairs a Secret that was damaged while nobody ran; %s', async (_, change, judge) => {
+])('repairs a Secret that was damaged while no replica ran; %s', async (_, change, judge) => {
   await using world = new CertificateWorld();
   await using first = { [Symbol.asyncDispose]: () => Promise.resolve(), ...world.start() };
   await settled(world);
@@ -183,7 +183,7 @@ it.each<
   judge(before, { ...world.secret() });
 });
 
-it('takes the deletion of the Secret for a wish for new keys, and grants it without a gap', async () => {
+it('rotates the keys without a gap when the Secret is deleted', async () => {
   await using world = new CertificateWorld();
   world.start();
   world.start();
@@ -203,7 +203,7 @@ it('takes the deletion of the Secret for a wish for new keys, and grants it with
   expect(world.violations).toEqual([]);
 });
 
-it('ends the trust in an old authority at once when its time is set into the past', async () => {
+it('removes an old CA immediately when its expiry annotation is set to the past', async () => {
   await using world = new CertificateWorld();
   world.start();
   await settled(world);
@@ -221,7 +221,7 @@ it('ends the trust in an old authority at once when its time is set into the pas
   await settled(world);
 });
 
-it('holds on to a trusted certificate when somebody writes one that the API server does not know', async () => {
+it('keeps serving a trusted certificate when the Secret gets one that the API server does not trust', async () => {
   await using world = new CertificateWorld();
   const replica = world.start();
   await settled(world);
@@ -244,7 +244,7 @@ it('holds on to a trusted certificate when somebody writes one that the API serv
   expect(world.violations).toEqual([]);
 });
 
-it('does not let a replica that lags behind take a new authority away', async () => {
+it('does not let a lagging replica remove a new CA', async () => {
   await using world = new CertificateWorld();
   world.start();
   const lagging = world.start();
@@ -264,7 +264,7 @@ it('does not let a replica that lags behind take a new authority away', async ()
   }, waiting);
   await vi.waitFor(() => expect(world.bundle()).toBe(world.secret()['ca.crt']), waiting);
   const bundle = world.bundle();
-  // It sees the configuration change and, by its own knowledge of the Secret, would put the old bundle back.
+  // It sees the configuration change and, based on its outdated view of the Secret, would restore the old bundle.
   const found = world.server.get(ValidatingWebhookConfiguration, CONFIGURATION) ?? {};
   world.server.put(ValidatingWebhookConfiguration, {
     ...found,
@@ -276,7 +276,7 @@ it('does not let a replica that lags behind take a new authority away', async ()
   expect(world.violations).toEqual([]);
 });
 
-it('issues a certificate for another name when that is what it is called by', async () => {
+it('issues a new certificate when the name it is called by changes', async () => {
   await using world = new CertificateWorld();
   const first = world.start();
   await settled(world);
@@ -291,7 +291,7 @@ it('issues a certificate for another name when that is what it is called by', as
   );
 });
 
-it('leaves a Secret that somebody else made alone, and says so', async () => {
+it('does not touch a Secret created by others, and reports it', async () => {
   await using world = new CertificateWorld();
   world.server.put(Secret, { metadata: SECRET, data: { 'tls.crt': 'Zm9v' } });
   const replica = world.start();
@@ -306,7 +306,7 @@ it('leaves a Secret that somebody else made alone, and says so', async () => {
   expect(replica.certificates.problem()).toBeUndefined();
 });
 
-it('writes no bundle into a configuration that somebody else made, nor trusts whom that trusts', async () => {
+it('writes no bundle into a configuration created by others, and does not trust its CAs', async () => {
   await using world = new CertificateWorld();
   const ours = world.server.get(ValidatingWebhookConfiguration, CONFIGURATION) ?? {};
   const { certificatePem: stranger } = await createCertificateAuthority({ commonName: 'stranger' });
@@ -321,13 +321,13 @@ it('writes no bundle into a configuration that somebody else made, nor trusts wh
   expect(world.bundle()).toBe(stranger);
   expect(world.secret()['ca.crt']).toContain('BEGIN CERTIFICATE');
   expect(world.secret()['ca.crt']).not.toContain(stranger.trim());
-  // Whoever labels it says that it is the operator's.
+  // Labelling it assigns it to the operator.
   world.server.put(ValidatingWebhookConfiguration, ours);
   await settled(world);
   expect(certificates.problem()).toBeUndefined();
 });
 
-it('does not fight for ever with somebody who keeps putting another bundle back', async () => {
+it('does not fight forever with another writer of the bundle', async () => {
   await using world = new CertificateWorld();
   const replica = world.start();
   await settled(world);
@@ -355,7 +355,7 @@ it('does not fight for ever with somebody who keeps putting another bundle back'
   expect(replica.certificates.problem()).toBeUndefined();
 });
 
-it('does not fight for ever with somebody who keeps damaging the Secret', async () => {
+it('does not fight forever with another writer that keeps damaging the Secret', async () => {
   await using world = new CertificateWorld();
   const replica = world.start();
   await settled(world);
@@ -368,7 +368,7 @@ it('does not fight for ever with somebody who keeps damaging the Secret', async 
   await settled(world);
 });
 
-it('uses an empty Secret that is there for it', async () => {
+it('uses an existing empty Secret', async () => {
   await using world = new CertificateWorld();
   world.server.put(Secret, { metadata: SECRET, type: 'Opaque' });
   world.start();
@@ -376,7 +376,7 @@ it('uses an empty Secret that is there for it', async () => {
   expect(world.server.get(Secret, SECRET)?.type).toBe('Opaque');
 });
 
-it('says what keeps it from writing, and goes on when that is over', async () => {
+it('reports why it cannot write, and continues when it can', async () => {
   await using world = new CertificateWorld();
   world.server.refuse = ({ method }) => (method === 'POST' ? 403 : undefined);
   const replica = world.start();
@@ -390,7 +390,7 @@ it('says what keeps it from writing, and goes on when that is over', async () =>
   await settled(world);
 });
 
-it('starts anew after everything has expired', async () => {
+it('starts over after everything has expired', async () => {
   await using world = new CertificateWorld();
   const first = world.start();
   await settled(world);
@@ -403,7 +403,7 @@ it('starts anew after everything has expired', async () => {
   expect(authorities(world.bundle())).toHaveLength(1);
 });
 
-it('creates the configuration where it owns it, and not a foreign one', async () => {
+it('creates a configuration it owns, and does not change one it does not own', async () => {
   await using world = new CertificateWorld();
   world.server.remove(ValidatingWebhookConfiguration, CONFIGURATION);
   world.start({ own: true });
@@ -422,7 +422,7 @@ it('creates the configuration where it owns it, and not a foreign one', async ()
   expect(world.server.get(ValidatingWebhookConfiguration, CONFIGURATION)?.webhooks).toEqual([]);
 });
 
-it('logs steps and fingerprints, and nothing of a key', async () => {
+it('logs steps and fingerprints, and no part of a key', async () => {
   await using world = new CertificateWorld();
   world.start();
   await settled(world);
@@ -446,7 +446,7 @@ it('logs steps and fingerprints, and nothing of a key', async () => {
   expect(log).not.toContain('hunter2');
 });
 
-it('trusts nobody because of a certificate that is no authority', async () => {
+it('does not trust a certificate that is not a CA', async () => {
   const { certificatePem } = await createCertificateAuthority({ commonName: 'x' });
   await using world = new CertificateWorld();
   world.start();

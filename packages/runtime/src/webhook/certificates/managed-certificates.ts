@@ -21,7 +21,7 @@ import { RepeatLimit } from './repeat-limit.ts';
 import { takeStep } from './take-step.ts';
 import type { Trust } from './trust.ts';
 
-/** ManagedCertificatesOptions is where certificates are kept and who must trust them. */
+/** ManagedCertificatesOptions configures where certificates are stored and which configurations must trust them. */
 export interface ManagedCertificatesOptions extends KeptCertificateOptions {
   readonly client: Pick<Client, 'find' | 'create' | 'update'>;
   readonly cache: Pick<Cache, 'informer' | 'recordWrite'>;
@@ -30,26 +30,25 @@ export interface ManagedCertificatesOptions extends KeptCertificateOptions {
   readonly policy: CertificatePolicy;
 }
 
-/** The cache is behind what was just read from the API: it will ring when it has caught up. */
+/** The cache lags behind a live read: the cache wakes the loop when it has caught up. */
 const CATCH_UP_MS = 1_000;
 
 const view = project(viewSecret);
 
 /**
- * ManagedCertificates issues and rotates the certificate of an operator's webhooks. Everything that replicas share is in one
- * Secret, which any of them writes with optimistic locking and all read by watch. The rules:
- * - a new authority is in every configuration for a while before the first leaf of it is issued;
- * - a replica serves a new leaf only once it sees the leaf's authority in every configuration, whoever wrote the Secret;
- * - an old authority stays in the configurations until the last leaf of it has expired, so whichever leaf a replica serves
- *   is trusted.
+ * ManagedCertificates issues and rotates the certificate of an operator's webhooks. All state shared by replicas is in one
+ * Secret, which any replica writes with optimistic locking and all replicas watch. The rules:
+ * - a new CA is in every configuration for a while before its first leaf is issued;
+ * - a replica serves a new leaf only once it sees the leaf's CA in every configuration, whichever replica wrote the Secret;
+ * - an old CA stays in the configurations until its last leaf has expired, so that every served leaf is trusted.
  */
 export class ManagedCertificates extends KeptCertificate {
-  protected readonly longestRetryMs = 60_000;
+  protected readonly maxRetryMs = 60_000;
   readonly #options: ManagedCertificatesOptions;
   readonly #log: Log;
   readonly #informer: Informer<SecretView>;
   readonly #repairs: RepeatLimit;
-  /** The last state that was whole: what a damaged Secret is repaired from. */
+  /** The last undamaged state, from which a damaged Secret is repaired. */
   #known: CertificateState | undefined;
   #intact: { readonly version: string; readonly state: StateRead } | undefined;
   #servedLeaf: { readonly leaf: Leaf; readonly issuer: Authority } | undefined;
@@ -87,7 +86,7 @@ export class ManagedCertificates extends KeptCertificate {
     this.#known = state;
     if (trust.isCurrent(bundleOf(state))) {
       this.announce();
-      return next.lookAgainAt - clock.now();
+      return next.nextCheckAt - clock.now();
     }
     await trust.spread(() => this.#liveBundle(signal), signal);
     return CATCH_UP_MS;
@@ -121,7 +120,7 @@ export class ManagedCertificates extends KeptCertificate {
     return this.#options.trust.bundles().every((bundle) => bundle.includes(certificatePem.trim()));
   }
 
-  /** A leaf that API servers do not trust yet waits, as long as there is one that they do. */
+  /** A leaf that API servers do not trust yet is not served while there is one that they trust. */
   #serveTrusted(state: StateRead): void {
     const { leaf } = state;
     const { policy, clock } = this.#options;
@@ -135,8 +134,8 @@ export class ManagedCertificates extends KeptCertificate {
   }
 
   /**
-   * A Secret that somebody replaced may not know the authority of what is served here: it is added, so that the
-   * configurations lose it only when nobody serves a certificate of it any more.
+   * A Secret that was replaced may lack the CA of the certificate served here: add it, so that the configurations drop it only
+   * when no replica serves one of its certificates any more.
    */
   #withServed(state: StateRead): StateRead {
     const served = this.#servedLeaf;
@@ -147,11 +146,11 @@ export class ManagedCertificates extends KeptCertificate {
       ...state,
       previous: [...state.previous, { ...served.issuer, keyPem: undefined }],
       previousUntil: Math.max(state.previousUntil ?? 0, served.leaf.notAfter),
-      damage: [...state.damage, 'ca.crt lacks the authority of the certificate that is served'],
+      damage: [...state.damage, 'ca.crt lacks the CA of the served certificate'],
     };
   }
 
-  /** Writes the next step, planned anew on what the API server has now. Gives whether there was one. */
+  /** #write writes the next step, planned again on the current state of the API server. Returns whether there was one. */
   async #write(signal: AbortSignal): Promise<boolean> {
     const { client, cache, identity, policy, clock, secret: key } = this.#options;
     const found = await client.find(Secret, key, { signal });
@@ -172,7 +171,7 @@ export class ManagedCertificates extends KeptCertificate {
     return true;
   }
 
-  /** A Secret without our label was made by somebody else, unless it is empty. */
+  /** A Secret without our label was created by others, unless it is empty. */
   #refuseForeign(found: SecretView | undefined): void {
     const { identity, secret } = this.#options;
     const label = identity.labels.webhooksOf;
@@ -180,11 +179,14 @@ export class ManagedCertificates extends KeptCertificate {
     if (Object.values(found.data).every((value) => value === '')) return;
     throw new BowlineError(
       'BOWLINE_WEBHOOK_SECRET_FOREIGN',
-      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so somebody else made it; delete it, or configure it as a given certificate`,
+      `cannot keep webhook certificates in the Secret ${secret.namespace}/${secret.name}: it lacks the label ${label}=${identity.name}, so it was not created by this operator; delete it, or configure it as a given certificate`,
     );
   }
 
-  /** What the Secret says now; undefined when it is not whole: then there is nothing to spread yet. */
+  /**
+   * #liveBundle returns the CA bundle of the current Secret, or undefined if the Secret is damaged: then there is nothing to
+   * publish yet.
+   */
   async #liveBundle(signal: AbortSignal): Promise<string | undefined> {
     const { client, secret, identity } = this.#options;
     const found = await client.find(Secret, secret, { signal });

@@ -4,37 +4,37 @@ import { createSecureContext } from 'node:tls';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import type { TlsMaterial } from './certificate-source.ts';
 
-/** Authority is a certificate authority that is trusted, or was; with a key it can issue. */
+/** Authority is a current or previous CA; with a key it can issue certificates. */
 export interface Authority {
   readonly certificatePem: string;
-  /** Undefined for an authority of earlier days: nothing is issued from it any more. */
+  /** Undefined for a previous CA, which issues no more certificates. */
   readonly keyPem: string | undefined;
   readonly fingerprint: string;
   readonly notAfter: number;
   readonly certificate: X509Certificate;
 }
 
-/** Leaf is a server certificate with its key and what is known of it. */
+/** Leaf is a server certificate with its key and parsed properties. */
 export interface Leaf extends TlsMaterial {
   readonly certificate: X509Certificate;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
-/** Far more than a rotation ever needs; what comes behind is junk. */
-const MOST_AUTHORITIES = 16;
+/** Far more than a rotation ever needs; the rest is ignored. */
+const MAX_AUTHORITIES = 16;
 
-/** readAuthorities gives the authorities in a bundle, each once; what cannot be read or is none is left out. */
+/** readAuthorities returns the distinct CAs in a bundle; certificates that cannot be parsed or are not CAs are omitted. */
 export function readAuthorities(bundle: string): Authority[] {
   const found = new Map<string, Authority>();
   for (const [pem] of bundle.matchAll(CERTIFICATE)) {
-    if (found.size >= MOST_AUTHORITIES) break;
+    if (found.size >= MAX_AUTHORITIES) break;
     const authority = readAuthority(pem, undefined);
     if (authority && !found.has(authority.fingerprint)) found.set(authority.fingerprint, authority);
   }
   return [...found.values()];
 }
 
-/** readAuthority reads one authority; undefined when it is none. */
+/** readAuthority parses one CA certificate; undefined if it is not one. */
 export function readAuthority(certificatePem: string, keyPem: string | undefined): Authority | undefined {
   try {
     const certificate = new X509Certificate(certificatePem);
@@ -51,7 +51,7 @@ export function readAuthority(certificatePem: string, keyPem: string | undefined
   }
 }
 
-/** readKey reads a private key; undefined when it is none. The parser's words are dropped: they may quote the key. */
+/** readKey parses a private key; undefined if it is not one. The parser's error is dropped because it may quote the key. */
 export function readKey(pem: string | undefined): KeyObject | undefined {
   if (!pem) return undefined;
   try {
@@ -61,12 +61,12 @@ export function readKey(pem: string | undefined): KeyObject | undefined {
   }
 }
 
-/** readLeaf reads a certificate chain with its key, and throws, with a text that holds nothing of either, what is wrong. */
+/** readLeaf parses a certificate chain with its key. It throws an error that contains no part of either. */
 export function readLeaf(where: string, certificatePem: string | undefined, keyPem: string | undefined): Leaf {
   const unusable = (problem: string): BowlineError =>
     new BowlineError(
       'BOWLINE_WEBHOOK_CERTIFICATE',
-      `cannot use the webhook certificate in ${where}: ${problem}; put a PEM certificate and its key there as tls.crt and tls.key`,
+      `cannot use the webhook certificate in ${where}: ${problem}; provide a PEM certificate and its key as tls.crt and tls.key`,
     );
   if (!certificatePem) throw unusable('tls.crt is missing');
   if (!keyPem) throw unusable('tls.key is missing');
@@ -77,13 +77,13 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
     throw unusable('tls.crt is not a PEM certificate');
   }
   const key = readKey(keyPem);
-  if (!key) throw unusable('tls.key is not a PEM private key without passphrase');
+  if (!key) throw unusable('tls.key is not a PEM private key without a passphrase');
   if (!certificate.checkPrivateKey(key)) throw unusable('tls.key does not belong to tls.crt');
   try {
-    // A key that is too short, or a chain with something else in it, shows only here.
+    // A key that is too short, or a chain with other content, is detected only here.
     createSecureContext({ cert: certificatePem, key: keyPem });
   } catch {
-    throw unusable('TLS refuses it; give a chain of PEM certificates with a key of usual length');
+    throw unusable('TLS rejects it; use a chain of PEM certificates with a key of sufficient length');
   }
   return {
     certificatePem,
@@ -94,12 +94,15 @@ export function readLeaf(where: string, certificatePem: string | undefined, keyP
   };
 }
 
-/** misfit is why callers that use these names refuse a certificate now, whoever issued it; undefined when they do not. */
+/**
+ * misfit returns why callers that use these names would currently reject a certificate, regardless of its issuer, or undefined if
+ * they would not.
+ */
 export function misfit(leaf: Leaf, names: readonly string[], now: number): string | undefined {
   if (leaf.notAfter <= now) return 'the certificate has expired';
   if (Date.parse(leaf.certificate.validFrom) > now) return 'the certificate is not valid yet';
   const missing = names.find((name) => !covers(leaf, name));
-  return missing === undefined ? undefined : `the certificate is not for ${missing}`;
+  return missing === undefined ? undefined : `the certificate is not valid for ${missing}`;
 }
 
 function covers({ certificate }: Leaf, name: string): boolean {
@@ -108,7 +111,7 @@ function covers({ certificate }: Leaf, name: string): boolean {
 
 const issued = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
-/** isIssuedBy says whether an authority signed a leaf. The answer of the same two is remembered: a signature is dear to check. */
+/** isIssuedBy returns whether a CA signed a leaf. Results are cached because verifying a signature is expensive. */
 export function isIssuedBy(leaf: Pick<Leaf, 'certificate'>, authority: Pick<Authority, 'certificate'>): boolean {
   const { certificate } = leaf;
   const answers = issued.get(certificate) ?? new WeakMap<X509Certificate, boolean>();

@@ -1,46 +1,46 @@
 import type { CertificateState, StateRead } from './certificate-state.ts';
 import { type Authority, isIssuedBy, type Leaf, misfit } from './pem.ts';
 
-/** CertificatePolicy says how long certificates live, and for whom. */
+/** CertificatePolicy configures lifetimes and names of certificates. */
 export interface CertificatePolicy {
-  /** What the API server calls the webhook by; host names and IP addresses. */
+  /** The names by which the API server calls the webhook: host names and IP addresses. */
   readonly names: readonly string[];
-  /** Renewed when a third is left. */
+  /** Renewed when a third of it is left. */
   readonly leafValidForMs: number;
-  /** Replaced when a third is left, so at least three times as long as a leaf lives. */
+  /** Replaced when a third of it is left, so it must be at least three times the lifetime of a leaf. */
   readonly authorityValidForMs: number;
-  /** How long a new authority must have been in every configuration before a leaf of it is served. */
+  /** How long a new CA must have been in every configuration before one of its leaves is served. */
   readonly propagationMs: number;
 }
 
 /** Step is the next change to the Secret. */
 export type Step =
-  /** Write the state as it was read: the Secret is damaged, but nothing is lost. */
+  /** Rewrite the state as it was read: the Secret is damaged, but nothing is lost. */
   | 'repair'
-  /** A leaf, and if need be an authority, at once: there is nothing that could be served. */
+  /** Issue a leaf, and a CA if necessary, immediately: there is nothing to serve. */
   | 'start'
-  /** Another leaf from the same authority. */
+  /** Issue another leaf from the same CA. */
   | 'renew'
-  /** One more authority, which issues nothing until it is trusted everywhere. */
+  /** Add a CA, which issues nothing until it is trusted everywhere. */
   | 'introduce'
-  /** The new authority issues from now on; the old one stays trusted until its last leaf has expired. */
+  /** Issue from the new CA from now on; the old one stays trusted until its last leaf has expired. */
   | 'promote'
-  /** Authorities of earlier days are no longer trusted. */
+  /** Remove previous CAs from the trusted ones. */
   | 'retire';
 
-/** Plan is what to do now, and when to look again if nothing. */
+/** Plan is the step to take now, or the time of the next check. */
 export type Plan =
   | { readonly step: Step; readonly reason: string }
-  | { readonly step: undefined; readonly lookAgainAt: number };
+  | { readonly step: undefined; readonly nextCheckAt: number };
 
-/** Situation is what besides the Secret decides. */
+/** Situation holds the inputs of the decision besides the Secret. */
 export interface Situation {
   readonly now: number;
-  /** Since when every configuration has trusted the next authority without a break; undefined when one does not. */
+  /** Since when every configuration has trusted the next CA without interruption; undefined if one does not. */
   readonly nextTrustedSince: number | undefined;
 }
 
-/** plan decides the next step. It is a pure function: every replica comes to the same one. */
+/** plan decides the next step. It is a pure function: every replica comes to the same decision. */
 export function plan(state: StateRead, policy: CertificatePolicy, situation: Situation): Plan {
   const { now, nextTrustedSince } = situation;
   const { leaf, next, previous } = state;
@@ -51,37 +51,37 @@ export function plan(state: StateRead, policy: CertificatePolicy, situation: Sit
   const moments: number[] = [];
   if (isAlive(next, now)) {
     const promoteAt = nextTrustedSince === undefined ? undefined : nextTrustedSince + policy.propagationMs;
-    if (promoteAt !== undefined && promoteAt <= now) return { step: 'promote', reason: 'the new authority is trusted' };
+    if (promoteAt !== undefined && promoteAt <= now) return { step: 'promote', reason: 'the new CA is trusted' };
     if (promoteAt !== undefined) moments.push(promoteAt);
   } else {
     const replaceAt = current ? current.notAfter - policy.authorityValidForMs / 3 : now;
     if (replaceAt <= now) {
-      return { step: 'introduce', reason: current ? 'a third of the authority is left' : 'the authority has no key' };
+      return { step: 'introduce', reason: current ? 'a third of the lifetime of the CA is left' : 'the CA has no key' };
     }
     moments.push(replaceAt);
   }
   if (leaf && current) {
     const renewAt = leaf.notAfter - policy.leafValidForMs / 3;
     const renewed = Math.min(now + policy.leafValidForMs, current.notAfter);
-    // One that the authority's own end cuts short gains nothing from being issued again and again.
+    // Issuing a leaf again and again does not help if its lifetime is limited by that of the CA.
     const gains = renewed - leaf.notAfter > policy.leafValidForMs / 10;
-    if (renewAt <= now && gains) return { step: 'renew', reason: 'a third of the certificate is left' };
+    if (renewAt <= now && gains) return { step: 'renew', reason: 'a third of the lifetime of the certificate is left' };
     moments.push(renewAt > now ? renewAt : leaf.notAfter);
   } else if (leaf) {
     moments.push(leaf.notAfter);
   }
   if (previous.length > 0) {
     const retireAt = endOfPrevious(state);
-    if (retireAt <= now) return { step: 'retire', reason: 'no certificate of an earlier authority is left' };
+    if (retireAt <= now) return { step: 'retire', reason: 'no certificate of a previous CA is left' };
     moments.push(retireAt);
   }
   if (state.damage.length > 0) return { step: 'repair', reason: state.damage.join(', ') };
-  return { step: undefined, lookAgainAt: Math.min(...moments) };
+  return { step: undefined, nextCheckAt: Math.min(...moments) };
 }
 
-/** When no leaf of an earlier authority can be valid any more; without a note of it, when the authorities themselves expire. */
+/** When no leaf of a previous CA can be valid any more; if that is not recorded, when the CAs themselves expire. */
 function endOfPrevious({ previous, previousUntil, leaf }: CertificateState): number {
-  // While the leaf itself is theirs (its authority's key was lost) they stay.
+  // Previous CAs stay while the leaf itself is theirs (its CA's key was lost).
   if (leaf && previous.some((authority) => isIssuedBy(leaf, authority))) return leaf.notAfter;
   return Math.min(previousUntil ?? Number.POSITIVE_INFINITY, Math.max(...previous.map(({ notAfter }) => notAfter)));
 }
@@ -90,7 +90,7 @@ function isAlive(authority: Authority | undefined, now: number): authority is Au
   return authority !== undefined && authority.notAfter > now;
 }
 
-/** leafProblem is why a leaf cannot be served; undefined when it can. */
+/** leafProblem returns why a leaf cannot be served, or undefined if it can. */
 export function leafProblem(
   leaf: Leaf | undefined,
   state: Pick<CertificateState, 'current' | 'next' | 'previous'>,
@@ -101,5 +101,5 @@ export function leafProblem(
   const unfit = misfit(leaf, policy.names, now);
   if (unfit !== undefined) return unfit;
   const issuers = [state.current, state.next, ...state.previous].filter((each) => isAlive(each, now));
-  return issuers.some((authority) => isIssuedBy(leaf, authority)) ? undefined : 'its authority is gone or has expired';
+  return issuers.some((authority) => isIssuedBy(leaf, authority)) ? undefined : 'its CA is missing or has expired';
 }

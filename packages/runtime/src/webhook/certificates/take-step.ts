@@ -5,20 +5,20 @@ import { authorityFrom, type CertificateState } from './certificate-state.ts';
 import { type Authority, type Leaf, readLeaf } from './pem.ts';
 import type { CertificatePolicy, Step } from './plan.ts';
 
-/** StepOptions is what a step needs besides the state. */
+/** StepOptions holds the inputs of a step besides the state. */
 export interface StepOptions {
   readonly identity: OperatorIdentity;
   readonly policy: CertificatePolicy;
   readonly now: number;
 }
 
-/** Enough for two rotations one after the other; more would only make every handshake of the API server slower. */
-const MOST_PREVIOUS = 4;
+/** Enough for two consecutive rotations; more would only slow down every handshake of the API server. */
+const MAX_PREVIOUS = 4;
 
-/** takeStep gives the state after a step; what is new in it is issued here. */
+/** takeStep returns the state after a step and issues the new certificates in it. */
 export async function takeStep(step: Step, state: CertificateState, options: StepOptions): Promise<CertificateState> {
   const { now, policy } = options;
-  const alive = state.previous.filter(({ notAfter }) => notAfter > now).slice(0, MOST_PREVIOUS);
+  const alive = state.previous.filter(({ notAfter }) => notAfter > now).slice(0, MAX_PREVIOUS);
   const tidy = { ...state, previous: alive, previousUntil: alive.length > 0 ? state.previousUntil : undefined };
   switch (step) {
     case 'repair':
@@ -33,13 +33,14 @@ export async function takeStep(step: Step, state: CertificateState, options: Ste
       return state.next ? await handOver(tidy, state.next, state.leaf?.notAfter ?? now, options) : tidy;
     case 'start': {
       const next = state.next && state.next.notAfter > now ? state.next : await newAuthority(options);
-      // Whatever other replicas serve now was issued by one that is trusted now: at the latest in a leaf's life it is over.
+      // Certificates that other replicas serve now were issued by a CA that is trusted now: they expire at the latest after the
+      // lifetime of a leaf.
       return await handOver(tidy, next, now + policy.leafValidForMs, options);
     }
   }
 }
 
-/** The old authority loses its key and stays trusted until the last leaf of it, that of `lastLeafUntil`, has expired. */
+/** handOver removes the key of the old CA, which stays trusted until its last leaf has expired at `lastLeafUntil`. */
 async function handOver(
   state: CertificateState,
   next: Authority,
@@ -48,7 +49,7 @@ async function handOver(
 ): Promise<CertificateState> {
   const { current } = state;
   const retired = current && current.notAfter > options.now ? [{ ...current, keyPem: undefined }] : [];
-  const previous = [...retired, ...state.previous].slice(0, MOST_PREVIOUS);
+  const previous = [...retired, ...state.previous].slice(0, MAX_PREVIOUS);
   return {
     leaf: await newLeaf(next, options),
     current: next,
@@ -65,7 +66,7 @@ async function newAuthority({ identity, policy, now }: StepOptions): Promise<Aut
 
 async function newLeaf(authority: Authority, { identity, policy, now }: StepOptions): Promise<Leaf> {
   const { certificatePem, keyPem } = authority;
-  if (keyPem === undefined) throw new TypeError('an authority without its key cannot issue');
+  if (keyPem === undefined) throw new TypeError('a CA without its key cannot issue');
   const issued = await issueCertificate({
     authority: { certificatePem, keyPem },
     commonName: `${identity.name}-webhook`.slice(0, 64),

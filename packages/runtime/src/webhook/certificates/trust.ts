@@ -1,25 +1,23 @@
-/**
- * Trust is the webhook configurations as far as certificates go: they tell the API servers which authorities to believe.
- */
+/** Trust represents the CA bundles of the webhook configurations: they define which CAs the API servers trust. */
 export interface Trust {
-  /** bundles are what the configurations hold, as last seen: one text per webhook, empty where there is none. */
+  /** bundles returns the last observed bundles of the configurations: one per webhook, empty if it has none. */
   bundles(): readonly string[];
-  /** ownBundles are those of configurations that belong to the operator: nobody else's authorities become its own. */
+  /** ownBundles returns the bundles of configurations that belong to the operator: the CAs of others are never adopted. */
   ownBundles(): readonly string[];
-  /** isCurrent says whether every configuration, as last seen, holds exactly this bundle. */
+  /** isCurrent returns whether every configuration, as last observed, has exactly this bundle. */
   isCurrent(bundle: string): boolean;
   /**
-   * spread makes every configuration hold the bundle. It asks for the bundle after it has read a configuration and writes
-   * only if that has not changed since, so that a replica that lags behind cannot take a new authority away again.
+   * spread writes the bundle to every configuration. It computes the bundle after it has read a configuration and writes only if
+   * that has not changed since, so that a lagging replica cannot remove a new CA.
    */
   spread(bundle: () => Promise<string | undefined>, signal: AbortSignal): Promise<void>;
-  /** subscribe is told when a configuration changes. */
+  /** subscribe calls the listener when a configuration changes. */
   subscribe(listener: () => void): Disposable;
-  /** synced resolves once the configurations have been seen. */
+  /** synced resolves once the configurations have been read. */
   synced(signal: AbortSignal): Promise<void>;
 }
 
-/** noTrust is for certificates that others make known to the API server. */
+/** noTrust is for certificates whose CA is published by others. */
 export const noTrust: Trust = {
   bundles: () => [],
   ownBundles: () => [],

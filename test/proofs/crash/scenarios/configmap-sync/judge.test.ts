@@ -6,7 +6,7 @@ import { backupName, type CopyState, type Expected, judge } from './judge.ts';
 const name = 'case';
 const content = { data: { a: '1' }, binaryData: { b: 'AA==' } };
 const old = { data: { mine: 'x' } };
-const marks = {
+const ownershipAnnotations = {
   labels: { [MANAGED_BY]: MANAGER, [LABELS.syncName]: name },
   annotations: { [ANNOTATIONS.appliedHash]: 'hash' },
 };
@@ -22,8 +22,12 @@ const stranger = configMap(
 );
 const backup = (namespace: string, suffix = '') => configMap(namespace, { name: `${backupName(name)}${suffix}` }, old);
 const adopted = (namespace: string) =>
-  configMap(namespace, { ...marks, annotations: { ...marks.annotations, [ANNOTATIONS.adopted]: 'true' } }, content);
-const copy = configMap('plain', marks, content);
+  configMap(
+    namespace,
+    { ...ownershipAnnotations, annotations: { ...ownershipAnnotations.annotations, [ANNOTATIONS.adopted]: 'true' } },
+    content,
+  );
+const copy = configMap('plain', ownershipAnnotations, content);
 const others = [adopted('taken'), backup('taken'), adopted('occupied'), stranger, backup('occupied', '-0a1b2c3d')];
 
 function expected(state: CopyState): Expected {
@@ -39,7 +43,7 @@ function expected(state: CopyState): Expected {
   };
 }
 
-/** Without any marks, as things are that were let go. */
+/** Without ownership annotations, like released objects. */
 const bare = (each: ConfigMap) => ({
   ...each,
   metadata: { ...each.metadata, labels: undefined, annotations: undefined },
@@ -50,40 +54,44 @@ describe('judge', () => {
     ['synced', [copy, ...others]],
     ['released', [copy, ...others].map(bare)],
     ['gone', others.map(bare)],
-  ])('finds nothing wrong where all copies are %s', (state, found) => {
+  ])('finds no problem if all copies are %s', (state, found) => {
     expect(judge(found, expected(state))).toEqual([]);
   });
 
   it.each<[string, CopyState, readonly ConfigMap[]]>([
-    ['plain: there is no copy', 'synced', others],
-    ["plain: its content is not the source's", 'synced', [{ ...copy, data: { a: '2' } }, ...others]],
-    ['plain: it is not marked as a copy', 'synced', [bare(copy), ...others]],
-    ['plain: the copy is still there', 'gone', [copy, ...others].map(bare)],
-    ['plain: nobody asked for case-before-sync', 'synced', [copy, backup('plain'), ...others]],
-    ['taken: the adopted ConfigMap is gone', 'gone', others.slice(1).map(bare)],
-    ['taken: what the adopted ConfigMap held before is lost', 'synced', [copy, ...others.filter((_, n) => n !== 1)]],
+    ['plain: the copy is missing', 'synced', others],
+    ['plain: its content differs from the source', 'synced', [{ ...copy, data: { a: '2' } }, ...others]],
+    ['plain: it is not annotated as a copy', 'synced', [bare(copy), ...others]],
+    ['plain: the copy still exists', 'gone', [copy, ...others].map(bare)],
+    ['plain: case-before-sync is unexpected', 'synced', [copy, backup('plain'), ...others]],
+    ['taken: the adopted ConfigMap was deleted', 'gone', others.slice(1).map(bare)],
+    [
+      'taken: the previous content of the adopted ConfigMap is lost',
+      'synced',
+      [copy, ...others.filter((_, n) => n !== 1)],
+    ],
     ['taken: there are 2 backups', 'synced', [copy, ...others, backup('taken', '-0a1b2c3d')]],
     [
-      'taken: the adopted ConfigMap was replaced by another',
+      'taken: the adopted ConfigMap was replaced by another object',
       'synced',
       [copy, { ...adopted('taken'), metadata: { ...adopted('taken').metadata, uid: 'new' } }, ...others.slice(1)],
     ],
     [
-      'taken: whether it was adopted is forgotten',
+      'taken: the adopted annotation is wrong',
       'synced',
-      [copy, configMap('taken', marks, content), ...others.slice(1)],
+      [copy, configMap('taken', ownershipAnnotations, content), ...others.slice(1)],
     ],
   ])('says "%s"', (problem, state, found) => {
     expect(judge(found, expected(state))).toEqual([problem]);
   });
 
-  it('says that marks were left, and that a stranger was changed', () => {
+  it('reports remaining annotations, and a changed ConfigMap of another owner', () => {
     const changed = { ...stranger, metadata: { ...stranger.metadata, resourceVersion: '2' } };
     const found = others.map((each) => (each === stranger ? changed : each));
     expect(judge(found, expected('gone'))).toEqual([
-      expect.stringContaining('taken: it was let go with the marks'),
-      expect.stringContaining('occupied: it was let go with the marks'),
-      "occupied: somebody else's ConfigMap with the name of a backup was changed",
+      expect.stringContaining('taken: it was released with the annotations'),
+      expect.stringContaining('occupied: it was released with the annotations'),
+      "occupied: another owner's ConfigMap with the name of a backup was changed",
     ]);
   });
 });

@@ -2,32 +2,32 @@ import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, GROUP, LABELS, MANAGED_BY, MANAGER } from '@bowline/configmap-sync';
 import type { ConfigMap, ObjectMeta } from '@bowline/kubernetes';
 
-/** Content is what a ConfigMap holds. */
+/** Content is the content of a ConfigMap. */
 export type Content = Pick<ConfigMap, 'data' | 'binaryData'>;
 
-/** CopyState is what should have become of a copy: kept in sync, let go and left where it is, or deleted. */
+/** CopyState is the expected state of a copy: kept in sync, released and left in place, or deleted. */
 export type CopyState = 'synced' | 'released' | 'gone';
 
-/** Expected is what must be there after a deed, in the namespaces of the copies. */
+/** Expected is the expected state after an action, in the namespaces of the copies. */
 export interface Expected {
   /** The name of the copies. */
   readonly name: string;
-  /** What copies hold: the source's content. */
+  /** The content of copies: that of the source. */
   readonly content: Content;
   /** By namespace. */
   readonly copies: ReadonlyMap<string, CopyState>;
-  /** ConfigMaps that stood where a copy should be, by namespace, as they were. They are adopted, and never deleted. */
+  /** The previous ConfigMaps at the place of a copy, by namespace. They are adopted, and never deleted. */
   readonly before: ReadonlyMap<string, ConfigMap>;
-  /** ConfigMaps of others that have the name of a backup, by namespace. */
+  /** ConfigMaps of other owners that have the name of a backup, by namespace. */
   readonly occupied: ReadonlyMap<string, ConfigMap>;
 }
 
-/** backupName is what the operator calls a backup first; what comes behind it tells others apart. */
+/** backupName returns the operator's first choice for the name of a backup; further backups get a suffix. */
 export function backupName(name: string): string {
   return `${name}-before-sync`;
 }
 
-/** judge says what is not as it must be. `found` are the ConfigMaps of all namespaces whose names begin with that of the copies. */
+/** judge returns what is wrong. `found` are the ConfigMaps of all namespaces whose names start with that of the copies. */
 export function judge(found: readonly ConfigMap[], expected: Expected): readonly string[] {
   const byNamespace = new Map<string, ConfigMap[]>();
   for (const each of found) {
@@ -54,12 +54,16 @@ function judgeCopy(
 ): readonly string[] {
   const previous = before.get(namespace);
   if (!copy)
-    return state === 'gone' && !previous ? [] : [previous ? 'the adopted ConfigMap is gone' : 'there is no copy'];
-  if (state === 'gone' && !previous) return ['the copy is still there'];
+    return state === 'gone' && !previous
+      ? []
+      : [previous ? 'the adopted ConfigMap was deleted' : 'the copy is missing'];
+  if (state === 'gone' && !previous) return ['the copy still exists'];
   const { metadata = {} } = copy;
   return [
-    ...(isDeepStrictEqual(contentOf(copy), contentOf(content)) ? [] : ["its content is not the source's"]),
-    ...(previous && metadata.uid !== previous.metadata?.uid ? ['the adopted ConfigMap was replaced by another'] : []),
+    ...(isDeepStrictEqual(contentOf(copy), contentOf(content)) ? [] : ['its content differs from the source']),
+    ...(previous && metadata.uid !== previous.metadata?.uid
+      ? ['the adopted ConfigMap was replaced by another object']
+      : []),
     ...(state === 'synced' ? judgeMarks(metadata, previous !== undefined) : judgeNoMarks(metadata)),
   ];
 }
@@ -68,15 +72,17 @@ function judgeMarks({ labels = {}, annotations = {} }: ObjectMeta, isAdopted: bo
   const isMarked =
     labels[MANAGED_BY] === MANAGER && LABELS.syncName in labels && ANNOTATIONS.appliedHash in annotations;
   return [
-    ...(isMarked ? [] : ['it is not marked as a copy']),
-    ...((annotations[ANNOTATIONS.adopted] === 'true') === isAdopted ? [] : ['whether it was adopted is forgotten']),
+    ...(isMarked ? [] : ['it is not annotated as a copy']),
+    ...((annotations[ANNOTATIONS.adopted] === 'true') === isAdopted ? [] : ['the adopted annotation is wrong']),
   ];
 }
 
 function judgeNoMarks({ labels = {}, annotations = {} }: ObjectMeta): readonly string[] {
-  const marks = [...Object.keys(labels), ...Object.keys(annotations)].filter((name) => name.startsWith(`${GROUP}/`));
-  const left = labels[MANAGED_BY] === MANAGER ? [...marks, MANAGED_BY] : marks;
-  return left.length === 0 ? [] : [`it was let go with the marks ${left.join(', ')}`];
+  const ownershipAnnotations = [...Object.keys(labels), ...Object.keys(annotations)].filter((name) =>
+    name.startsWith(`${GROUP}/`),
+  );
+  const left = labels[MANAGED_BY] === MANAGER ? [...ownershipAnnotations, MANAGED_BY] : ownershipAnnotations;
+  return left.length === 0 ? [] : [`it was released with the annotations ${left.join(', ')}`];
 }
 
 function judgeOccupied(others: readonly ConfigMap[], stranger: ConfigMap | undefined): readonly string[] {
@@ -85,17 +91,17 @@ function judgeOccupied(others: readonly ConfigMap[], stranger: ConfigMap | undef
     ({ metadata }) => metadata?.uid === uid && metadata?.resourceVersion === resourceVersion,
   );
   if (!stranger || isAsBefore) return [];
-  return ["somebody else's ConfigMap with the name of a backup was changed"];
+  return ["another owner's ConfigMap with the name of a backup was changed"];
 }
 
-/** Exactly one backup, with all that was there, of what was adopted; nothing else. */
+/** Exactly one complete backup of an adopted ConfigMap; nothing else. */
 function judgeBackups(others: readonly ConfigMap[], expected: Expected, namespace: string): readonly string[] {
   const previous = expected.before.get(namespace);
   const stranger = expected.occupied.get(namespace);
   const backups = others.filter(({ metadata }) => metadata?.name !== stranger?.metadata?.name);
-  if (!previous) return backups.map(({ metadata }) => `nobody asked for ${metadata?.name}`);
+  if (!previous) return backups.map(({ metadata }) => `${metadata?.name} is unexpected`);
   const kept = backups.filter((each) => isDeepStrictEqual(contentOf(each), contentOf(previous)));
-  if (kept.length === 0) return ['what the adopted ConfigMap held before is lost'];
+  if (kept.length === 0) return ['the previous content of the adopted ConfigMap is lost'];
   return backups.length === 1 ? [] : [`there are ${backups.length} backups`];
 }
 

@@ -1,5 +1,5 @@
-// What the process that is killed needs of the scenario, and no more.
+// The part of the scenario that the killed process needs.
 export { configMapSync as operator } from '@bowline/configmap-sync';
 
-// Nobody but the proof makes ConfigMapSyncs here, and no webhook configuration is installed.
+// Only the proof creates ConfigMapSyncs here, and no webhook configuration is installed.
 export const config = { trustAllAuthors: true };

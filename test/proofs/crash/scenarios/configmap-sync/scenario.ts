@@ -2,17 +2,17 @@ import { ConfigMapSync } from '@bowline/configmap-sync';
 import { findCondition } from '@bowline/runtime';
 import type { CrashScenario, Stage, World } from '../../scenario.ts';
 import { config, operator } from './operator.ts';
-import { deeds, SyncCase } from './sync-case.ts';
+import { actions, SyncCase } from './sync-case.ts';
 import { makeBystanders, makeNamespaces, NEIGHBOUR } from './world.ts';
 
 const COPIES = 1_000;
 const FEW_COPIES = 100;
 
-/** scenario kills ConfigMapSync while it makes, changes, deletes and lets go the copies of one source. */
+/** scenario kills ConfigMapSync while it creates, changes, deletes and releases the copies of one source. */
 export const scenario: CrashScenario = {
   operator,
   config,
-  deeds,
+  actions,
   open,
 };
 
@@ -29,6 +29,6 @@ async function open({ cluster, isShort, log }: Stage): Promise<World> {
       const isReady = (sync: ConfigMapSync): boolean => findCondition(sync, 'Ready')?.status === 'True';
       await cluster.until(ConfigMapSync, NEIGHBOUR, isReady, { timeoutMs: 60_000 });
     },
-    begin: (deed, seed) => SyncCase.begin({ admin, namespaces, deed, name: `case-${seed}` }),
+    begin: (action, seed) => SyncCase.begin({ admin, namespaces, action, name: `case-${seed}` }),
   };
 }

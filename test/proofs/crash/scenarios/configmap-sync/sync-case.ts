@@ -9,28 +9,28 @@ import type { CrashCase } from '../../scenario.ts';
 import { backupName, type Content, type CopyState, judge } from './judge.ts';
 import { COPIES, HALF, SOURCES } from './world.ts';
 
-/** Every so many namespaces have a ConfigMap already where the copy should be. */
+/** Every n-th namespace already has a ConfigMap at the place of the copy. */
 const ADOPTED_EVERY = 10;
-/** Some of those have one of somebody else's where its backup should be. */
+/** Some of those have a ConfigMap of another owner at the place of the backup. */
 const OCCUPIED_EVERY = 30;
-/** Every so many copies are made immutable, and have to be made anew to be changed. */
+/** Every n-th copy is made immutable, and has to be recreated to be changed. */
 const IMMUTABLE_EVERY = 15;
-/** Adopting takes a look, a backup and a write. */
+/** Adopting takes a read, a backup and a write. */
 const REQUESTS_TO_ADOPT = 3;
-const PATIENCE_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 
-/** DeedRules is what is done, and what must be there afterwards. */
-interface DeedRules {
-  /** Whether the copies are there before. */
+/** ActionRules defines an action and the expected state after it. */
+interface ActionRules {
+  /** Whether the copies exist before. */
   readonly isSynced: boolean;
   /** Defaults to Delete. */
   readonly deletionPolicy?: 'Orphan';
-  /** What becomes of the copies: in every other namespace, and in the others. */
+  /** The expected state of the copies: in every other namespace, and in the rest. */
   readonly leaves: readonly [CopyState, CopyState];
   act(one: Acting): Promise<unknown>;
 }
 
-/** Acting is what deeds are done with. */
+/** Acting provides what actions need. */
 interface Acting {
   create(): Promise<unknown>;
   edit(): Promise<unknown>;
@@ -38,7 +38,7 @@ interface Acting {
   delete(): Promise<unknown>;
 }
 
-const DEEDS: Readonly<Record<string, DeedRules>> = {
+const ACTIONS: Readonly<Record<string, ActionRules>> = {
   'fan-out': { isSynced: false, leaves: ['synced', 'synced'], act: (one) => one.create() },
   deletion: { isSynced: true, leaves: ['gone', 'gone'], act: (one) => one.delete() },
   change: { isSynced: true, leaves: ['synced', 'synced'], act: (one) => one.edit() },
@@ -46,37 +46,37 @@ const DEEDS: Readonly<Record<string, DeedRules>> = {
   orphaning: { isSynced: true, deletionPolicy: 'Orphan', leaves: ['released', 'released'], act: (one) => one.delete() },
 };
 
-/** deeds are what the operator is killed at. */
-export const deeds: readonly string[] = Object.keys(DEEDS);
+/** actions lists the actions during which the operator is killed. */
+export const actions: readonly string[] = Object.keys(ACTIONS);
 
-/** SyncCaseOptions says where a case plays. */
+/** SyncCaseOptions configures a case. */
 export interface SyncCaseOptions {
   readonly admin: Client;
   /** The namespaces of the copies. */
   readonly namespaces: readonly string[];
-  readonly deed: string;
-  /** The name of everything that the case makes. */
+  readonly action: string;
+  /** The name of everything that the case creates. */
   readonly name: string;
 }
 
-/** SyncCase is one source, its ConfigMapSync and their copies, from the first to the last. */
+/** SyncCase is one source, its ConfigMapSync and their copies, from creation to deletion. */
 export class SyncCase implements CrashCase, Acting {
   readonly requests: number;
   readonly #admin: Client;
   readonly #namespaces: readonly string[];
   readonly #name: string;
-  readonly #rules: DeedRules;
+  readonly #rules: ActionRules;
   readonly #states: ReadonlyMap<string, CopyState>;
-  /** Those namespaces that keep a copy. */
+  /** The namespaces that keep a copy. */
   readonly #staying: readonly string[];
   readonly #before = new Map<string, ConfigMap>();
   readonly #occupied = new Map<string, ConfigMap>();
   #revision = 0;
   #source: ConfigMap = {};
 
-  private constructor({ admin, namespaces, deed, name }: SyncCaseOptions) {
-    const rules = DEEDS[deed];
-    if (!rules) throw new TypeError(`there is no deed ${deed}`);
+  private constructor({ admin, namespaces, action, name }: SyncCaseOptions) {
+    const rules = ACTIONS[action];
+    if (!rules) throw new TypeError(`there is no action ${action}`);
     this.#admin = admin;
     this.#namespaces = namespaces;
     this.#name = name;
@@ -87,7 +87,7 @@ export class SyncCase implements CrashCase, Acting {
     this.requests = this.#concerned + REQUESTS_TO_ADOPT * adopted;
   }
 
-  /** begin makes the source, things that are in the way of its copies, and what else has to be there before the deed. */
+  /** begin creates the source, objects in the way of its copies, and the other prerequisites of the action. */
   static async begin(options: SyncCaseOptions): Promise<SyncCase> {
     const one = new SyncCase(options);
     await one.#prepare();
@@ -157,7 +157,7 @@ export class SyncCase implements CrashCase, Acting {
   }
 
   async meanwhile(random: Random): Promise<void> {
-    // What is let go is not repaired: others may do with it what they like, and nothing could be said of it here.
+    // Released copies are not repaired: other clients may change them, and nothing could be checked here.
     if (this.#staying.length === 0) return;
     const admin = this.#admin;
     const created = this.#staying.filter((namespace) => !this.#before.has(namespace));
@@ -167,17 +167,17 @@ export class SyncCase implements CrashCase, Acting {
       () => admin.delete(ConfigMap, copy),
       () => admin.patch(ConfigMap, copy, { type: 'merge', body: { data: { drift: 'yes' } } }),
     ];
-    // Not every copy is there, and immutable ones cannot be edited.
+    // Some copies do not exist, and immutable ones cannot be edited.
     await pick(random, mischief)().catch((error: unknown) => {
       if (!isNotFound(error) && !isInvalid(error)) throw error;
     });
-    // Last, so that whoever has dealt with it has seen the rest too.
+    // Last, so that an operator that has processed it has seen the rest too.
     await this.edit();
   }
 
   async done(signal: AbortSignal): Promise<void> {
     if (this.#staying.length > 0) await this.#untilReady(this.#staying.length, signal);
-    else await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: PATIENCE_MS, signal });
+    else await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: TIMEOUT_MS, signal });
   }
 
   async problems(): Promise<readonly string[]> {
@@ -193,7 +193,7 @@ export class SyncCase implements CrashCase, Acting {
   async end(): Promise<void> {
     if (this.#staying.length > 0) {
       await this.delete();
-      await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: PATIENCE_MS });
+      await untilGone(this.#admin, ConfigMapSync, this.#key, { timeoutMs: TIMEOUT_MS });
     }
     await this.#admin.delete(ConfigMap, this.#key);
     await inParallel(await this.#found(), ({ metadata: { namespace, name = '' } = {} }) =>
@@ -201,12 +201,12 @@ export class SyncCase implements CrashCase, Acting {
     );
   }
 
-  /** Of the source and of its ConfigMapSync. */
+  /** The key of the source and of its ConfigMapSync. */
   get #key(): { readonly namespace: string; readonly name: string } {
     return { namespace: SOURCES, name: this.#name };
   }
 
-  /** About as large as ConfigMaps are. */
+  /** About the size of a typical ConfigMap. */
   get #content(): Required<Content> {
     const blob = Buffer.from(`blob ${this.#revision}`).toString('base64');
     return {
@@ -215,7 +215,7 @@ export class SyncCase implements CrashCase, Acting {
     };
   }
 
-  /** How many copies the deed is about: one that leaves some as they are is about the others. */
+  /** The number of copies that the action affects. */
   get #concerned(): number {
     const others = this.#namespaces.length - this.#staying.length;
     return others === 0 ? this.#namespaces.length : others;
@@ -229,13 +229,13 @@ export class SyncCase implements CrashCase, Acting {
     return name === this.#name || name.startsWith(backupName(this.#name));
   }
 
-  /** Everything of this case in the namespaces of the copies. */
+  /** All ConfigMaps of this case in the namespaces of the copies. */
   async #found(): Promise<readonly ConfigMap[]> {
     const { items } = await this.#admin.list(ConfigMap);
     return items.filter(({ metadata }) => this.#isNamed(metadata?.name ?? '') && metadata?.namespace !== SOURCES);
   }
 
-  /** The operator says that all copies are what the source is now. */
+  /** Waits until the operator reports that all copies equal the current source. */
   async #untilReady(copies: number, signal?: AbortSignal): Promise<void> {
     const isReady = (sync: ConfigMapSync): boolean => {
       const ready = findCondition(sync, 'Ready');
@@ -246,6 +246,6 @@ export class SyncCase implements CrashCase, Acting {
         sync.status?.syncedCount === copies
       );
     };
-    await until(this.#admin, ConfigMapSync, this.#key, isReady, { timeoutMs: PATIENCE_MS, signal });
+    await until(this.#admin, ConfigMapSync, this.#key, isReady, { timeoutMs: TIMEOUT_MS, signal });
   }
 }

@@ -14,17 +14,17 @@ import { inParallel } from '../../in-parallel.ts';
 /** SOURCES is the namespace of sources and their ConfigMapSyncs. */
 export const SOURCES = 'crash-sources';
 
-/** COPIES marks the namespaces that get a copy of every case, HALF every other of them. */
+/** COPIES labels the namespaces that get a copy of every case, HALF every other of them. */
 export const COPIES = 'crash.bowline.dev/copies';
 export const HALF = 'crash.bowline.dev/half';
 
-const PATIENCE_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 
-/** The neighbour is a ConfigMapSync of somebody else's, with copies in the same namespaces. */
+/** The neighbour is a ConfigMapSync of another owner, with copies in the same namespaces. */
 export const NEIGHBOUR = { namespace: 'crash-neighbour', name: 'neighbour' };
-const MOST_OF_NEIGHBOUR = 8;
+const NEIGHBOUR_COPIES = 8;
 
-/** makeNamespaces makes the namespaces of the copies, and waits until they have all that the control plane puts into them. */
+/** makeNamespaces creates the namespaces of the copies, and waits until the control plane has filled them. */
 export async function makeNamespaces(admin: Client, count: number): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, index) => `crash-${String(index).padStart(4, '0')}`);
   const labels = names.map((_, index) => ({ [COPIES]: 'true', ...(index % 2 === 0 ? { [HALF]: 'true' } : {}) }));
@@ -35,7 +35,7 @@ export async function makeNamespaces(admin: Client, count: number): Promise<read
   const all = (await admin.list(Namespace)).items.length;
   const complete = <T extends KubernetesObject>(resource: Resource<T>, name: string) =>
     untilList(admin, resource, { fieldSelector: `metadata.name=${name}` }, ({ length }) => length === all, {
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
     });
   await complete(ServiceAccount, 'default');
   await complete(ConfigMap, 'kube-root-ca.crt');
@@ -43,11 +43,11 @@ export async function makeNamespaces(admin: Client, count: number): Promise<read
 }
 
 /**
- * makeBystanders puts things beside the copies that the operator has no business with, though it might think so: copies of
- * another ConfigMapSync, ConfigMaps with its label or with the marks of a ConfigMapSync that does not exist, a Secret.
+ * makeBystanders creates objects next to the copies that the operator must not touch, although they look similar: copies of
+ * another ConfigMapSync, ConfigMaps with its label or with the annotations of a ConfigMapSync that does not exist, a Secret.
  */
 export async function makeBystanders(admin: Client, namespaces: readonly string[]): Promise<void> {
-  const near = namespaces.slice(0, MOST_OF_NEIGHBOUR);
+  const near = namespaces.slice(0, NEIGHBOUR_COPIES);
   await admin.create(ConfigMap, { metadata: NEIGHBOUR, data: { theirs: 'all of it' } });
   await admin.create(
     ConfigMapSync,

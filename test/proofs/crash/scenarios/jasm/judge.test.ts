@@ -17,35 +17,30 @@ const values: Wanted = { state: 'synced', values: { a: 'b' } };
 
 it.each<[string, readonly Secret[], Wanted, readonly string[]]>([
   ['one that holds what it should', [synced], values, []],
-  ['one that is missing', [], values, ['n/s: it is not there']],
-  ['one with other values', [{ ...synced, data: { a: 'Yw==' } }], values, ["n/s: its content is not the source's"]],
+  ['one that is missing', [], values, ['n/s: it is missing']],
+  ['one with other values', [{ ...synced, data: { a: 'Yw==' } }], values, ['n/s: its content differs from the source']],
   [
     'one with a further value',
     [{ ...synced, data: { a: 'Yg==', c: '' } }],
     values,
-    ["n/s: its content is not the source's"],
+    ['n/s: its content differs from the source'],
   ],
   [
-    'one without marks',
+    'one without annotations',
     [{ ...synced, metadata: { namespace: 'n', name: 's' } }],
     values,
-    ["n/s: it is not marked as JASM's"],
+    ["n/s: it is not annotated as JASM's"],
   ],
-  ['one that is gone', [], { state: 'gone' }, []],
-  ['one that should be gone', [synced], { state: 'gone' }, ['n/s: it is still there']],
-  ['one of somebody else', [foreign], { state: 'foreign', before: foreign }, []],
+  ['one that was deleted', [], { state: 'gone' }, []],
+  ['one that should be deleted', [synced], { state: 'gone' }, ['n/s: it still exists']],
+  ['one of another owner', [foreign], { state: 'foreign', before: foreign }, []],
   [
-    'one of somebody else that was written',
+    'one of another owner that was written',
     [synced],
     { state: 'foreign', before: foreign },
-    ["n/s: somebody else's Secret was changed"],
+    ["n/s: another owner's Secret was changed"],
   ],
-  [
-    'one more than were asked for',
-    [synced, { metadata: { namespace: 'n', name: 't' } }],
-    values,
-    ['n/t: nobody asked for it'],
-  ],
+  ['an unexpected one', [synced, { metadata: { namespace: 'n', name: 't' } }], values, ['n/t: it is unexpected']],
 ])('judges %s', (_, found, wanted, problems) => {
   expect(judge(found, new Map([['n/s', wanted]]))).toEqual(problems);
 });

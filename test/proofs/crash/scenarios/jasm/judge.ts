@@ -2,29 +2,29 @@ import { isDeepStrictEqual } from 'node:util';
 import { keyOf, keyString, type Secret } from '@bowline/kubernetes';
 import { MANAGED_BY, MANAGER, PREFIX } from './world.ts';
 
-/** Wanted is what must have become of a Secret: it holds the source's values, it is gone, or it is the one that was there before. */
+/** Wanted is the expected state of a Secret: it has the source's values, it is deleted, or it is unchanged. */
 export type Wanted =
   | { readonly state: 'synced'; readonly values: Readonly<Record<string, string>> }
   | { readonly state: 'gone' }
   | { readonly state: 'foreign'; readonly before: Secret };
 
-/** judge says what is not as it must be. `wanted` is by `namespace/name`; `found` are all Secrets of the case. */
+/** judge returns what is wrong. `wanted` is by `namespace/name`; `found` are all Secrets of the case. */
 export function judge(found: readonly Secret[], wanted: ReadonlyMap<string, Wanted>): readonly string[] {
   const byKey = new Map(found.map((secret) => [keyString(keyOf(secret)), secret]));
   return [
     ...[...wanted].flatMap(([key, each]) => judgeOne(byKey.get(key), each).map((problem) => `${key}: ${problem}`)),
-    ...[...byKey.keys()].filter((key) => !wanted.has(key)).map((key) => `${key}: nobody asked for it`),
+    ...[...byKey.keys()].filter((key) => !wanted.has(key)).map((key) => `${key}: it is unexpected`),
   ];
 }
 
 function judgeOne(secret: Secret | undefined, wanted: Wanted): readonly string[] {
   switch (wanted.state) {
     case 'gone':
-      return secret ? ['it is still there'] : [];
+      return secret ? ['it still exists'] : [];
     case 'foreign':
-      return isDeepStrictEqual(secret, wanted.before) ? [] : ["somebody else's Secret was changed"];
+      return isDeepStrictEqual(secret, wanted.before) ? [] : ["another owner's Secret was changed"];
     case 'synced':
-      return secret ? judgeSynced(secret, wanted.values) : ['it is not there'];
+      return secret ? judgeSynced(secret, wanted.values) : ['it is missing'];
   }
 }
 
@@ -35,7 +35,7 @@ function judgeSynced({ metadata, data }: Secret, values: Readonly<Record<string,
   const { labels = {}, annotations = {} } = metadata ?? {};
   const isMarked = labels[MANAGED_BY] === MANAGER && `${PREFIX}/data-hash` in annotations;
   return [
-    ...(isDeepStrictEqual(data, wanted) ? [] : ["its content is not the source's"]),
-    ...(isMarked ? [] : ["it is not marked as JASM's"]),
+    ...(isDeepStrictEqual(data, wanted) ? [] : ['its content differs from the source']),
+    ...(isMarked ? [] : ["it is not annotated as JASM's"]),
   ];
 }

@@ -1,17 +1,17 @@
 import type { CrashScenario, Stage, World } from '../../scenario.ts';
 import { config, operator } from './operator.ts';
-import { deeds, SecretCase } from './secret-case.ts';
+import { actions, SecretCase } from './secret-case.ts';
 import { Store } from './store.ts';
 import { makeBystanders, makeNamespaces, untilNeighbourIsServed } from './world.ts';
 
 const PODS = 200;
 const FEW_PODS = 60;
 
-/** scenario kills JASM while it brings, changes and deletes the Secrets that pods ask for. */
+/** scenario kills JASM while it creates, changes and deletes the Secrets that pods request. */
 export const scenario: CrashScenario = {
   operator,
   config,
-  deeds,
+  actions,
   open,
 };
 
@@ -25,6 +25,6 @@ async function open({ cluster, isShort, log }: Stage): Promise<World> {
   return {
     facts: { pods, ...(isShort ? { scaledDownFrom: PODS } : {}) },
     settled: () => untilNeighbourIsServed(admin),
-    begin: (deed, seed) => SecretCase.begin({ admin, store, pods, deed, name: `case-${seed}` }),
+    begin: (action, seed) => SecretCase.begin({ admin, store, pods, action, name: `case-${seed}` }),
   };
 }

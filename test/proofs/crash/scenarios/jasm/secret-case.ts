@@ -10,38 +10,38 @@ import type { Store } from './store.ts';
 import { askingPod, namespaces, PREFIX } from './world.ts';
 
 const PODS_PER_SOURCE = 10;
-/** Every so many pods ask for a Secret that somebody else has already. */
+/** Every n-th pod requests a Secret that already belongs to another owner. */
 const TAKEN_EVERY = 20;
-const PATIENCE_MS = 180_000;
-/** The operator is started up to four times in a case; each time it may ask once for the version and once for the value of a source. */
-const MOST_READS_PER_SOURCE = 8;
-/** An event beside each write, and every other run reads a source. */
+const TIMEOUT_MS = 180_000;
+/** The operator is started up to four times in a case; each time it may read the version and the value of a source once. */
+const MAX_READS_PER_SOURCE = 8;
+/** One event per write, and every other run reads a source. */
 const REQUESTS_PER_POD = 2.5;
 
-/** deeds are what the operator is killed at: all Secrets are made, every other one is deleted, or all are changed. */
-export const deeds: readonly string[] = ['first sync', 'deletion', 'change'];
+/** The actions during which the operator is killed: all Secrets are created, every other one is deleted, or all are changed. */
+export const actions: readonly string[] = ['first sync', 'deletion', 'change'];
 
-/** SecretCaseOptions says where a case plays. */
+/** SecretCaseOptions configures a case. */
 export interface SecretCaseOptions {
   readonly admin: Client;
   readonly store: Store;
-  /** How many pods ask. */
+  /** The number of requesting pods. */
   readonly pods: number;
-  readonly deed: string;
-  /** What the names of everything in it begin with. */
+  readonly action: string;
+  /** The prefix of all names in it. */
   readonly name: string;
 }
 
 interface Asking {
-  /** Of the pod and of its Secret. */
+  /** The key of the pod and of its Secret. */
   readonly key: { readonly namespace: string; readonly name: string };
   readonly path: string;
   readonly isTaken: boolean;
-  /** Whether its Secret goes with it. */
+  /** Whether its Secret is deleted with it. */
   readonly isLeaving: boolean;
 }
 
-/** SecretCase is pods that ask, their sources and their Secrets, from the first to the last. */
+/** SecretCase is the requesting pods, their sources and their Secrets, from creation to deletion. */
 export class SecretCase implements CrashCase {
   readonly requests: number;
   readonly #options: SecretCaseOptions;
@@ -49,10 +49,10 @@ export class SecretCase implements CrashCase {
   readonly #foreign = new Map<string, Secret>();
   readonly #revisions = new Map<string, number>();
   readonly #beganAt = Date.now();
-  #told = 0;
+  #notified = 0;
 
   private constructor(options: SecretCaseOptions) {
-    const { pods, deed, name } = options;
+    const { pods, action, name } = options;
     this.#options = options;
     this.#asking = Array.from({ length: pods }, (_, index) => ({
       key: {
@@ -61,13 +61,13 @@ export class SecretCase implements CrashCase {
       },
       path: `/${name}/${Math.floor(index / PODS_PER_SOURCE)}`,
       isTaken: index % TAKEN_EVERY === 0,
-      isLeaving: deed === 'deletion' && index % 2 === 1,
+      isLeaving: action === 'deletion' && index % 2 === 1,
     }));
     for (const { path } of [...this.#asking, this.#last]) this.#revisions.set(path, 0);
     this.requests = Math.ceil(this.#concerned.length * REQUESTS_PER_POD);
   }
 
-  /** begin fills the store, puts Secrets of others in the way, and makes what has to be there before the deed. */
+  /** begin fills the store, creates Secrets of other owners in the way, and creates the prerequisites of the action. */
   static async begin(options: SecretCaseOptions): Promise<SecretCase> {
     const one = new SecretCase(options);
     await one.#prepare();
@@ -75,7 +75,7 @@ export class SecretCase implements CrashCase {
   }
 
   async #prepare(): Promise<void> {
-    const { admin, deed } = this.#options;
+    const { admin, action } = this.#options;
     await this.#put();
     await inParallel(
       this.#asking.filter(({ isTaken }) => isTaken),
@@ -84,7 +84,7 @@ export class SecretCase implements CrashCase {
         this.#foreign.set(keyString(key), await admin.create(Secret, theirs));
       },
     );
-    if (deed === 'first sync') return;
+    if (action === 'first sync') return;
     await this.#ask();
     await this.#until((found) => judge(found, this.#wanted(false)).length === 0);
   }
@@ -96,9 +96,9 @@ export class SecretCase implements CrashCase {
   }
 
   async act(): Promise<void> {
-    const { admin, deed } = this.#options;
-    if (deed === 'first sync') await this.#ask();
-    else if (deed === 'change') await this.#change([...this.#revisions.keys()]);
+    const { admin, action } = this.#options;
+    if (action === 'first sync') await this.#ask();
+    else if (action === 'change') await this.#change([...this.#revisions.keys()]);
     else await inParallel(this.#concerned, ({ key }) => admin.delete(Pod, key));
   }
 
@@ -114,11 +114,11 @@ export class SecretCase implements CrashCase {
     const mischief: readonly (() => Promise<unknown>)[] = [
       () => admin.delete(Secret, key),
       () => admin.patch(Secret, key, { type: 'merge', body: { data: { drift: 'eWVz' } } }),
-      // Nobody is told: whoever starts asks every source for its version.
+      // Without notification: a starting process checks the version of every source.
       () => this.#bump([path]),
     ];
-    this.#told += PODS_PER_SOURCE;
-    // Not every Secret is there.
+    this.#notified += PODS_PER_SOURCE;
+    // Some Secrets do not exist.
     await pick(random, mischief)().catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
@@ -129,15 +129,15 @@ export class SecretCase implements CrashCase {
   }
 
   async problems(): Promise<readonly string[]> {
-    // What is there may be the work of an earlier process: the last one has to have looked, too.
+    // The present state may be the work of an earlier process: the last one must have checked it too.
     await this.#ask([this.#last]);
     this.#asking.push(this.#last);
-    await this.done(AbortSignal.timeout(PATIENCE_MS));
+    await this.done(AbortSignal.timeout(TIMEOUT_MS));
     const reads = await this.#options.store.reads(this.#beganAt);
-    const most = this.#told + this.#revisions.size * MOST_READS_PER_SOURCE;
+    const allowed = this.#notified + this.#revisions.size * MAX_READS_PER_SOURCE;
     return [
       ...judge(await this.#found(), this.#wanted()),
-      ...(reads <= most ? [] : [`the store was read ${reads} times, and ${most} would do`]),
+      ...(reads <= allowed ? [] : [`the store was read ${reads} times, at most ${allowed} are needed`]),
     ];
   }
 
@@ -155,7 +155,7 @@ export class SecretCase implements CrashCase {
 
   async #ask(asking: readonly Asking[] = this.#asking): Promise<void> {
     const { admin } = this.#options;
-    this.#told += asking.length;
+    this.#notified += asking.length;
     await inParallel(asking, ({ key, path, isLeaving }) =>
       admin.create(
         Pod,
@@ -164,11 +164,11 @@ export class SecretCase implements CrashCase {
     );
   }
 
-  /** Sources get new values, and everybody is told. */
+  /** #change gives sources new values and notifies all requesters. */
   async #change(paths: readonly string[]): Promise<void> {
     const { admin } = this.#options;
     await this.#bump(paths);
-    this.#told += this.#asking.length;
+    this.#notified += this.#asking.length;
     await inParallel(this.#asking, ({ key }) => {
       const body = { metadata: { annotations: { [`${PREFIX}/force-sync`]: '1' } } };
       return admin.patch(Pod, key, { type: 'merge', body });
@@ -189,20 +189,20 @@ export class SecretCase implements CrashCase {
     return { revision: `r${revision}`, password: `${path} ${revision} `.repeat(10) };
   }
 
-  /** The pod that asks when everything else is done. */
+  /** The pod that requests after everything else is done. */
   get #last(): Asking {
     const { name } = this.#options;
     const key = { namespace: namespaces[0] ?? '', name: `${name}-last` };
     return { key, path: `/${name}/last`, isTaken: false, isLeaving: false };
   }
 
-  /** The pods whose Secrets the deed is about. */
+  /** The pods whose Secrets the action affects. */
   get #concerned(): readonly Asking[] {
     const leaving = this.#asking.filter(({ isLeaving }) => isLeaving);
     return leaving.length > 0 ? leaving : this.#asking.filter(({ isTaken }) => !isTaken);
   }
 
-  /** What must be there after the deed, or before it. */
+  /** The expected state after the action, or before it. */
   #wanted(isAfter = true): ReadonlyMap<string, Wanted> {
     return new Map(
       this.#asking.map(({ key, path, isLeaving }): [string, Wanted] => {
@@ -224,6 +224,6 @@ export class SecretCase implements CrashCase {
 
   async #until(isSo: (found: readonly Secret[]) => boolean, signal?: AbortSignal): Promise<void> {
     const { admin } = this.#options;
-    await untilList(admin, Secret, {}, (secrets) => isSo(this.#ours(secrets)), { timeoutMs: PATIENCE_MS, signal });
+    await untilList(admin, Secret, {}, (secrets) => isSo(this.#ours(secrets)), { timeoutMs: TIMEOUT_MS, signal });
   }
 }

@@ -4,9 +4,9 @@ import type { Client } from '@bowline/runtime';
 
 const NAME = 'jasm-mock';
 
-/** Store is the Secret in which the mock's secrets are, and the count of how often the operator has read it. */
+/** Store is the Secret with the mock's secrets, and counts how often the operator has read it. */
 export class Store {
-  /** Where it is: the manager's namespace. */
+  /** Its key, in the manager's namespace. */
   readonly key: { readonly namespace: string; readonly name: string };
   readonly #admin: Client;
   readonly #controlPlane: Pick<ControlPlaneAccess, 'audit'>;
@@ -18,7 +18,7 @@ export class Store {
     this.key = { namespace, name: NAME };
   }
 
-  /** put gives paths new values, in one write; undefined takes a path away. */
+  /** put sets the values of paths in one write; undefined removes a path. */
   async put(values: ReadonlyMap<string, Readonly<Record<string, string>> | undefined>): Promise<void> {
     const isNew = this.#values.size === 0;
     for (const [path, entries] of values) {
@@ -31,7 +31,7 @@ export class Store {
     else await this.#admin.patch(Secret, this.key, { type: 'merge', body: { data } });
   }
 
-  /** reads is how often the operator has read it since a time, by the audit log: every call to the mock is one. */
+  /** reads returns how often the operator has read it since a time, from the audit log: every call to the mock is one read. */
   async reads(since: number): Promise<number> {
     const { namespace, name } = this.key;
     return (await this.#controlPlane.audit(since)).filter(

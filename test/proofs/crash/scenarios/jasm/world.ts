@@ -4,24 +4,24 @@ import type { Client } from '@bowline/runtime';
 import { inParallel } from '../../in-parallel.ts';
 import type { Store } from './store.ts';
 
-/** PREFIX begins what JASM reads and writes; see docs/operators/jasm. */
+/** PREFIX is the prefix of JASM's annotations; see docs/operators/jasm. */
 export const PREFIX = 'jasm.codnod.io';
 
-/** MANAGED_BY and its value make a Secret JASM's. */
+/** MANAGED_BY and its value mark a Secret as JASM's. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const MANAGER = 'caronte';
 
 const NAMESPACES = 20;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const NEIGHBOUR = { namespace: 'crash-neighbour', name: 'neighbour' };
 
-/** namespaces are where pods ask. */
+/** The namespaces of the requesting pods. */
 export const namespaces: readonly string[] = Array.from(
   { length: NAMESPACES },
   (_, index) => `crash-${String(index).padStart(2, '0')}`,
 );
 
-/** askingPod is a pod that asks, and that no node ever gets. */
+/** askingPod returns a pod that requests a Secret and is never scheduled. */
 export function askingPod(
   key: { readonly namespace: string; readonly name: string },
   ask: { readonly path: string; readonly secretName: string; readonly deletionPolicy?: 'Delete' | 'Retain' },
@@ -32,20 +32,20 @@ export function askingPod(
   };
 }
 
-/** makeNamespaces makes the namespaces, and waits until they have all that the control plane puts into them. */
+/** makeNamespaces creates the namespaces, and waits until the control plane has filled them. */
 export async function makeNamespaces(admin: Client): Promise<void> {
   const names = [...namespaces, NEIGHBOUR.namespace];
   await inParallel(names, (name) => admin.create(Namespace, { metadata: { name } }));
   const all = (await admin.list(Namespace)).items.length;
-  const options = { timeoutMs: PATIENCE_MS };
+  const options = { timeoutMs: TIMEOUT_MS };
   const called = (name: string) => ({ fieldSelector: `metadata.name=${name}` });
   await untilList(admin, ServiceAccount, called('default'), ({ length }) => length === all, options);
   await untilList(admin, ConfigMap, called('kube-root-ca.crt'), ({ length }) => length === all, options);
 }
 
 /**
- * makeBystanders puts things beside the pods that the operator has no business with, though it might think so: a pod with a Secret of
- * its own, Secrets of others, and one of JASM's that nobody asks for any more.
+ * makeBystanders creates objects next to the pods that the operator must not touch, although they look similar: a pod with its
+ * own Secret, Secrets of other owners, and a Secret of JASM that is no longer requested.
  */
 export async function makeBystanders(admin: Client, store: Store): Promise<void> {
   await store.put(new Map([['/neighbour', { theirs: 'all of it' }]]));
@@ -61,7 +61,7 @@ export async function makeBystanders(admin: Client, store: Store): Promise<void>
   });
 }
 
-/** untilNeighbourIsServed waits until the bystander that the operator looks after has what it asked for. */
+/** untilNeighbourIsServed waits until the bystander that the operator manages has its Secret. */
 export async function untilNeighbourIsServed(admin: Client): Promise<void> {
-  await until(admin, Secret, NEIGHBOUR, ({ data }) => data?.theirs !== undefined, { timeoutMs: PATIENCE_MS });
+  await until(admin, Secret, NEIGHBOUR, ({ data }) => data?.theirs !== undefined, { timeoutMs: TIMEOUT_MS });
 }

@@ -1,23 +1,23 @@
 import type { Clock } from '@bowline/machinery';
 
-/** Doorbell lets a loop wait for a time or for a ring, whichever comes first. A ring while nobody waits is not lost. */
-export class Doorbell {
+/** WakeSignal lets a loop wait for a time or for a wake-up, whichever comes first. A wake-up while nothing waits is kept. */
+export class WakeSignal {
   readonly #clock: Clock;
-  #rung = false;
+  #woken = false;
   #wake: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  ring(): void {
-    this.#rung = true;
+  wake(): void {
+    this.#woken = true;
     this.#wake?.();
   }
 
-  /** wait resolves after `ms`, at the next ring, or when the signal is aborted. */
+  /** wait resolves after `ms`, at the next wake-up, or when the signal is aborted. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#rung && !signal.aborted && ms > 0) {
+    if (!this.#woken && !signal.aborted && ms > 0) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
           timer.cancel();
@@ -30,6 +30,6 @@ export class Doorbell {
         this.#wake = done;
       });
     }
-    this.#rung = false;
+    this.#woken = false;
   }
 }

@@ -7,17 +7,17 @@ import { project } from '../../cache/view.ts';
 import { BowlineError } from '../../errors/bowline-error.ts';
 import { mountedVersion } from '../../operations/mounted-version.ts';
 import { viewSecret } from './certificate-state.ts';
-import type { GivenPlace } from './given-certificates.ts';
+import type { CertificateLocation } from './given-certificates.ts';
 
-/** A missed notification (another file system, no watches left) is made up for after this. */
-const LOOK_AT_FILES_EVERY_MS = 30_000;
-const LOOK_AT_SECRET_EVERY_MS = 3_600_000;
+/** The polling interval, in case a notification is missed (other file systems, no watches left). */
+const FILE_POLL_INTERVAL_MS = 30_000;
+const SECRET_POLL_INTERVAL_MS = 3_600_000;
 
 /**
- * folderPlace is a folder with tls.crt, tls.key and perhaps ca.crt, as a mounted Secret is. The folder is watched, not the
- * files: the kubelet replaces them by turning a symbolic link, which no watch of a file notices.
+ * folderLocation is a folder with tls.crt, tls.key and optionally ca.crt, such as a mounted Secret. The folder is watched, not
+ * the files: the kubelet replaces them by changing a symbolic link, which a watch of a file does not detect.
  */
-export function folderPlace(folder: string): GivenPlace {
+export function folderLocation(folder: string): CertificateLocation {
   const read = async (from: string, name: string, optional = false): Promise<string | undefined> => {
     try {
       return await readFile(join(from, name), 'utf8');
@@ -32,11 +32,11 @@ export function folderPlace(folder: string): GivenPlace {
   };
   return {
     name: `the folder ${folder}`,
-    lookEveryMs: LOOK_AT_FILES_EVERY_MS,
+    pollIntervalMs: FILE_POLL_INTERVAL_MS,
     ready: () => Promise.resolve(),
     async read() {
       const from = await mountedVersion(folder);
-      // One after the other: of several that are missing the same is always named.
+      // Sequentially, so that the same missing file is always reported first.
       return {
         certificatePem: await read(from, 'tls.crt'),
         keyPem: await read(from, 'tls.key'),
@@ -47,10 +47,10 @@ export function folderPlace(folder: string): GivenPlace {
       let watcher: FSWatcher | undefined;
       try {
         watcher = watch(folder, { persistent: false }, changed);
-        // What ends a watch is noticed by looking now and then; it must not end the process.
+        // A failed watch is compensated by polling; it must not crash the process.
         watcher.on('error', () => watcher?.close());
       } catch {
-        // The folder is not there yet, or the system has no watches left.
+        // The folder does not exist yet, or the system has no watches left.
       }
       return { [Symbol.dispose]: () => watcher?.close() };
     },
@@ -59,8 +59,8 @@ export function folderPlace(folder: string): GivenPlace {
 
 const view = project(viewSecret);
 
-/** secretPlace is a Secret of type kubernetes.io/tls that somebody else, such as cert-manager, keeps. */
-export function secretPlace(cache: Pick<Cache, 'informer'>, key: ObjectKey): GivenPlace {
+/** secretLocation is a Secret of type kubernetes.io/tls that is managed externally, for example by cert-manager. */
+export function secretLocation(cache: Pick<Cache, 'informer'>, key: ObjectKey): CertificateLocation {
   const name = `the Secret ${key.namespace}/${key.name}`;
   const informer = cache.informer(Secret, {
     view,
@@ -69,7 +69,7 @@ export function secretPlace(cache: Pick<Cache, 'informer'>, key: ObjectKey): Giv
   });
   return {
     name,
-    lookEveryMs: LOOK_AT_SECRET_EVERY_MS,
+    pollIntervalMs: SECRET_POLL_INTERVAL_MS,
     ready: (signal) => informer.synced(signal),
     watch: (changed) => informer.subscribe(changed),
     read() {
