@@ -1,16 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Client,
-  type ConnectionConfig,
-  connect,
-  createClient,
-  createLog,
-  createMetrics,
-  Manager,
-  type ManagerOptions,
-  type MetricsRegistry,
-  type Operator,
-} from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import { type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime/client';
+import { createLog, createMetrics, Manager, type ManagerOptions, type MetricsRegistry } from '@bowline/runtime/manager';
 
 /** RunningOperator is an operator in its manager, with their shared objects. */
 export interface RunningOperator extends AsyncDisposable {

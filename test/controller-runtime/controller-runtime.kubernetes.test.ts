@@ -5,7 +5,7 @@ import { ConfigMapSync } from '@bowline/configmap-sync';
 import { startControlPlane, writeKubeconfig } from '@bowline/control-plane';
 import { cluster, sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap, Lease, Namespace } from '@bowline/kubernetes';
-import { installCustomResourceDefinitions } from '@bowline/runtime';
+import { installCustomResourceDefinitions } from '@bowline/runtime/install';
 import { describe, expect, it } from 'vitest';
 import { controllerRuntimePeer } from '../../bench/support/peers.ts';
 import { type Command, SubjectProcess } from '../../bench/support/subject-process.ts';

@@ -8,13 +8,13 @@ import {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
+import type { Operator } from '@bowline/runtime';
 import {
   installCustomResourceDefinitions,
-  type Operator,
   operatorIdentity,
   rbacManifests,
   withConfig,
-} from '@bowline/runtime';
+} from '@bowline/runtime/install';
 
 const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   ServiceAccount,

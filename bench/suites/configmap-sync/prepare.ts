@@ -1,5 +1,6 @@
 import { ConfigMapSync } from '@bowline/configmap-sync';
-import { connect, createClient, installCustomResourceDefinitions, loadKubeconfig } from '@bowline/runtime';
+import { connect, createClient, loadKubeconfig } from '@bowline/runtime/client';
+import { installCustomResourceDefinitions } from '@bowline/runtime/install';
 import type { Measure } from '../../result.ts';
 import { createNamespaces } from '../../support/config-maps.ts';
 import { asWritten } from '../../support/raw-writes.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jasm } from '@bowline/jasm';
-import { connect, createClient, loadKubeconfig } from '@bowline/runtime';
+import { connect, createClient, loadKubeconfig } from '@bowline/runtime/client';
 import { installOperator } from '../../../test/support/install-operator.ts';
 import type { Measure } from '../../result.ts';
 import { createNamespaces } from '../../support/config-maps.ts';

@@ -1,6 +1,6 @@
 import { type Cluster, cluster, type TestServiceAccount } from '@bowline/control-plane/testing';
 import { ConfigMap, type PolicyRule } from '@bowline/kubernetes';
-import { Manager } from '@bowline/runtime';
+import { Manager } from '@bowline/runtime/manager';
 import { expect, it, vi } from 'vitest';
 import { COPY_OF, COPY_TO, copy } from './copy.ts';
 

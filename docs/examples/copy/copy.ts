@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigMap } from '@bowline/kubernetes';
-import { allow, defineOperator, isAlreadyExists, keyed, project, slow } from '@bowline/runtime';
+import { allow, defineOperator, keyed, project, slow } from '@bowline/runtime';
+import { isAlreadyExists } from '@bowline/runtime/client';
 
 /** On a source: the namespace that wants a copy of it. */
 export const COPY_TO = 'example.com/copy-to';

@@ -1,16 +1,9 @@
 // Runs the copy operator against the current kubeconfig context:
 //   node --conditions=@bowline/source --import tsx docs/examples/copy/main.ts
 import { homedir } from 'node:os';
-import {
-  connect,
-  createClient,
-  createLog,
-  createMetrics,
-  defaultKubeconfigPaths,
-  loadKubeconfig,
-  Manager,
-  runUntilSignal,
-} from '@bowline/runtime';
+import { runUntilSignal } from '@bowline/runtime';
+import { connect, createClient, defaultKubeconfigPaths, loadKubeconfig } from '@bowline/runtime/client';
+import { createLog, createMetrics, Manager } from '@bowline/runtime/manager';
 import { copy } from './copy.ts';
 
 const { HEALTH_ADDRESS = '127.0.0.1:8081', METRICS_ADDRESS = '127.0.0.1:8080' } = process.env;

@@ -1,5 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
-import { appliedView, Cache, type Client, createWriter, informerLookup, type Written } from '@bowline/runtime';
+import { Cache } from '@bowline/runtime/cache';
+import type { Client } from '@bowline/runtime/client';
+import { appliedView, createWriter, informerLookup, type Written } from '@bowline/runtime/writing';
 
 /** On a notice: it is how we know our own. */
 export const NOTICE = { 'example.com/notice': 'yes' };

@@ -1,5 +1,5 @@
 import type { Deployment, KubernetesObject, Service } from '@bowline/kubernetes';
-import { customResourceDefinition, rbacManifests, webhookConfigurations } from '@bowline/runtime';
+import { customResourceDefinition, rbacManifests, webhookConfigurations } from '@bowline/runtime/install';
 import { previews } from './operator.ts';
 
 const namespace = 'previews';

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { untilAborted } from '@bowline/machinery';
-import { defineOperator, type Operator, type Service } from '@bowline/runtime';
+import { defineOperator, type Operator } from '@bowline/runtime';
+import type { Service } from '@bowline/runtime/manager';
 import { Checkout } from './checkout.ts';
 import { checkouts, type GitDeps } from './controller.ts';
 import { Pushes } from './pushes.ts';

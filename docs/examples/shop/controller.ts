@@ -1,5 +1,6 @@
 import { ConfigMap, Deployment, keyOf, keyString } from '@bowline/kubernetes';
-import { type CleanupTier, cleanUpTiers, controller, slow } from '@bowline/runtime';
+import { controller, slow } from '@bowline/runtime';
+import { type CleanupTier, cleanUpTiers } from '@bowline/runtime/writing';
 import { desiredPart, desiredSettings, PART, type Part, SHOP, settings, settingsKey } from './desired.ts';
 import { Shop } from './shop.ts';
 

@@ -1,6 +1,6 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, Lease } from '@bowline/kubernetes';
-import { permissionsOf } from '@bowline/runtime';
+import { permissionsOf } from '@bowline/runtime/install';
 import { expect, it } from 'vitest';
 import { greeter } from './greeter.ts';
 import { Greeting } from './greeting.ts';

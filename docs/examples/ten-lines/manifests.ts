@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
-import { customResourceDefinition, rbacManifests } from '@bowline/runtime';
+import { customResourceDefinition, rbacManifests } from '@bowline/runtime/install';
 import { greeter } from './greeter.ts';
 
 const namespace = 'example-system';

@@ -1,6 +1,7 @@
 import { keyString, type ObjectKey } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
-import type { Counter, Gauge, Histogram, Labels, MetricOptions, Metrics } from '@bowline/runtime';
+import type { Counter, Gauge, Histogram, Metrics } from '@bowline/runtime';
+import type { Labels, MetricOptions } from '@bowline/runtime/manager';
 import type { DestinationStatus } from './api/config-map-sync.ts';
 
 /** SyncRecord is what a run of a ConfigMapSync has found out. */

@@ -1,4 +1,4 @@
-import { permissionsOf } from '@bowline/runtime';
+import { permissionsOf } from '@bowline/runtime/install';
 import { expect, it } from 'vitest';
 import { configMapSync } from './operator.ts';
 

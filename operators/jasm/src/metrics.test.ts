@@ -1,5 +1,5 @@
 import { VirtualClock } from '@bowline/machinery';
-import { createMetrics } from '@bowline/runtime';
+import { createMetrics } from '@bowline/runtime/manager';
 import { describe, expect, it } from 'vitest';
 import { JasmMetrics } from './metrics.ts';
 

@@ -1,5 +1,6 @@
 import { seededRandom, VirtualClock } from '@bowline/machinery';
-import { createLog, createMetrics, permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime';
+import { permissionsOf, withConfig, withinNamespaces } from '@bowline/runtime/install';
+import { createLog, createMetrics } from '@bowline/runtime/manager';
 import { describe, expect, it } from 'vitest';
 import { config } from './config.ts';
 import { jasm } from './operator.ts';

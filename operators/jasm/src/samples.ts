@@ -1,5 +1,6 @@
 import { Deployment, Secret } from '@bowline/kubernetes';
-import { type LocalUse, OWN_NAMESPACE, type Sample, show } from '@bowline/runtime';
+import { OWN_NAMESPACE, type Sample, show } from '@bowline/runtime';
+import type { LocalUse } from '@bowline/runtime/manager';
 import { MANAGED_BY, OUR_MANAGERS, POD_ANNOTATIONS, SECRET_ANNOTATIONS, SECRET_LABELS } from './api/names.ts';
 import { MOCK_SECRET, mockSecretData } from './providers/mock/mock-values.ts';
 

@@ -1,5 +1,6 @@
 import type { ObjectKey } from '@bowline/kubernetes';
-import { BowlineError, type Client, isNotFound } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 
 const DAY_SECONDS = 24 * 3600;
 

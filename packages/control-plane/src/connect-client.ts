@@ -5,7 +5,7 @@ import {
   connectionFrom,
   createClient,
   parseKubeconfig,
-} from '@bowline/runtime';
+} from '@bowline/runtime/client';
 import type { ControlPlaneAccess, Identity } from './control-plane.ts';
 import type { KubeconfigDocument } from './kubeconfig.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { kubeconfigDocument, writeKubeconfig } from './kubeconfig.ts';
 

@@ -9,7 +9,7 @@ import {
   RoleBinding,
 } from '@bowline/kubernetes';
 import { type Clock, systemClock } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import type { ClientFor } from './connect-client.ts';
 import { NODE_LEASE_NAMESPACE } from './node-agent/heartbeats.ts';
 import { nodeAgentRbac } from './node-agent/rbac.ts';

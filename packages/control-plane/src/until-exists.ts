@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectKey, Resource } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 /** untilExists waits, by watch, until an object is there. */
 export async function untilExists<T extends KubernetesObject>(

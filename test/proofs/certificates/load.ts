@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { SERVED_BY, Ship, ship } from './ship.ts';
 
 /** The pause between two requests of a writer: short enough to detect a gap of a few milliseconds. */

@@ -12,7 +12,9 @@ import {
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { pick, type Random, seededRandom } from '@bowline/machinery';
-import { type Client, webhookConfigurations, webhookRules } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
+import { webhookConfigurations } from '@bowline/runtime/install';
+import { webhookRules } from '@bowline/runtime/webhook';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { Balancer } from './balancer.ts';
 import { Load } from './load.ts';

@@ -1,5 +1,8 @@
 import { connectClient } from '@bowline/control-plane';
-import { Cache, type Client, createLog, type RunningWebhooks, startWebhooks } from '@bowline/runtime';
+import { Cache } from '@bowline/runtime/cache';
+import type { Client } from '@bowline/runtime/client';
+import { createLog } from '@bowline/runtime/manager';
+import { type RunningWebhooks, startWebhooks } from '@bowline/runtime/webhook';
 import { shipWebhooks } from './ship.ts';
 
 type Kubeconfig = Parameters<typeof connectClient>[0];

@@ -1,5 +1,7 @@
 import { CustomResourceDefinition, type KubernetesObject, resource } from '@bowline/kubernetes';
-import { admit, type Client, deny, mutating, validating, type Webhook } from '@bowline/runtime';
+import { admit, deny, mutating, validating } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
+import type { Webhook } from '@bowline/runtime/webhook';
 
 /** Ship is a custom kind, so that its webhooks may fail closed. */
 export interface Ship extends KubernetesObject {

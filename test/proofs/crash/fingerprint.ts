@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { forEachConcurrently } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 /** Identified identifies an object by resource, namespace and name. */
 export interface Identified {

@@ -1,5 +1,7 @@
 // An operator in a separate process, for the crash proof. It is killed without warning.
-import { connect, createClient, createLog, Manager, runUntilSignal } from '@bowline/runtime';
+import { runUntilSignal } from '@bowline/runtime';
+import { connect, createClient } from '@bowline/runtime/client';
+import { createLog, Manager } from '@bowline/runtime/manager';
 import type { OperatorUnderTest } from './scenario.ts';
 
 /** ChildSettings is what the proof passes to the process. */

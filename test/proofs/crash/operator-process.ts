@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConnectionConfig } from '@bowline/runtime';
+import type { ConnectionConfig } from '@bowline/runtime/client';
 import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import type { ChildSettings } from './operator-child.ts';
 import type { OperatorProgram } from './operator-program.ts';

@@ -1,5 +1,5 @@
 import { integerBelow, type Random, seededRandom } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { differences, takeFingerprint } from './fingerprint.ts';
 import type { KillPoint, OperatorProcess } from './operator-process.ts';
 import type { CrashCase, CrashScenario, World } from './scenario.ts';

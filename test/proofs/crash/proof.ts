@@ -1,7 +1,8 @@
 import { startControlPlane } from '@bowline/control-plane';
 import { type Cluster, cluster, until } from '@bowline/control-plane/testing';
 import { Secret } from '@bowline/kubernetes';
-import { connectionFrom, type Operator, parseKubeconfig } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import { connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { installOperator } from '../../support/install-operator.ts';
 import { OperatorProcess } from './operator-process.ts';

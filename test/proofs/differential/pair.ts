@@ -1,5 +1,5 @@
 import type { ControlPlaneAccess } from '@bowline/control-plane';
-import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig, type Transport } from '@bowline/runtime/client';
 import { parse as parseYaml } from 'yaml';
 import { normalised, type Said } from './normalise.ts';
 import type { Case, Step } from './step.ts';

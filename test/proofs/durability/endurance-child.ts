@@ -1,7 +1,7 @@
 // Updates 100 objects of a control plane in this process repeatedly, and reports the resulting memory and folder size.
 import { join } from 'node:path';
 import { startControlPlane } from '@bowline/control-plane/start';
-import type { TransportRequest } from '@bowline/runtime';
+import type { TransportRequest } from '@bowline/runtime/client';
 import { openJournal } from '../../../packages/control-plane/src/server/storage/journal.ts';
 import { folderBytes } from './folder-bytes.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
 import { Namespace } from '@bowline/kubernetes';
-import { connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { judge } from './judge.ts';
 import { Replica } from './replica-process.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ConnectionConfig } from '@bowline/runtime';
+import type { ConnectionConfig } from '@bowline/runtime/client';
 import type { Endpoint } from '../../support/fault-proxy/endpoint.ts';
 import { FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import { type JournalEntry, readJournal } from './journal.ts';

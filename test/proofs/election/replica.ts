@@ -1,19 +1,9 @@
 // A manager in a separate process, for the election proof. Its one operator writes as fast as possible, even after it has lost
 // its Lease: only the guard has to stop it.
 import { ConfigMap } from '@bowline/kubernetes';
-import {
-  allow,
-  BowlineError,
-  type Client,
-  connect,
-  createClient,
-  createLog,
-  defineOperator,
-  Manager,
-  runUntilSignal,
-  type Transport,
-  type TransportRequest,
-} from '@bowline/runtime';
+import { allow, BowlineError, defineOperator, runUntilSignal } from '@bowline/runtime';
+import { type Client, connect, createClient, type Transport, type TransportRequest } from '@bowline/runtime/client';
+import { createLog, Manager } from '@bowline/runtime/manager';
 import { type JournalEntry, machineTime, openJournal } from './journal.ts';
 
 /** ReplicaSettings is what the proof passes to a replica. */

@@ -1,5 +1,5 @@
 import { between, integerBelow, pick, seededRandom, VirtualClock } from '@bowline/machinery';
-import { LeaderElector, type Leadership } from '@bowline/runtime';
+import { LeaderElector, type Leadership } from '@bowline/runtime/manager';
 import {
   LeaseApi,
   type Link,

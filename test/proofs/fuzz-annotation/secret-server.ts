@@ -1,6 +1,6 @@
 import { startControlPlane } from '@bowline/control-plane';
 import { Secret } from '@bowline/kubernetes';
-import { ApiError, type Client, connect, createClient, loadKubeconfig } from '@bowline/runtime';
+import { ApiError, type Client, connect, createClient, loadKubeconfig } from '@bowline/runtime/client';
 import type { SecretSyncRequest } from '../../../operators/jasm/src/annotation/secret-sync-request.ts';
 import { desiredSecret } from '../../../operators/jasm/src/secretsync/desired.ts';
 import { secrets } from '../../../operators/jasm/src/secretsync/secrets.ts';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type EmbeddedControlPlane, startControlPlane } from '@bowline/control-plane';
 import type { Random } from '@bowline/machinery';
-import type { Transport } from '@bowline/runtime';
+import type { Transport } from '@bowline/runtime/client';
 import type { HostileRequest } from './hostile-request.ts';
 import { chance } from './hostile-texts.ts';
 import { problemOf, type Told } from './judge.ts';

@@ -1,7 +1,8 @@
 import type { ControlPlaneAccess } from '@bowline/control-plane';
 import { type ClusterOptions, cluster, type OperatorsOptions } from '@bowline/control-plane/testing';
 import { Secret } from '@bowline/kubernetes';
-import type { Operator, RbacManifest } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import type { RbacManifest } from '@bowline/runtime/install';
 import { Refusals } from './refusals.ts';
 import type { Performance, Scenario, Stage } from './scenario.ts';
 

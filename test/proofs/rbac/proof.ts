@@ -1,5 +1,5 @@
 import { type ControlPlane, connectClient, startControlPlane } from '@bowline/control-plane';
-import { installCustomResourceDefinitions, rbacManifests, withConfig } from '@bowline/runtime';
+import { installCustomResourceDefinitions, rbacManifests, withConfig } from '@bowline/runtime/install';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { judge } from './judge.ts';
 import { type Outcome, play } from './play.ts';

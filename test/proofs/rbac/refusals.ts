@@ -1,4 +1,4 @@
-import { type ApiError, type Client, isForbidden } from '@bowline/runtime';
+import { type ApiError, type Client, isForbidden } from '@bowline/runtime/client';
 
 /** Methods that return another client instead of a promise. */
 const MAKES_CLIENT: ReadonlySet<string | symbol> = new Set(['guarded', 'checked', 'onLeaseLane']);

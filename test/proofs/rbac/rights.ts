@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@bowline/kubernetes';
-import type { RbacManifest } from '@bowline/runtime';
+import type { RbacManifest } from '@bowline/runtime/install';
 
 /** Right is one verb of one generated rule, for one of its names if it has several. */
 export interface Right {

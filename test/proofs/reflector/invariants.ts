@@ -1,6 +1,6 @@
 import { keyString, type ObjectKey, type ObjectMeta } from '@bowline/kubernetes';
 import { compareResourceVersions } from '@bowline/machinery';
-import type { Informer, InformerEvent } from '@bowline/runtime';
+import type { Informer, InformerEvent } from '@bowline/runtime/cache';
 
 /** Identity holds what objects are compared by. */
 export interface Identity {

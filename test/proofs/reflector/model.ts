@@ -1,6 +1,8 @@
 import { ConfigMap, keyString, type ObjectMeta } from '@bowline/kubernetes';
 import { between, integerBelow, pick, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
-import { Cache, type Client, createClient, type Informer, project, type Transport } from '@bowline/runtime';
+import { project } from '@bowline/runtime';
+import { Cache, type Informer } from '@bowline/runtime/cache';
+import { type Client, createClient, type Transport } from '@bowline/runtime/client';
 import type { NamespacedKey, StoredObject } from '../../../packages/runtime/src/cache/history.test-support.ts';
 import { WatchServer } from '../../../packages/runtime/src/cache/watch-server.test-support.ts';
 import { FaultPlan } from './faults.ts';

@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
-import type { Client, ListOptions, Transport, WatchEvent, WatchOptions, WatchStream } from '@bowline/runtime';
+import type { Client, ListOptions, Transport, WatchEvent, WatchOptions, WatchStream } from '@bowline/runtime/client';
 import type { Tamper } from './model.ts';
 
 /** Possible defects of a client or a reflector. The model has to detect each of them, or it would prove nothing. */

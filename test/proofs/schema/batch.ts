@@ -6,7 +6,7 @@ import {
   type StructuralSchema,
   validateObject,
 } from '@bowline/machinery/schema';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { brokenSchema } from './broken-schema.ts';
 import {
   changeKind,

@@ -1,6 +1,6 @@
 import type { KubernetesObject, Resource, StatusCause } from '@bowline/kubernetes';
 import { CustomResourceDefinition, resource } from '@bowline/kubernetes';
-import { ApiError, type Client } from '@bowline/runtime';
+import { ApiError, type Client } from '@bowline/runtime/client';
 
 /** Verdict is the API server's response to a write: the causes of a rejection, or none. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { connectClient, startControlPlane } from '@bowline/control-plane';
 import { seededRandom } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import type { Proof, ProofOptions, ProofResult } from '../../../scripts/proof.ts';
 import { CASES_PER_BATCH, knownDifferences, runBatch, type Tally } from './batch.ts';
 

@@ -1,5 +1,5 @@
 import { CustomResourceDefinition } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { rules, sample, sampleSchema, texts } from '../../../packages/machinery/src/schema/fixtures/expressions.ts';
 import { createKind, definitionOf, probeKind, probeObject, tryCreate, verdictOf } from './oracle.ts';
 

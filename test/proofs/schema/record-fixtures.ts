@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectClient, startControlPlane } from '@bowline/control-plane';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { type FixtureCase, fixtureCases } from '../../../packages/machinery/src/schema/fixtures/cases.ts';
 import { ruleCases } from '../../../packages/machinery/src/schema/fixtures/rule-cases.ts';
 import { repositoryRoot } from '../../../scripts/repository.ts';

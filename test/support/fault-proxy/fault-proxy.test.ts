@@ -10,7 +10,7 @@ import {
   type Transport,
   type TransportOptions,
   tokenCredentials,
-} from '@bowline/runtime';
+} from '@bowline/runtime/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fault, type Schedule, seededFaults } from './fault.ts';
 import { FaultProxy } from './fault-proxy.ts';

@@ -2,7 +2,7 @@ import { once, setMaxListeners } from 'node:events';
 import { constants, createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, createCertificateAuthority, issueCertificate, systemClock } from '@bowline/machinery';
-import type { ConnectionConfig, Credentials } from '@bowline/runtime';
+import type { ConnectionConfig, Credentials } from '@bowline/runtime/client';
 import { Endpoint } from './endpoint.ts';
 import { answerWith, type Exchange, forward, type Request, type Response, relayOf } from './exchange.ts';
 import type { Fault, ProxiedRequest, Schedule } from './fault.ts';

@@ -1,17 +1,16 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { ConfigMap, keyOf, keyString, type ObjectKey } from '@bowline/kubernetes';
 import { integerBelow, pick, type Random, seededRandom } from '@bowline/machinery';
+import { Cache, type Informer } from '@bowline/runtime/cache';
 import {
-  Cache,
   type Client,
   connect,
   connectionFrom,
   createClient,
-  type Informer,
   isConflict,
   isNotFound,
   parseKubeconfig,
-} from '@bowline/runtime';
+} from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { type Identity, InvariantChecker } from '../../proofs/reflector/invariants.ts';
 import { acceleratedClock } from './accelerated-clock.ts';

@@ -5,7 +5,7 @@ import {
   constants,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import type { ConnectionConfig } from '@bowline/runtime';
+import type { ConnectionConfig } from '@bowline/runtime/client';
 import { Http1Stream } from './http1-stream.ts';
 
 /** Hop-by-hop headers, which must not be forwarded. */

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
+import type { Log } from '@bowline/runtime';
 import {
   type ConnectionConfig,
   defaultKubeconfigPaths,
   inClusterConfig,
   isInCluster,
-  type Log,
   loadKubeconfig,
-} from '@bowline/runtime';
+} from '@bowline/runtime/client';
 import type { Command } from 'commander';
 
 /** ClusterOptions say which cluster is meant. */

@@ -1,12 +1,6 @@
-import {
-  type ApiError,
-  BowlineError,
-  type Client,
-  type CustomResource,
-  isKindNotServed,
-  isNotFound,
-  type Operator,
-} from '@bowline/runtime';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import { type ApiError, type Client, isKindNotServed, isNotFound } from '@bowline/runtime/client';
+import type { CustomResource } from '@bowline/runtime/resource';
 
 /**
  * requireCluster makes sure that the cluster can be reached, takes the credentials, and serves the operators' kinds. What it asks is

@@ -1,18 +1,14 @@
 import { applyDefaults, validate } from '@bowline/machinery/schema';
+import { BowlineError, type Log, type Operator, runUntilSignal } from '@bowline/runtime';
+import { connect, createClient } from '@bowline/runtime/client';
 import {
-  BowlineError,
   type CommandCluster,
   type CommandContext,
-  connect,
-  createClient,
   createLog,
   LOG_LEVELS,
-  type Log,
   type LogLevel,
-  type Operator,
   type Command as OperatorCommand,
-  runUntilSignal,
-} from '@bowline/runtime';
+} from '@bowline/runtime/manager';
 import { Argument, Command, Option } from 'commander';
 import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
 import { type Flag, flagsOf, givenFlags, optionOf, withFlags } from '../config/flags.ts';

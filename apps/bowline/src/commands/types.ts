@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
-import { BowlineError, connect, createClient } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { connect, createClient } from '@bowline/runtime/client';
 import { Command } from 'commander';
 import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';

@@ -1,5 +1,6 @@
 import { parseDuration, systemClock } from '@bowline/machinery';
-import { BowlineError, connect, createClient } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { connect, createClient } from '@bowline/runtime/client';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { addClusterOptions, type ClusterOptions, findCluster } from '../cluster/connect-cluster.ts';
 import { INSTALLED_IN } from '../install/labels.ts';

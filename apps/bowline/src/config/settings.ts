@@ -5,7 +5,8 @@ import {
   unknownFields,
   validate,
 } from '@bowline/machinery/schema';
-import { BowlineError, type Operator, withConfig } from '@bowline/runtime';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import { withConfig } from '@bowline/runtime/install';
 import { didYouMean } from '../terminal/did-you-mean.ts';
 import type { ConfigFile } from './config-file.ts';
 import { type FlagValue, withFlags } from './flags.ts';

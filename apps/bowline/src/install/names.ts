@@ -1,4 +1,4 @@
-import { type OperatorIdentity, operatorIdentity } from '@bowline/runtime';
+import { type OperatorIdentity, operatorIdentity } from '@bowline/runtime/install';
 
 /** identityOf is what an operator of the suite is called in a cluster. */
 export function identityOf(operator: string): OperatorIdentity {

@@ -1,13 +1,7 @@
 import { parseDuration } from '@bowline/machinery';
-import {
-  connect,
-  createClient,
-  createLog,
-  createMetrics,
-  Manager,
-  type ManagerOptions,
-  runUntilSignal,
-} from '@bowline/runtime';
+import { runUntilSignal } from '@bowline/runtime';
+import { connect, createClient } from '@bowline/runtime/client';
+import { createLog, createMetrics, Manager, type ManagerOptions } from '@bowline/runtime/manager';
 import { type ClusterConnection, type ClusterOptions, findCluster, isLoopback } from '../cluster/connect-cluster.ts';
 import { requireCluster } from '../cluster/require-cluster.ts';
 import type { ManagerConfig } from '../config/manager-config.ts';

@@ -1,4 +1,5 @@
-import type { Operator, WebhookServing } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import type { WebhookServing } from '@bowline/runtime/manager';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import { clusterName } from '../install/names.ts';
 

@@ -1,14 +1,14 @@
 import type { KubernetesObject, Namespace, ServiceAccount } from '@bowline/kubernetes';
+import type { Operator } from '@bowline/runtime';
 import {
   customResourceDefinition,
-  type Operator,
   operatorIdentity,
   rbacManifests,
   type WebhookAddress,
-  type WebhookServing,
   webhookConfigurations,
   withinNamespaces,
-} from '@bowline/runtime';
+} from '@bowline/runtime/install';
+import type { WebhookServing } from '@bowline/runtime/manager';
 import { stringify } from 'yaml';
 import type { Settings } from '../config/settings.ts';
 import type { InstallFields } from '../install/install-config.ts';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
-import { BowlineError, type Client, isNotFound } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 
 /** Manifests with many CRDs have a few megabytes; a file that is larger holds something else. */
 const MAX_BYTES = 64 * 1024 * 1024;

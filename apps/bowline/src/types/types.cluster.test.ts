@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';

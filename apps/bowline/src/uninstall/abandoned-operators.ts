@@ -1,4 +1,5 @@
-import type { Client, Operator } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { type InstallState, operatorsOf } from './install-state.ts';
 import { holdsAny, kindsOf } from './operator-objects.ts';
 import { scopeOf } from './plan-uninstall.ts';

@@ -16,7 +16,7 @@ import {
   ServiceAccount,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { parse } from 'yaml';
 import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
 import { clusterName, identityOf } from '../install/names.ts';

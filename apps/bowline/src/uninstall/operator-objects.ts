@@ -1,14 +1,8 @@
 import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
-import {
-  type Client,
-  hasFinalizer,
-  isConflict,
-  isKindNotServed,
-  isNotFound,
-  type Operator,
-  removeFinalizer,
-} from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/runtime/client';
+import { hasFinalizer, removeFinalizer } from '@bowline/runtime/writing';
 import type { Scope } from './plan-uninstall.ts';
 
 /** KindInScope is a kind of which an operator looks after objects. */

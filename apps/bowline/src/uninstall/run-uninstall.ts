@@ -1,6 +1,7 @@
 import { CustomResourceDefinition, Deployment, type KubernetesObject, keyOf, keyString } from '@bowline/kubernetes';
 import type { Clock } from '@bowline/machinery';
-import { BowlineError, type Client, type Operator } from '@bowline/runtime';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { PART_OF } from '../install/labels.ts';
 import type { Found } from './install-state.ts';
 import { deleteObjects, holdsAny, isGone, type KindInScope, kindsOf, releaseObjects } from './operator-objects.ts';

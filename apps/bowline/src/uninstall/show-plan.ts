@@ -1,5 +1,5 @@
 import { keyOf } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { type OutputFormat, printFacts } from '../terminal/output-format.ts';
 import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';

@@ -1,5 +1,6 @@
 import { apiVersionOf, type KubernetesObject, keyOf, type Resource, resource } from '@bowline/kubernetes';
-import { BowlineError, type Client } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 interface ServedKind {
   readonly name: string;

@@ -1,13 +1,13 @@
 import { type KubernetesObject, Namespace } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
+import type { Operator } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import {
-  type Client,
   installCustomResourceDefinitions,
-  type Operator,
   type OperatorId,
   operatorIdentity,
   rbacManifests,
-} from '@bowline/runtime';
+} from '@bowline/runtime/install';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import type { Settings } from '../config/settings.ts';
 import { clusterName } from '../install/names.ts';

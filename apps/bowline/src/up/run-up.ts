@@ -1,14 +1,7 @@
 import { keyOf, keyString } from '@bowline/kubernetes';
 import { parseDuration, systemClock } from '@bowline/machinery';
-import {
-  BowlineError,
-  createLog,
-  Manager,
-  type Operator,
-  OWN_NAMESPACE,
-  preferSmallHeap,
-  type Sample,
-} from '@bowline/runtime';
+import { BowlineError, type Operator, OWN_NAMESPACE, type Sample } from '@bowline/runtime';
+import { createLog, Manager, preferSmallHeap } from '@bowline/runtime/manager';
 import { resolveSettings, type Settings, withConfigured } from '../config/settings.ts';
 import { managerOptions } from '../manager/run-manager.ts';
 import { webhookServing } from '../manager/webhook-serving.ts';

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import { BowlineError, type Client, connect, createClient, type Operator } from '@bowline/runtime';
+import { BowlineError, type Operator } from '@bowline/runtime';
+import { type Client, connect, createClient } from '@bowline/runtime/client';
 import { type ClusterConnection, findCluster } from '../cluster/connect-cluster.ts';
 import { clearKubeconfig } from '../control-plane/kubeconfig-file.ts';
 import { type ControlPlaneKind, launchControlPlane } from '../control-plane/launch-control-plane.ts';

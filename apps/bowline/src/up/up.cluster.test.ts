@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { connectClient, type KubeconfigDocument } from '@bowline/control-plane';
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap, Deployment, Secret } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { operators } from '../operators/operators.ts';
 import { bowline } from '../testing/test-operators.test-support.ts';

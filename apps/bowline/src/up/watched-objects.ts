@@ -1,6 +1,9 @@
 import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { type Client, fieldManagerOf, type Operator, type ShownState, show } from '@bowline/runtime';
+import { type Operator, show } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
+import { fieldManagerOf } from '@bowline/runtime/install';
+import type { ShownState } from '@bowline/runtime/manager';
 
 /** ObjectState is what people want to know of an object. */
 export interface ObjectState extends ShownState {

@@ -1,6 +1,7 @@
 // The operator in a separate process, set up as by `bowline run`.
 import { configMapSync } from '@bowline/configmap-sync';
-import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
+import { preferSmallHeap } from '@bowline/runtime/manager';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 

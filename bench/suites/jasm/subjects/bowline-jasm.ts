@@ -2,7 +2,8 @@
 // were synced, M events have been sent and no work is left.
 import { setTimeout as pause } from 'node:timers/promises';
 import { jasm } from '@bowline/jasm';
-import { loadKubeconfig, preferSmallHeap } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
+import { preferSmallHeap } from '@bowline/runtime/manager';
 import { runOperator } from '../../../support/run-operator.ts';
 import { orders, report, subjectInput } from '../../../support/subject.ts';
 

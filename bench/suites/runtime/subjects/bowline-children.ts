@@ -2,13 +2,9 @@
 // many requests are in flight. Reports how long the reconcile took to create and to change them, for a first owner and for
 // another one after the process has done it before.
 import { ConfigMap } from '@bowline/kubernetes';
-import {
-  controller,
-  defineOperator,
-  installCustomResourceDefinitions,
-  loadKubeconfig,
-  managedContent,
-} from '@bowline/runtime';
+import { controller, defineOperator, managedContent } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
+import { installCustomResourceDefinitions } from '@bowline/runtime/install';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { Batch, batchLabel, childMaker } from '../batch.ts';

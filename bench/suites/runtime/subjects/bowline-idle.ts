@@ -11,7 +11,8 @@ import {
   Service,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { defineOperator, keyed, loadKubeconfig } from '@bowline/runtime';
+import { defineOperator, keyed } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 

@@ -1,7 +1,8 @@
 // A controller and, in the same process but on its own connection, a raw watch of the same objects. Each change contains the time
 // at which it was sent: when did the raw watch have its bytes, and when did its reconcile start?
 import { ConfigMap } from '@bowline/kubernetes';
-import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
+import { controller, defineOperator } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
 import { percentile } from '../../../statistics.ts';
 import { bareWatch, endsSnapshot, watchListPath } from '../../../support/bare-watch.ts';
 import { openSession } from '../../../support/connection.ts';

@@ -1,7 +1,9 @@
 // The cost of a reconcile whose declared children and status already match, so that nothing is sent, compared with an empty
 // reconcile in the same process and on the same objects.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
-import { controller, defineOperator, installCustomResourceDefinitions, loadKubeconfig } from '@bowline/runtime';
+import { controller, defineOperator } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
+import { installCustomResourceDefinitions } from '@bowline/runtime/install';
 import { inParallel } from '../../../support/api.ts';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';

@@ -1,6 +1,7 @@
 // A complete operator: a manager with leader election, metrics and probes, and one controller that reconciles every ConfigMap.
 import { ConfigMap } from '@bowline/kubernetes';
-import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
+import { controller, defineOperator } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 

@@ -1,7 +1,8 @@
 // The runtime's own cost per reconcile: keys of cached objects are queued all at once, and the reconcile only uses its logger,
 // which creates the log context. No request is sent meanwhile.
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
-import { controller, defineOperator, loadKubeconfig } from '@bowline/runtime';
+import { controller, defineOperator } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
 import { runOperator } from '../../../support/run-operator.ts';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 

@@ -1,6 +1,6 @@
 // The runtime's informer with all defaults.
 import { ConfigMap } from '@bowline/kubernetes';
-import { loadKubeconfig } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { openCache } from './open-cache.ts';
 

@@ -1,14 +1,9 @@
 // The runtime's webhook server with a validating webhook that admits everything, with all defaults except the certificate.
 import { ConfigMap } from '@bowline/kubernetes';
-import {
-  admit,
-  createLog,
-  createMetrics,
-  loadKubeconfig,
-  startWebhooks,
-  validating,
-  webhookPath,
-} from '@bowline/runtime';
+import { admit, validating } from '@bowline/runtime';
+import { loadKubeconfig } from '@bowline/runtime/client';
+import { createLog, createMetrics } from '@bowline/runtime/manager';
+import { startWebhooks, webhookPath } from '@bowline/runtime/webhook';
 import { report, subjectInput, untilReleased } from '../../../support/subject.ts';
 import { openCache } from './open-cache.ts';
 

@@ -1,4 +1,5 @@
-import { Cache, type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime';
+import { Cache } from '@bowline/runtime/cache';
+import { type Client, type ConnectionConfig, connect, createClient } from '@bowline/runtime/client';
 
 /** OpenedCache is a running cache with its transport and client. */
 export interface OpenedCache extends AsyncDisposable {

@@ -6,7 +6,7 @@ export const OPERATOR = { name: 'configmap-sync', domain: 'bowline.dev' } as con
 /** GROUP is the API group of the kinds; its labels, annotations and the finalizer begin with it. They are API. */
 export const GROUP = 'sync.bowline.dev';
 
-export { MANAGED_BY } from '@bowline/runtime';
+export { MANAGED_BY } from '@bowline/runtime/install';
 
 /** MANAGER is the value of the label `MANAGED_BY` on every copy: the cache selects copies by it. */
 export const MANAGER = 'configmapsync';

@@ -1,5 +1,5 @@
 import { VirtualClock } from '@bowline/machinery';
-import { createClient } from '@bowline/runtime';
+import { createClient } from '@bowline/runtime/client';
 import { describe, expect, test } from 'vitest';
 import { AccessReviews, type AccessReviewsOptions } from './access-reviews.ts';
 import { ReviewingTransport } from './reviewing-transport.test-support.ts';

@@ -1,5 +1,5 @@
 import { BoundedMap, type Clock } from '@bowline/machinery';
-import type { AccessQuestion, Client, Subject } from '@bowline/runtime';
+import type { AccessQuestion, Client, Subject } from '@bowline/runtime/client';
 import type { Right } from './rights.ts';
 
 /** AccessReviewsOptions says whom reviews are asked of. */

@@ -1,4 +1,5 @@
-import { webhookConfigurations, webhookFullName } from '@bowline/runtime';
+import { webhookConfigurations } from '@bowline/runtime/install';
+import { webhookFullName } from '@bowline/runtime/webhook';
 import { describe, expect, test } from 'vitest';
 import { OPERATOR } from '../api/names.ts';
 import { review } from '../webhooks/validate.ts';

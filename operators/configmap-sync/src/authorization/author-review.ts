@@ -1,6 +1,7 @@
 import { Namespace, type ValidatingWebhook, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
-import { type MetadataObject, project } from '@bowline/runtime';
+import { project } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime/cache';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import type { Deps } from '../deps.ts';
 

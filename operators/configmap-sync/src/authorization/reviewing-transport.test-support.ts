@@ -1,4 +1,4 @@
-import type { Transport, TransportRequest, TransportResponse } from '@bowline/runtime';
+import type { Transport, TransportRequest, TransportResponse } from '@bowline/runtime/client';
 
 /** Question is an access review as it was sent. */
 export interface Question {

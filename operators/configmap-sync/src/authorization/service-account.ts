@@ -1,5 +1,5 @@
 import { type ObjectKey, ServiceAccount } from '@bowline/kubernetes';
-import type { Client, Subject } from '@bowline/runtime';
+import type { Client, Subject } from '@bowline/runtime/client';
 import type { AccessReviews } from './access-reviews.ts';
 import { describeRights, type Right } from './rights.ts';
 

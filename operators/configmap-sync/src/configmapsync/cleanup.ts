@@ -1,4 +1,5 @@
-import { isDeletedOnRelease, slow } from '@bowline/runtime';
+import { slow } from '@bowline/runtime';
+import { isDeletedOnRelease } from '@bowline/runtime/writing';
 import type { Right } from '../authorization/rights.ts';
 import { serviceAccountSubject } from '../authorization/service-account.ts';
 import type { CopyView } from '../copies/copies.ts';

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '@bowline/kubernetes';
-import { planContent } from '@bowline/runtime';
+import { planContent } from '@bowline/runtime/writing';
 import { describe, expect, it } from 'vitest';
 import type { Spec } from '../api/config-map-sync.ts';
 import { ANNOTATIONS, MANAGED_BY, REQUESTS } from '../api/names.ts';

@@ -1,5 +1,5 @@
 import { keyOf } from '@bowline/kubernetes';
-import type { Claim, ContentPolicy } from '@bowline/runtime';
+import type { Claim, ContentPolicy } from '@bowline/runtime/writing';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { REQUESTS } from '../api/names.ts';
 import type { CopyView } from '../copies/copies.ts';

@@ -1,4 +1,5 @@
-import { type TerminalError, terminal } from '@bowline/runtime';
+import { terminal } from '@bowline/runtime';
+import type { TerminalError } from '@bowline/runtime/controller';
 import type { SyncContext } from './watching.ts';
 
 /** refusal is the end of a run that has read and written nothing, because only a person can help. */

@@ -1,5 +1,6 @@
 import { ConfigMap } from '@bowline/kubernetes';
-import { isForbidden, slow } from '@bowline/runtime';
+import { slow } from '@bowline/runtime';
+import { isForbidden } from '@bowline/runtime/client';
 import { type Content, contentOf } from '../content/content.ts';
 import { contentHash } from '../content/content-hash.ts';
 import { type CopyResult, untouched } from '../copies/copy-result.ts';

@@ -1,4 +1,5 @@
-import { type ConditionUpdate, findCondition } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import type { ConditionUpdate } from '@bowline/runtime/writing';
 import type { ConfigMapSync, DestinationStatus, Status } from '../api/config-map-sync.ts';
 import { MOST_DESTINATIONS } from '../api/status.ts';
 import type { CopyResult, Obstacle } from '../copies/copy-result.ts';

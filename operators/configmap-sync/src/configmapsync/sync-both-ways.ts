@@ -1,15 +1,14 @@
 import { ConfigMap, keyOf, keyString } from '@bowline/kubernetes';
 import { compareResourceVersions } from '@bowline/machinery';
+import { isAlreadyExists, isConflict } from '@bowline/runtime/client';
 import {
   contentMembers,
   type EnsureOptions,
-  isAlreadyExists,
-  isConflict,
   losesContent,
   planContent,
   replaceContent,
   saveContent,
-} from '@bowline/runtime';
+} from '@bowline/runtime/writing';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ANNOTATIONS, REQUESTS } from '../api/names.ts';
 import { baseOf, formatBase } from '../bidirectional/base.ts';

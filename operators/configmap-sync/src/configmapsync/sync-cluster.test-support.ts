@@ -1,6 +1,7 @@
 import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } from '@bowline/control-plane/testing';
 import { ConfigMap, type ObjectKey } from '@bowline/kubernetes';
-import { findCondition, type WrittenOf } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import type { WrittenOf } from '@bowline/runtime/resource';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';
 

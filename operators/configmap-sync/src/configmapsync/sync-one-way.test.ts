@@ -1,5 +1,7 @@
 import { ConfigMap } from '@bowline/kubernetes';
-import { ApiError, type Log, silentLog } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import { ApiError } from '@bowline/runtime/client';
+import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
 import { syncOneWay } from './sync-one-way.ts';
 import type { SyncContext } from './watching.ts';

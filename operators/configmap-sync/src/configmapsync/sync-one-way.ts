@@ -1,6 +1,6 @@
 import { keyString } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
-import { isNamespaceTerminating } from '@bowline/runtime';
+import { isNamespaceTerminating } from '@bowline/runtime/client';
 import { ContentProblem } from '../content/content-problem.ts';
 import { copies, type DesiredCopy } from '../copies/copies.ts';
 import { type CopyResult, failed, problemOf, resultOf, untouched } from '../copies/copy-result.ts';

@@ -11,15 +11,15 @@ import { labelSelector } from '@bowline/machinery';
 import {
   annotationsChanged,
   anyOf,
-  type CacheReads,
   changed,
   controller,
   generationChanged,
   labelsChanged,
-  type MetadataObject,
-  OWN_WEBHOOKS,
   trigger,
 } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime/cache';
+import type { CacheReads } from '@bowline/runtime/controller';
+import { OWN_WEBHOOKS } from '@bowline/runtime/webhook';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { MANAGED_BY, MANAGER, REQUESTS } from '../api/names.ts';
 import { type ReviewConfiguration, reviewView } from '../authorization/author-review.ts';

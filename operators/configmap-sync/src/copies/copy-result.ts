@@ -1,13 +1,7 @@
 import type { ConfigMap } from '@bowline/kubernetes';
-import {
-  BowlineError,
-  type ContentStop,
-  type Ensured,
-  isForbidden,
-  isNamespaceTerminating,
-  isNotFound,
-  type StopReason,
-} from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { isForbidden, isNamespaceTerminating, isNotFound } from '@bowline/runtime/client';
+import type { ContentStop, Ensured, StopReason } from '@bowline/runtime/writing';
 import type { Target } from '../targets/resolve-targets.ts';
 import type { CopyView } from './copies.ts';
 

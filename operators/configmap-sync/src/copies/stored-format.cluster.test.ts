@@ -1,7 +1,7 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { ensureContent } from '@bowline/runtime';
+import { ensureContent } from '@bowline/runtime/writing';
 import { expect, it } from 'vitest';
 import { contentHash } from '../content/content-hash.ts';
 import { copies } from './copies.ts';

@@ -1,4 +1,4 @@
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 /** InFlight is how many calls are under way, and what was the most. */
 export interface InFlight {

@@ -1,6 +1,6 @@
 import { sharedControlPlane } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
-import { type Client, connect, connectionFrom, createClient, parseKubeconfig } from '@bowline/runtime';
+import { type Client, connect, connectionFrom, createClient, parseKubeconfig } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { acceleratedClock } from '../../../../test/support/fault-proxy/accelerated-clock.ts';
 import type { Endpoint } from '../../../../test/support/fault-proxy/endpoint.ts';

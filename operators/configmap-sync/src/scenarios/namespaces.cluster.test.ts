@@ -1,6 +1,7 @@
 import { type Cluster, cluster, type OperatorsOptions, type RunningOperators } from '@bowline/control-plane/testing';
 import { ConfigMap, type PolicyRule, Role, RoleBinding, ServiceAccount } from '@bowline/kubernetes';
-import { type Client, findCondition, isForbidden, isInvalid } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { type Client, isForbidden, isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';

@@ -1,5 +1,6 @@
 import { ConfigMap, Namespace } from '@bowline/kubernetes';
-import { findCondition, isInvalid } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { LABELS } from '../api/names.ts';

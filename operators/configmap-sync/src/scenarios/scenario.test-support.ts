@@ -8,7 +8,9 @@ import {
 import { ConfigMap, Namespace, type ObjectKey } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { VirtualClock } from '@bowline/machinery';
-import { ApiError, findCondition, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { ApiError, isNotFound } from '@bowline/runtime/client';
+import type { WrittenOf } from '@bowline/runtime/resource';
 import { expect } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';

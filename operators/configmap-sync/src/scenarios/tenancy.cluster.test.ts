@@ -10,7 +10,9 @@ import {
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { type Client, findCondition, isForbidden, isNotFound, type WrittenOf } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { type Client, isForbidden, isNotFound } from '@bowline/runtime/client';
+import type { WrittenOf } from '@bowline/runtime/resource';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { REQUESTS } from '../api/names.ts';

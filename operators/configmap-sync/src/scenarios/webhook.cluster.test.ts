@@ -1,4 +1,4 @@
-import { isInvalid } from '@bowline/runtime';
+import { isInvalid } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { refusalOf, type Scenario, type SpecChange, startScenario } from './scenario.test-support.ts';

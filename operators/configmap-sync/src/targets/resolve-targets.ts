@@ -1,5 +1,5 @@
 import { anyGlob, labelSelector } from '@bowline/machinery';
-import type { MetadataObject } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime/cache';
 import type { Spec } from '../api/config-map-sync.ts';
 
 /** Target is a ConfigMap that should be a copy. */

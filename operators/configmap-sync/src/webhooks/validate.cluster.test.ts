@@ -1,6 +1,8 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
-import { type ApiError, findCondition, isInvalid, type WrittenOf } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { type ApiError, isInvalid } from '@bowline/runtime/client';
+import type { WrittenOf } from '@bowline/runtime/resource';
 import { expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { configMapSync } from '../operator.ts';

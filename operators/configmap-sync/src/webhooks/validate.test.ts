@@ -1,6 +1,9 @@
 import { Namespace, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
-import { createClient, type ValidatingAnswer, type WrittenOf, webhookConfigurations } from '@bowline/runtime';
+import { createClient } from '@bowline/runtime/client';
+import { webhookConfigurations } from '@bowline/runtime/install';
+import type { WrittenOf } from '@bowline/runtime/resource';
+import type { ValidatingAnswer } from '@bowline/runtime/webhook';
 import { describe, expect, test } from 'vitest';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { ReviewingTransport } from '../authorization/reviewing-transport.test-support.ts';

@@ -1,7 +1,9 @@
 import { keyString, Namespace, type UserInfo, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import type { FieldProblem } from '@bowline/machinery';
 import { describeProblems } from '@bowline/machinery';
-import { admit, deny, OWN_WEBHOOKS, type Subject, type ValidatingAnswer, validating } from '@bowline/runtime';
+import { admit, deny, validating } from '@bowline/runtime';
+import type { Subject } from '@bowline/runtime/client';
+import { OWN_WEBHOOKS, type ValidatingAnswer } from '@bowline/runtime/webhook';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
 import { isObeyedIn, REVIEW_CONDITION, reviewView } from '../authorization/author-review.ts';

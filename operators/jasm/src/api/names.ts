@@ -1,4 +1,4 @@
-import { operatorIdentity } from '@bowline/runtime';
+import { operatorIdentity } from '@bowline/runtime/install';
 
 /** OPERATOR is who the operator is. Its Lease, field managers and other names follow from it. They are API. */
 export const OPERATOR = { name: 'jasm', domain: 'bowline.dev' } as const;
@@ -9,7 +9,7 @@ export const PAUSED: string = operatorIdentity(OPERATOR).annotations.paused;
 /** PREFIX begins every label and annotation of the operator. They are API. */
 export const PREFIX = 'jasm.codnod.io';
 
-export { MANAGED_BY } from '@bowline/runtime';
+export { MANAGED_BY } from '@bowline/runtime/install';
 
 /** OUR_MANAGERS are the values of the label `MANAGED_BY` that make a Secret ours. The first is written unless told otherwise. */
 export const OUR_MANAGERS = ['caronte', 'jasm'] as const;

@@ -1,4 +1,5 @@
-import { BowlineError, type Command, command } from '@bowline/runtime';
+import { BowlineError, command } from '@bowline/runtime';
+import type { Command } from '@bowline/runtime/manager';
 import { s } from '@bowline/runtime/resource';
 import { POD_ANNOTATIONS } from '../api/names.ts';
 import { type MockEntries, readMockValues, withMockValue } from '../providers/mock/mock-values.ts';

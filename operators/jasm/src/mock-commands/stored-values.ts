@@ -1,5 +1,7 @@
 import { keyString, Secret } from '@bowline/kubernetes';
-import { BowlineError, type CommandCluster, isAlreadyExists, isConflict } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { isAlreadyExists, isConflict } from '@bowline/runtime/client';
+import type { CommandCluster } from '@bowline/runtime/manager';
 import { MOCK_SECRET, type MockValues, mockSecretData, readMockValues } from '../providers/mock/mock-values.ts';
 
 /** How often somebody else may be faster before we give up. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
-import { changed, type MetadataObject, projectMetadata } from '@bowline/runtime';
+import { changed, projectMetadata } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime/cache';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import { type Workload, workloadOf } from './workload.ts';
 

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '@bowline/machinery';
-import type { Client, Log } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import type { ProviderError } from './provider-error.ts';
 
 /** SecretRef names one version of one secret of a store, and who asks for it. */

@@ -1,5 +1,5 @@
 import { Deployment, Pod, Secret } from '@bowline/kubernetes';
-import type { RbacManifest } from '@bowline/runtime';
+import type { RbacManifest } from '@bowline/runtime/install';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MANAGED_BY, POD_ANNOTATIONS, SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, podSpec, secretKey, textOf } from '../testing/jasm-cluster.test-support.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
-import { ApiError, type Client, type WatchStream } from '@bowline/runtime';
+import { ApiError, type Client, type WatchStream } from '@bowline/runtime/client';
 
 /**
  * ExpiringWatches is what stands between an operator and its client, and lets all its watches end as those do that the API server

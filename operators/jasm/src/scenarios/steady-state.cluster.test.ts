@@ -1,6 +1,6 @@
 import { Pod, Secret } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
-import { createMetrics } from '@bowline/runtime';
+import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ask, entry, type JasmCluster, jasmCluster, secretKey } from '../testing/jasm-cluster.test-support.ts';
 import { ExpiringWatches } from './expiring-watches.test-support.ts';

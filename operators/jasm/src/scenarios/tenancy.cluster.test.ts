@@ -1,5 +1,5 @@
 import { Namespace, Pod, type PolicyRule, Role, RoleBinding, Secret } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONSENT_ANNOTATIONS, NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from '../api/names.ts';
 import { MOCK_SECRET } from '../providers/mock/mock-values.ts';

@@ -1,4 +1,4 @@
-import { createMetrics } from '@bowline/runtime';
+import { createMetrics } from '@bowline/runtime/manager';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { type JasmCluster, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';

@@ -1,4 +1,4 @@
-import { createMetrics } from '@bowline/runtime';
+import { createMetrics } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
 import type { ExternalSecret, SecretProvider } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';

@@ -1,7 +1,7 @@
 import type { Secret } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { type JsonObject, strategicMerge, systemClock } from '@bowline/machinery';
-import { type Ensured, ensureContent } from '@bowline/runtime';
+import { type Ensured, ensureContent } from '@bowline/runtime/writing';
 import { describe, expect, it } from 'vitest';
 import { MANAGED_BY, SECRET_ANNOTATIONS, SECRET_LABELS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';

@@ -1,5 +1,6 @@
 import { keyOf, keyString } from '@bowline/kubernetes';
-import { changed, type MetadataObject, projectMetadata } from '@bowline/runtime';
+import { changed, projectMetadata } from '@bowline/runtime';
+import type { MetadataObject } from '@bowline/runtime/cache';
 import { CONSENT_ANNOTATIONS } from '../api/names.ts';
 
 /**

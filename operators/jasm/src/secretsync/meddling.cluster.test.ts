@@ -1,5 +1,5 @@
 import { Secret } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { expect, it } from 'vitest';
 import { SECRET_ANNOTATIONS } from '../api/names.ts';
 import { entry, jasmCluster, valuesOf } from '../testing/jasm-cluster.test-support.ts';

@@ -1,4 +1,4 @@
-import { planContent } from '@bowline/runtime';
+import { planContent } from '@bowline/runtime/writing';
 import type { Asker, AskingPod } from '../pods/askers.ts';
 import { desiredMarks } from './desired.ts';
 import { forcedBy } from './forced.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { DaemonSet, Deployment, type KubernetesObject, type Resource, StatefulSet } from '@bowline/kubernetes';
 import { shortName } from '@bowline/machinery';
-import type { LiveClient } from '@bowline/runtime';
+import type { LiveClient } from '@bowline/runtime/controller';
 import { POD_ANNOTATIONS, RESTARTED_FOR } from '../api/names.ts';
 import type { Asker } from '../pods/askers.ts';
 import type { Workload } from '../pods/workload.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '@bowline/kubernetes';
-import { type Claim, changed, managedContent } from '@bowline/runtime';
+import { changed, managedContent } from '@bowline/runtime';
+import type { Claim } from '@bowline/runtime/writing';
 import { CONSENT_ANNOTATIONS, MANAGED_BY, OUR_MANAGERS, PAUSED, SECRET_ANNOTATIONS } from '../api/names.ts';
 import { dataHash } from '../content/data-hash.ts';
 

@@ -1,4 +1,5 @@
-import { type ReconcileResult, type SlowError, slow, type TerminalError, terminal } from '@bowline/runtime';
+import { type ReconcileResult, slow, terminal } from '@bowline/runtime';
+import type { SlowError, TerminalError } from '@bowline/runtime/controller';
 import { ContentProblem } from '../content/content-problem.ts';
 import { secretData } from '../content/secret-data.ts';
 import type { ExternalSecret } from '../providers/provider.ts';

@@ -1,5 +1,5 @@
 import { Secret, type Status } from '@bowline/kubernetes';
-import { ApiError } from '@bowline/runtime';
+import { ApiError } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { someRequest } from '../pods/asking.test-support.ts';
 import { writeProblem } from './write-problem.ts';

@@ -1,4 +1,4 @@
-import { ApiError, isNamespaceTerminating } from '@bowline/runtime';
+import { ApiError, isNamespaceTerminating } from '@bowline/runtime/client';
 import type { WantedSecret } from './desired.ts';
 import type { Problem } from './problem.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '@bowline/kubernetes';
-import type { Ensured } from '@bowline/runtime';
+import type { Ensured } from '@bowline/runtime/writing';
 import { desiredMarks, desiredSecret, type WantedMarks, type WantedSecret } from './desired.ts';
 import { type Look, targetOf } from './look.ts';
 import { changedOnItsWay, isThere, keysInTheWay, obstacleTo, unchangeable } from './obstacles.ts';

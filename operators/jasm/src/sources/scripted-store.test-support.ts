@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, type Random, seededRandom, VirtualClock } from '@bowline/machinery';
-import { type Client, createLog } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
+import { createLog } from '@bowline/runtime/manager';
 import type { ExternalSecret, SecretProvider, SecretRef } from '../providers/provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../providers/provider-error.ts';
 import type { ConfiguredKind } from '../providers/provider-kinds.ts';

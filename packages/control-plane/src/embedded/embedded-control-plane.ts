@@ -1,5 +1,5 @@
 import { BowlineError } from '@bowline/machinery';
-import type { Transport } from '@bowline/runtime';
+import type { Transport } from '@bowline/runtime/client';
 import type { Component, ControlPlane, ControlPlaneAccess, Faults, Identity, Timings } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { ConfigMap, Namespace, Service, ServiceAccount, ValidatingWebhookConfiguration } from '@bowline/kubernetes';
 import { createCertificateAuthority, issueCertificate, VirtualClock } from '@bowline/machinery';
-import { type Client, createClient } from '@bowline/runtime';
+import { type Client, createClient } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { attachControlPlane, attachmentOf } from '../access.ts';
 import { connectClient } from '../connect-client.ts';

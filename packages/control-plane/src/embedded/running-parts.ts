@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { BowlineError } from '@bowline/machinery';
-import type { Transport } from '@bowline/runtime';
+import type { Transport } from '@bowline/runtime/client';
 import type { ClientFor } from '../connect-client.ts';
 import type { Component, Identity } from '../control-plane.ts';
 import type { NodeAgent } from '../node-agent/start-node-agent.ts';
@@ -175,7 +175,7 @@ export class RunningParts {
 
   readonly clientFor: ClientFor = async (identity, component) => {
     // Callers that use only the transport do not wait for the rest of the runtime to load.
-    const { createClient } = await import('@bowline/runtime');
+    const { createClient } = await import('@bowline/runtime/client');
     return createClient({ component, transport: await this.transport(identity) });
   };
 

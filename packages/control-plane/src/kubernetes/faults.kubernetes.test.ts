@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ConfigMap, Deployment, ReplicaSet } from '@bowline/kubernetes';
-import { isExpired } from '@bowline/runtime';
+import { isExpired } from '@bowline/runtime/client';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ControlPlane } from '../control-plane.ts';
 import { startControlPlane } from '../start-control-plane.ts';

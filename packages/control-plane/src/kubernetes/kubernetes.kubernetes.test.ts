@@ -11,7 +11,7 @@ import {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { cluster } from '../testing/cluster.ts';
 

@@ -1,4 +1,4 @@
-import { Manager, type ManagerOptions } from '@bowline/runtime';
+import { Manager, type ManagerOptions } from '@bowline/runtime/manager';
 import { type AgentParts, nodeAgentOperator } from './operator.ts';
 
 /** Reconciles are short; one that hangs on an unresponsive server is not worth waiting for. */

@@ -1,4 +1,4 @@
-import { createClient, type Transport } from '@bowline/runtime';
+import { createClient, type Transport } from '@bowline/runtime/client';
 import { expect, test } from 'vitest';
 import { type NodeAgentOptions, startNodeAgent } from './start-node-agent.ts';
 import { type Steering, steering } from './steer.ts';

@@ -1,7 +1,9 @@
 import { isIPv4 } from 'node:net';
 import { keyOf, keyString, Namespace, Node, type ObjectKey, Pod, parseKey } from '@bowline/kubernetes';
 import { diffMergePatch, formatTime } from '@bowline/machinery';
-import { type Controller, isConflict, isNotFound, keyed, type LiveClient, slow } from '@bowline/runtime';
+import { keyed, slow } from '@bowline/runtime';
+import { isConflict, isNotFound } from '@bowline/runtime/client';
+import type { Controller, LiveClient } from '@bowline/runtime/controller';
 import type { Addresses } from './addresses.ts';
 import { AGENT_LABEL, BEHAVIOUR_ANNOTATION, type NodeBehaviour, parseNodeBehaviour } from './behaviour.ts';
 import type { Heartbeats } from './heartbeats.ts';

@@ -1,5 +1,6 @@
 import { VirtualClock } from '@bowline/machinery';
-import { createClient, silentLog, type Transport, type TransportRequest } from '@bowline/runtime';
+import { createClient, type Transport, type TransportRequest } from '@bowline/runtime/client';
+import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
 import { Heartbeats } from './heartbeats.ts';
 

@@ -1,6 +1,7 @@
 import { Lease, type Node } from '@bowline/kubernetes';
 import { type Clock, formatMicroTime, untilAborted } from '@bowline/machinery';
-import { type Client, isAlreadyExists, isNotFound, type Log } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import { type Client, isAlreadyExists, isNotFound } from '@bowline/runtime/client';
 
 /** NODE_LEASE_NAMESPACE is the namespace of node heartbeats. */
 export const NODE_LEASE_NAMESPACE = 'kube-node-lease';

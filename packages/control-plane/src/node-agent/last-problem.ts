@@ -1,4 +1,5 @@
-import type { Fields, Log } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Fields } from '@bowline/runtime/manager';
 
 /** LastProblem is a log that remembers the last logged error, to explain a timeout. */
 export interface LastProblem {

@@ -9,7 +9,7 @@ import {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { expect, it, vi } from 'vitest';
 import { type Cluster, cluster } from '../testing/cluster.ts';
 import { nodeAgentRbac } from './rbac.ts';

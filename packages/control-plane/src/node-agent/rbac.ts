@@ -1,6 +1,6 @@
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { permissionsOf } from '@bowline/runtime';
+import { permissionsOf } from '@bowline/runtime/install';
 import { Addresses } from './addresses.ts';
 import { NODE_LEASE_NAMESPACE } from './heartbeats.ts';
 import { DEFAULT_AGENT } from './node-object.ts';

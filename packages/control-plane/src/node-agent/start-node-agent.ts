@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { Node } from '@bowline/kubernetes';
 import { type Clock, labelValueProblems, type Random, systemClock } from '@bowline/machinery';
-import { BowlineError, type Client, isAlreadyExists, isNotFound, type Log, silentLog } from '@bowline/runtime';
+import { BowlineError, type Log } from '@bowline/runtime';
+import { type Client, isAlreadyExists, isNotFound } from '@bowline/runtime/client';
+import { silentLog } from '@bowline/runtime/manager';
 import { Addresses } from './addresses.ts';
 import { AGENT_LABEL } from './behaviour.ts';
 import { type LastProblem, rememberProblem } from './last-problem.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Namespace, Node } from '@bowline/kubernetes';
 import { type Clock, parseLabelSelector, systemClock } from '@bowline/machinery';
-import { BowlineError, type Client, isNotFound } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 import {
   BEHAVIOUR_ANNOTATION,
   checkPodBehaviour,

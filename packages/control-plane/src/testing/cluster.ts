@@ -10,7 +10,8 @@ import {
   RoleBinding,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import { type Client, isNotFound, type Operator } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlaneAccess, Identity } from '../control-plane.ts';
 import type { KubeconfigDocument } from '../kubeconfig.ts';

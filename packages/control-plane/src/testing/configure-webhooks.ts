@@ -6,7 +6,10 @@ import {
   Service,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import { isNotFound, type Manager, type Operator, type WebhookAddress, webhookConfigurations } from '@bowline/runtime';
+import type { Operator } from '@bowline/runtime';
+import { isNotFound } from '@bowline/runtime/client';
+import { type WebhookAddress, webhookConfigurations } from '@bowline/runtime/install';
+import type { Manager } from '@bowline/runtime/manager';
 import type { Cluster } from './cluster.ts';
 import { CLUSTER_LABEL } from './own-namespaces.ts';
 import { waitFor } from './wait-for.ts';

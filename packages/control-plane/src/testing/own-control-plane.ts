@@ -8,7 +8,7 @@ import {
   resource,
   ValidatingWebhookConfiguration,
 } from '@bowline/kubernetes';
-import { type Client, isNotFound } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 import { connectClient } from '../connect-client.ts';
 import type { ControlPlane, ControlPlaneAccess } from '../control-plane.ts';
 import { startControlPlane } from '../start-control-plane.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
-import type { Client, WatchEvent, WatchStream } from '@bowline/runtime';
+import type { Client, WatchEvent, WatchStream } from '@bowline/runtime/client';
 import type { OwnNames } from './own-names.ts';
 
 /** Marks the namespaces of a test, with the name of the first of them: webhooks are asked about these alone. */

@@ -15,22 +15,17 @@ import {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import { VirtualClock } from '@bowline/machinery';
+import type { Operator } from '@bowline/runtime';
+import { type ApiRequest, type Client, isForbidden, isNotFound } from '@bowline/runtime/client';
 import {
-  type ApiRequest,
-  type Client,
   installCustomResourceDefinitions,
-  isForbidden,
-  isNotFound,
-  Manager,
-  type ManagerOptions,
-  type Operator,
   operatorIdentity,
   type RbacManifest,
   rbacManifests,
-  type WebhookServing,
   withConfig,
   withinNamespaces,
-} from '@bowline/runtime';
+} from '@bowline/runtime/install';
+import { Manager, type ManagerOptions, type WebhookServing } from '@bowline/runtime/manager';
 import type { AuditEvent } from '../server/audit/audit-event.ts';
 import type { Cluster } from './cluster.ts';
 import { configureWebhooks } from './configure-webhooks.ts';

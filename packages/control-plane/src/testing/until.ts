@@ -1,5 +1,6 @@
 import { type KubernetesObject, keyOf, keyString, type ObjectKey, type Resource } from '@bowline/kubernetes';
-import { BowlineError, type Client, isExpired } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { type Client, isExpired } from '@bowline/runtime/client';
 
 /** UntilOptions bounds a wait. */
 export interface UntilOptions {

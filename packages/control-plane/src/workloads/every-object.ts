@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Resource } from '@bowline/kubernetes';
 import { type Clock, type Random, untilAborted } from '@bowline/machinery';
-import type { Client, Log } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { TerminatingNamespaces } from './namespaces/terminating-namespaces.ts';
 import { type ApiKinds, readApiKinds } from './objects/api-kinds.ts';

@@ -15,7 +15,8 @@ import {
   StatefulSet,
 } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
-import { allow, type Controller, defineOperator, type Operator, type Permission } from '@bowline/runtime';
+import { allow, defineOperator, type Operator, type Permission } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { daemonSets } from './daemon-set/daemon-set.ts';
 import { deployments } from './deployment/deployment.ts';
 import { disruptionBudgets } from './disruption/disruption-budgets.ts';

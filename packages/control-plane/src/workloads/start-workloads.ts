@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock, Random } from '@bowline/machinery';
-import type { Log, Transport } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Transport } from '@bowline/runtime/client';
 
 /** WorkloadsOptions describe the controllers of a control plane. */
 export interface WorkloadsOptions {

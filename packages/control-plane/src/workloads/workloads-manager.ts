@@ -1,5 +1,6 @@
 import { systemClock, systemRandom } from '@bowline/machinery';
-import { createClient, Manager, silentLog } from '@bowline/runtime';
+import { createClient } from '@bowline/runtime/client';
+import { Manager, silentLog } from '@bowline/runtime/manager';
 import { workloadsOperator } from './operator.ts';
 import type { WorkloadsOptions } from './start-workloads.ts';
 

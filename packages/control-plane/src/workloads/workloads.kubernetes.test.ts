@@ -11,14 +11,10 @@ import {
 } from '@bowline/kubernetes';
 import { Event } from '@bowline/kubernetes/events-v1';
 import { systemClock } from '@bowline/machinery';
-import {
-  connect,
-  connectionFrom,
-  installCustomResourceDefinitions,
-  ownerReference,
-  parseKubeconfig,
-} from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
+import { installCustomResourceDefinitions } from '@bowline/runtime/install';
 import { defineResource, s } from '@bowline/runtime/resource';
+import { ownerReference } from '@bowline/runtime/writing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../control-plane.ts';
 import { startControlPlane } from '../start-control-plane.ts';

@@ -3,13 +3,13 @@ import { type Random, seededRandom, VirtualClock } from '@bowline/machinery';
 import {
   Cache,
   type CacheOptions,
-  createClient,
   type Informer,
   type InformerEvent,
   type InformerOptions,
   type View,
   type ViewOf,
-} from '@bowline/runtime';
+} from '@bowline/runtime/cache';
+import { createClient } from '@bowline/runtime/client';
 import { type Seen, WatchServer, type WatchServerOptions } from './watch-server.test-support.ts';
 
 /** HarnessOptions configures a harness. */

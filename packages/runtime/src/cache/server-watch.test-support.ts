@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@bowline/machinery';
-import { TransportError } from '@bowline/runtime';
+import { TransportError } from '@bowline/runtime/client';
 import { ByteStream } from '../../../../test/proofs/reflector/byte-stream.ts';
 import type { Revision, StoredObject } from './history.test-support.ts';
 

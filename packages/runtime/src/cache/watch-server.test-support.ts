@@ -1,5 +1,5 @@
 import { type Clock, pick, type Random, seededRandom } from '@bowline/machinery';
-import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '@bowline/runtime';
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '@bowline/runtime/client';
 import { type Content, History, type NamespacedKey, type StoredObject } from './history.test-support.ts';
 import { ServerWatch } from './server-watch.test-support.ts';
 

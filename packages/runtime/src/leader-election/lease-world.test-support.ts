@@ -1,6 +1,8 @@
 import { Lease, type ObjectKey, type Resource } from '@bowline/kubernetes';
 import { between, type Clock, type Random, sleepOn, type Timer, type VirtualClock } from '@bowline/machinery';
-import { ApiError, BowlineError, type LeaseClient, type RequestOptions, type WriteGuard } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { ApiError, type RequestOptions, type WriteGuard } from '@bowline/runtime/client';
+import type { LeaseClient } from '@bowline/runtime/manager';
 
 /** Commit is one write stored by the simulated API. */
 export interface Commit {

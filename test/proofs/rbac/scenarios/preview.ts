@@ -1,6 +1,7 @@
 import { Deployment, Ingress, type KubernetesObject, type Resource, Service } from '@bowline/kubernetes';
 import { type Clock, systemClock } from '@bowline/machinery';
-import { findCondition, isInvalid } from '@bowline/runtime';
+import { findCondition } from '@bowline/runtime';
+import { isInvalid } from '@bowline/runtime/client';
 import { type DnsServer, startDnsServer } from '../../../../docs/examples/preview/dns-server.ts';
 import { previews } from '../../../../docs/examples/preview/operator.ts';
 import { Preview } from '../../../../docs/examples/preview/preview.ts';

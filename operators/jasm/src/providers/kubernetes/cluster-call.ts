@@ -1,4 +1,5 @@
-import { ApiError, BowlineError } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import { ApiError } from '@bowline/runtime/client';
 import type { ProviderContext } from '../provider.ts';
 import { ProviderError, type ProviderErrorKind } from '../provider-error.ts';
 

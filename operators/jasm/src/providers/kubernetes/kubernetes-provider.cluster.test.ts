@@ -1,7 +1,8 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { Secret } from '@bowline/kubernetes';
 import { systemClock } from '@bowline/machinery';
-import { BowlineError, type Client } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { describe, expect, it } from 'vitest';
 import { providerContract } from '../contract.test-support.ts';
 import type { SecretRef } from '../provider.ts';

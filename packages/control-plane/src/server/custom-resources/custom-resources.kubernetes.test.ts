@@ -1,5 +1,5 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitFor } from '../../testing/wait-for.ts';
 import { DEFINITIONS, startCustomServer } from './custom-server.test-support.ts';

@@ -1,5 +1,5 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requestInfo } from '../http/request-info.ts';
 import { builtInResources } from '../registry/built-in-resources.ts';

@@ -1,7 +1,7 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { CustomResourceDefinition } from '@bowline/kubernetes';
 import { type JsonObject, seededRandom } from '@bowline/machinery';
-import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../testing/wait-for.ts';
 import { RANDOM_KINDS, randomSteps } from './random-steps.test-support.ts';

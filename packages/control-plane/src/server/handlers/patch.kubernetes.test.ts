@@ -1,6 +1,6 @@
 import { cluster } from '@bowline/control-plane/testing';
 import { ConfigMap } from '@bowline/kubernetes';
-import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { expect, test } from 'vitest';
 import { startTestServer } from '../in-process.test-support.ts';
 import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch-body.ts';

@@ -11,7 +11,7 @@ import {
 } from '@bowline/kubernetes';
 import { schemaFor } from '@bowline/kubernetes/schemas';
 import { type JsonObject, StrategicMergeError, seededRandom, strategicMerge } from '@bowline/machinery';
-import { ApiError } from '@bowline/runtime';
+import { ApiError } from '@bowline/runtime/client';
 import { expect, test } from 'vitest';
 import { randomPatch } from './random-patches.test-support.ts';
 

@@ -1,5 +1,6 @@
 import { ControllerRevision, DaemonSet, keyOf, keyString, Node, Pod, parseKey } from '@bowline/kubernetes';
-import { type Controller, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { currentRevision, pruneRevisions } from '../pods/controller-revisions.ts';

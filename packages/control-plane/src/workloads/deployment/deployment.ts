@@ -1,5 +1,6 @@
 import { Deployment, keyOf, keyString, Pod, parseKey, ReplicaSet } from '@bowline/kubernetes';
-import { type Controller, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { controllerOf, isFinished } from '../pods/pod-state.ts';

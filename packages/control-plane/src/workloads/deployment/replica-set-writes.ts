@@ -1,5 +1,7 @@
 import { Deployment, keyOf, ReplicaSet } from '@bowline/kubernetes';
-import { isAlreadyExists, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { isAlreadyExists, isNotFound } from '@bowline/runtime/client';
+import type { LiveClient } from '@bowline/runtime/controller';
+import { ownerReference } from '@bowline/runtime/writing';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { isControlledBy } from '../pods/pod-state.ts';
 import { templateHash } from '../pods/template-hash.ts';

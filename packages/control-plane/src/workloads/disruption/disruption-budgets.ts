@@ -9,7 +9,8 @@ import {
   StatefulSet,
 } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
-import { type Controller, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { controllerOf } from '../pods/pod-state.ts';
 import { reportStatus } from '../pods/report-status.ts';
 import type { WorkloadDeps } from '../pods/workload-events.ts';

@@ -1,6 +1,8 @@
 import { EndpointSlice, keyOf, keyString, Node, Pod, parseKey, Service } from '@bowline/kubernetes';
 import { formatTime, labelSelector } from '@bowline/machinery';
-import { type Controller, isForbidden, isNotFound, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import { isForbidden, isNotFound } from '@bowline/runtime/client';
+import type { Controller } from '@bowline/runtime/controller';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { byAge } from '../pods/pod-state.ts';
 import { isManaged, SERVICE_LABEL, slicesFor } from './slices.ts';

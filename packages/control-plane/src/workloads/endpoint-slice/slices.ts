@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Endpoint, type EndpointSlice, type Node, type Pod, Service } from '@bowline/kubernetes';
 import type { EndpointPort } from '@bowline/kubernetes/discovery-v1';
-import { ownerReference } from '@bowline/runtime';
+import { ownerReference } from '@bowline/runtime/writing';
 import { isFinished, isReady } from '../pods/pod-state.ts';
 
 /** SERVICE_LABEL says which Service a slice belongs to. */

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectMeta, OwnerReference, Resource } from '@bowline/kubernetes';
-import { type Client, isConflict, isNotFound } from '@bowline/runtime';
+import { type Client, isConflict, isNotFound } from '@bowline/runtime/client';
 import { FOREGROUND, ORPHAN } from '../objects/object-facts.ts';
 import type { AbsentOwners } from './absent-owners.ts';
 import type { GraphNode, OwnerGraph } from './owner-graph.ts';

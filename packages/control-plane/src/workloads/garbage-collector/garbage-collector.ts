@@ -1,6 +1,8 @@
 import type { Resource } from '@bowline/kubernetes';
 import type { Clock, Random } from '@bowline/machinery';
-import { type Client, type Log, Queue } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
+import { Queue } from '@bowline/runtime/controller';
 import type { ObjectFacts } from '../objects/object-facts.ts';
 import type { ObjectObserver } from '../objects/object-monitors.ts';
 import { runWorkQueue } from '../objects/work-queue.ts';

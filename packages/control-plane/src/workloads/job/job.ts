@@ -1,6 +1,8 @@
 import { Job, keyOf, keyString, Pod, parseKey } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
-import { type Controller, isNotFound, keyed, type LiveClient } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import { isNotFound } from '@bowline/runtime/client';
+import type { Controller, LiveClient } from '@bowline/runtime/controller';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { createPod, deletePod, failureOf, inGrowingBatches, MOST_AT_ONCE, type PodOwner } from '../pods/pod-control.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { forEachConcurrently } from '@bowline/machinery';
-import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/runtime';
+import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/runtime/client';
 import type { ApiKind, ApiKinds } from '../objects/api-kinds.ts';
 
 /** Remaining is what is left of a kind in a namespace. */

@@ -1,5 +1,7 @@
 import { ConfigMap, Namespace, type ObjectMeta, ServiceAccount } from '@bowline/kubernetes';
-import { type Controller, isAlreadyExists, isForbidden, isNotFound, keyed, project } from '@bowline/runtime';
+import { keyed, project } from '@bowline/runtime';
+import { isAlreadyExists, isForbidden, isNotFound } from '@bowline/runtime/client';
+import type { Controller } from '@bowline/runtime/controller';
 
 const DEFAULT_ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';

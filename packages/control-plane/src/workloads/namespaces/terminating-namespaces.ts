@@ -1,6 +1,8 @@
 import { keyOf, Namespace, type Resource } from '@bowline/kubernetes';
 import { type Clock, formatTime, type Random } from '@bowline/machinery';
-import { type Client, isNotFound, type Log, Queue } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
+import { Queue } from '@bowline/runtime/controller';
 import { withConditions } from '../../node-agent/conditions.ts';
 import { sameJson } from '../../node-agent/same-json.ts';
 import type { ApiKinds } from '../objects/api-kinds.ts';

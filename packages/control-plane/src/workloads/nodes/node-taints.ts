@@ -1,5 +1,6 @@
 import { Node, type Taint } from '@bowline/kubernetes';
-import { type Controller, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { sameJson } from '../../node-agent/same-json.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';

@@ -1,5 +1,6 @@
 import { type Resource, resource } from '@bowline/kubernetes';
-import { BowlineError, type Client } from '@bowline/runtime';
+import { BowlineError } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 /** ApiKind is a kind that the server serves. */
 export interface ApiKind {

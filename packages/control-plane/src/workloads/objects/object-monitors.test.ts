@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { ConfigMap, type KubernetesObject } from '@bowline/kubernetes';
 import { seededRandom, systemClock, untilAborted } from '@bowline/machinery';
-import { type Client, silentLog, type WatchEvent } from '@bowline/runtime';
+import type { Client, WatchEvent } from '@bowline/runtime/client';
+import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
 import { ObjectMonitors } from './object-monitors.ts';
 

@@ -1,6 +1,8 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import type { Clock, Random } from '@bowline/machinery';
-import { type Client, type Log, Reflector, type ReflectorTarget, type Snapshot } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import { Reflector, type ReflectorTarget, type Snapshot } from '@bowline/runtime/cache';
+import type { Client } from '@bowline/runtime/client';
 import { factsOf, type ObjectFacts } from './object-facts.ts';
 
 /** ObjectObserver is told about the objects of every kind. */

@@ -1,4 +1,5 @@
-import type { Log, Queue } from '@bowline/runtime';
+import type { Log } from '@bowline/runtime';
+import type { Queue } from '@bowline/runtime/controller';
 
 /** WorkQueueOptions says how the keys of a queue are worked off. */
 export interface WorkQueueOptions {

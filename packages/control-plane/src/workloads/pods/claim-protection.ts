@@ -1,5 +1,7 @@
 import { keyOf, keyString, PersistentVolumeClaim, Pod, parseKey } from '@bowline/kubernetes';
-import { type Controller, isNotFound, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import { isNotFound } from '@bowline/runtime/client';
+import type { Controller } from '@bowline/runtime/controller';
 import { isFinished } from './pod-state.ts';
 
 const PROTECTION = 'kubernetes.io/pvc-protection';

@@ -1,6 +1,8 @@
 import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
 import { labelSelector } from '@bowline/machinery';
-import { isInvalid, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { isInvalid, isNotFound } from '@bowline/runtime/client';
+import type { LiveClient } from '@bowline/runtime/controller';
+import { ownerReference } from '@bowline/runtime/writing';
 import { controllerOf } from './pod-state.ts';
 
 /** Claimant is a workload that wants the objects that its selector selects. */

@@ -5,7 +5,9 @@ import {
   type PodTemplateSpec,
   type Resource,
 } from '@bowline/kubernetes';
-import { isAlreadyExists, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { isAlreadyExists, isNotFound } from '@bowline/runtime/client';
+import type { LiveClient } from '@bowline/runtime/controller';
+import { ownerReference } from '@bowline/runtime/writing';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { byAge, isControlledBy } from './pod-state.ts';
 import { templateHash } from './template-hash.ts';

@@ -6,7 +6,9 @@ import {
   type PodTemplateSpec,
   type Resource,
 } from '@bowline/kubernetes';
-import { ApiError, isNotFound, type LiveClient, ownerReference } from '@bowline/runtime';
+import { ApiError, isNotFound } from '@bowline/runtime/client';
+import type { LiveClient } from '@bowline/runtime/controller';
+import { ownerReference } from '@bowline/runtime/writing';
 import type { WorkloadEvents } from './workload-events.ts';
 
 /** PodOwner is the workload that makes and deletes Pods. */

@@ -1,6 +1,7 @@
 import { type KubernetesObject, keyOf, type Resource } from '@bowline/kubernetes';
 import { diffMergePatch } from '@bowline/machinery';
-import { isNotFound, type LiveClient } from '@bowline/runtime';
+import { isNotFound } from '@bowline/runtime/client';
+import type { LiveClient } from '@bowline/runtime/controller';
 import { sameJson } from '../../node-agent/same-json.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import { untilAborted } from '@bowline/machinery';
-import { type EventMessage, EventRecorder, type EventRecorderOptions } from '@bowline/runtime';
+import { type EventMessage, EventRecorder, type EventRecorderOptions } from '@bowline/runtime/writing';
 
 /** WorkloadEvents sends the events of several controllers, each under its own name. */
 export class WorkloadEvents {

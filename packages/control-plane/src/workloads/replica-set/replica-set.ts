@@ -1,6 +1,7 @@
 import { keyOf, keyString, Pod, parseKey, ReplicaSet } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
-import { type Controller, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import type { Controller } from '@bowline/runtime/controller';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import {

@@ -1,6 +1,8 @@
 import { type KubernetesObject, keyOf, keyString, Namespace, Node, Pod, parseKey } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
-import { type Controller, isConflict, isNotFound, keyed } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import { isConflict, isNotFound } from '@bowline/runtime/client';
+import type { Controller } from '@bowline/runtime/controller';
 import { withConditions } from '../../node-agent/conditions.ts';
 import { sameJson } from '../../node-agent/same-json.ts';
 import { isFinished } from '../pods/pod-state.ts';

@@ -5,7 +5,7 @@ import {
   type PodTemplateSpec,
   StatefulSet,
 } from '@bowline/kubernetes';
-import { ownerReference } from '@bowline/runtime';
+import { ownerReference } from '@bowline/runtime/writing';
 import { templateOf } from '../pods/controller-revisions.ts';
 import { podFrom } from '../pods/pod-control.ts';
 

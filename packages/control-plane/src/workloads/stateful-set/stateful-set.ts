@@ -7,7 +7,10 @@ import {
   parseKey,
   StatefulSet,
 } from '@bowline/kubernetes';
-import { type Controller, isAlreadyExists, isNotFound, keyed, type LiveClient, ownerReference } from '@bowline/runtime';
+import { keyed } from '@bowline/runtime';
+import { isAlreadyExists, isNotFound } from '@bowline/runtime/client';
+import type { Controller, LiveClient } from '@bowline/runtime/controller';
+import { ownerReference } from '@bowline/runtime/writing';
 import { claim } from '../pods/claim.ts';
 import { claimantsOf, claimIndex, orphansOf } from '../pods/claim-index.ts';
 import { currentRevision, pruneRevisions } from '../pods/controller-revisions.ts';

@@ -8,7 +8,7 @@ import {
   Secret,
   ServiceAccount,
 } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { inParallel } from '../../in-parallel.ts';
 
 /** SOURCES is the namespace of sources and their ConfigMapSyncs. */

@@ -1,7 +1,7 @@
 import { untilList } from '@bowline/control-plane/testing';
 import { keyString, Pod, Secret } from '@bowline/kubernetes';
 import { pick, type Random } from '@bowline/machinery';
-import { type Client, isNotFound } from '@bowline/runtime';
+import { type Client, isNotFound } from '@bowline/runtime/client';
 import type { Identified } from '../../fingerprint.ts';
 import { inParallel } from '../../in-parallel.ts';
 import type { CrashCase } from '../../scenario.ts';

@@ -1,6 +1,6 @@
 import type { ControlPlaneAccess } from '@bowline/control-plane';
 import { Secret } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 
 const NAME = 'jasm-mock';
 

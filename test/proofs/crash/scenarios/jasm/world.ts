@@ -1,6 +1,6 @@
 import { until, untilList } from '@bowline/control-plane/testing';
 import { ConfigMap, Namespace, Pod, Secret, ServiceAccount } from '@bowline/kubernetes';
-import type { Client } from '@bowline/runtime';
+import type { Client } from '@bowline/runtime/client';
 import { inParallel } from '../../in-parallel.ts';
 import type { Store } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { type Cluster, cluster } from '@bowline/control-plane/testing';
-import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime';
+import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { startTestServer } from '../../in-process.test-support.ts';
 
 /** Step is one request. Texts may hold NS for the namespace and OWN for what names of cluster-wide objects begin with. */

@@ -1,0 +1,28 @@
+// The entry of `@bowline/runtime/install`: what an install of an operator consists of: definitions, RBAC and webhook configurations.
+export {
+  fieldManagerOf,
+  MANAGED_BY,
+  type OperatorId,
+  type OperatorIdentity,
+  operatorIdentity,
+} from '../identity/operator-identity.ts';
+export type { ConfigParser, ConfigSchema, OperatorConfig } from '../operator/operator-config.ts';
+export { withConfig } from '../operator/with-config.ts';
+export { withinNamespaces } from '../operator/within-namespaces.ts';
+export { permissionsOf, type WebhookMode } from '../permissions/declared-permissions.ts';
+export type { AllowOptions, Verb } from '../permissions/permission.ts';
+export { type RbacManifest, type RbacOptions, rbacManifests } from '../permissions/rbac-manifests.ts';
+export type { PermissionRules } from '../permissions/rules.ts';
+export { customResourceDefinition } from '../resource/custom-resource.ts';
+export {
+  type InstalledDefinition,
+  type InstallOptions,
+  installCustomResourceDefinitions,
+} from '../resource/install-crds.ts';
+export {
+  type ConfigurationOptions,
+  type ServiceAddress,
+  type WebhookAddress,
+  type WebhookConfigurations,
+  webhookConfigurations,
+} from '../webhook/configurations.ts';
