@@ -453,7 +453,7 @@ test('uses the path of a group for kinds that have one', async () => {
     plural: 'widgets',
     scope: 'Namespaced',
   });
-  await createClient({ transport }).get(Widget as never, key);
+  await createClient({ transport }).get(Widget, key);
   expect(transport.requests[0]?.path).toBe('/apis/example.com/v1/namespaces/ns/widgets/a');
 });
 

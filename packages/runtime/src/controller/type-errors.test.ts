@@ -11,6 +11,7 @@ const CONFIG = fileURLToPath(new URL('../../../../tsconfig.base.json', import.me
 const PREAMBLE = `
 import { ConfigMap, Deployment, type ObjectOf, type Resource, Secret } from '@bowline/kubernetes';
 import { s } from '@bowline/machinery/schema';
+import { managedContent } from '../content/managed-content.ts';
 import { controller } from './builder.ts';
 import { defineResource } from '../resource/define-resource.ts';
 
@@ -19,6 +20,7 @@ const Site = defineResource({ group: 'example.dev', version: 'v1', kind: 'Site',
 const Page = defineResource({ group: 'example.dev', version: 'v1', kind: 'Page', scope: 'Namespaced', spec: s.object({ ...fields, parts: s.array(s.object(fields)) }) });
 type Page = ObjectOf<typeof Page>;
 const metadata = { namespace: 'a', name: 'b' };
+const secrets = managedContent({ resource: Secret, maps: ['data'], managers: ['test'], annotations: { hash: 'h', time: 't', keys: 'k' }, marks: {} });
 const page = { title: 'a', theme: 'light' as const, hosts: [], parts: [] };
 `;
 
@@ -49,7 +51,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'any kind in ensure where none is declared',
-    code: `${declared}.reconcile(async ({ ensure }) => { await ensure(Secret, { metadata }, { labels: {} }); });`,
+    code: `${declared}.reconcile(async ({ ensure }) => { await ensure(secrets, metadata, secrets.desired({ marks: {} }), { claim: () => 'ours' }); });`,
     says: 'no kind: declare .ensures(Kind)',
   },
   {

@@ -39,6 +39,7 @@ export {
   isNamespaceTerminating,
   isNotFound,
   isTooManyRequests,
+  isUnauthorized,
 } from '../errors/api-error.ts';
 export { tokenCredentials } from '../kubeconfig/credentials.ts';
 export { type InClusterOptions, inClusterConfig, isInCluster } from '../kubeconfig/in-cluster.ts';

@@ -1,38 +1,15 @@
 // The entry of `@bowline/runtime/controller`: the types behind `controller` and `keyed`, and the work queue.
-export type {
-  ControllerOptions,
-  ControllerStart,
-  ControllerStep,
-  KeyedReconcileStep,
-  KeyedStart,
-  KeyedStep,
-  ReconciledController,
-  ReconcileStep,
-} from '../controller/builder-steps.ts';
-export type { BaseContext, EnqueueOptions, Reconcile } from '../controller/context.ts';
-export type { Controller, ReportDeclaration, WorkOptions, WriteDeclaration } from '../controller/controller.ts';
+export type * from '../controller/builder-steps.ts';
+export type * from '../controller/context.ts';
+export type * from '../controller/controller.ts';
 export type { ControllerState } from '../controller/controller-runner.ts';
 export type { LiveClient } from '../controller/live-client.ts';
 export type { Change, Predicate } from '../controller/predicates.ts';
 export { SlowError, TerminalError } from '../controller/reconcile-error.ts';
-export type {
-  CacheReads,
-  MapOptions,
-  SecondaryOptions,
-  SourceListOptions,
-  SourceOf,
-  SourceOptions,
-} from '../controller/sources.ts';
-export type { StatusCollector, StatusLike } from '../controller/status-collector.ts';
-export type { TriggerDeclaration, TriggerKeys } from '../controller/trigger-stream.ts';
-export type {
-  ContextWrites,
-  EventAboutFor,
-  NoWrites,
-  Reporting,
-  WriteKindOptions,
-  WriteTypes,
-} from '../controller/write-types.ts';
+export type * from '../controller/sources.ts';
+export type * from '../controller/status-collector.ts';
+export type * from '../controller/trigger-stream.ts';
+export type * from '../controller/write-types.ts';
 export type { BackoffOptions, BackoffRange } from '../queue/backoff.ts';
 export { type Cause, describeCause, type ObjectCause } from '../queue/cause.ts';
 export { Queue } from '../queue/queue.ts';

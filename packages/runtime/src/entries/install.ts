@@ -1,6 +1,5 @@
 // The entry of `@bowline/runtime/install`: what an install of an operator consists of: definitions, RBAC and webhook configurations.
 export {
-  fieldManagerOf,
   MANAGED_BY,
   type OperatorId,
   type OperatorIdentity,

@@ -34,6 +34,7 @@ export {
 } from '../content/release-content.ts';
 export { replaceContent } from '../content/replace-content.ts';
 export { saveContent } from '../content/save-content.ts';
+export { fieldManagerOf } from '../identity/operator-identity.ts';
 export { appliedView } from '../writing/applied-view.ts';
 export { type BackupOptions, type BackupTools, saveBackup } from '../writing/backup.ts';
 export {

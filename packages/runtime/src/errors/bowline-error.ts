@@ -1,2 +1,2 @@
 // One class for all packages: `instanceof` must also work for errors thrown by machinery.
-export { BowlineError, type BowlineErrorOptions } from '@bowline/machinery';
+export { BowlineError } from '@bowline/machinery';

@@ -178,7 +178,7 @@ async function install(c: Cluster) {
     await create(kind, manifest);
   }
   for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration] as const) {
-    c.onDispose(() => c.admin.delete(kind as Resource<KubernetesObject>, { name: identity.objectName }));
+    c.onDispose(() => c.admin.delete(kind, { name: identity.objectName }));
   }
   const account = { namespace: identity.systemNamespace, name: identity.objectName };
   const client: Client = await c.clientFor({ serviceAccount: account });

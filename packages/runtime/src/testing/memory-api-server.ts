@@ -455,7 +455,7 @@ function patched(
 ): Stored {
   // Each branch gives an object of the kind: bodies were made by this package's client.
   if (verb === 'update') return body as Stored;
-  if (verb === 'apply') return applied(existing, body as JsonObject, kind, by) as Stored;
+  if (verb === 'apply') return applied(existing, body as JsonObject, kind, by);
   if (type.includes('json-patch')) return applyJsonPatch(existing, body as readonly JsonPatchOperation[]) as Stored;
   const schema = type.includes('strategic') ? schemaFor(apiVersionOf(kind), kind.kind) : undefined;
   if (type.includes('strategic') && !schema) throw new Refusal(415);

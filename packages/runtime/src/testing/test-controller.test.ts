@@ -38,7 +38,7 @@ const sites = controller(Site)
     if (title === '') throw terminal('NoTitle', 'give it a title');
     await apply(ConfigMap, { metadata: key, data: { title: `${deps.greeting} ${title} ${pages}` } });
     const desired = chosen.desired({
-      content: { data: { title: btoa(title) } },
+      content: { data: { constant: btoa('x') } },
       marks: {},
       members: { type: 'Opaque' },
     });
@@ -74,7 +74,7 @@ describe('a controller of a kind in a unit test', () => {
       ['create', 'Secret', undefined],
       ['patch', 'Site', 'status'],
     ]);
-    expect(t.writes[1]).toMatchObject({ key, fieldManager: 'bowline-unit-site' });
+    expect(t.writes[1]).toMatchObject({ key, fieldManager: 'unit-unit-site' });
     expect(t.events).toMatchObject([
       { type: 'Normal', reason: 'Published', note: 'attempt 1 with 0 causes', regarding: { kind: 'Site', name: 'a' } },
     ]);
@@ -160,7 +160,7 @@ describe('a controller of a kind in a unit test', () => {
   });
 
   it('leaves a paused object alone, and says which object a test forgot', async () => {
-    const annotations = { 'bowline.dev/paused': 'true' };
+    const annotations = { 'unit.test/paused': 'true' };
     const paused = given(Site, { metadata: { ...key, annotations }, spec: { title: 'a' } });
     await using t = await testController(sites, { objects: [paused], deps });
     await t.reconcile(key);

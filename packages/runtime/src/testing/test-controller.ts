@@ -82,7 +82,7 @@ export async function testController<Deps>(
   const world = new UnitWorld(operator, options);
   const { cache, clock, random, log, server, identity } = world;
   const common = { identity, instance: 'unit', cache, clock, random, log, metrics: noMetrics };
-  const runner = new ControllerRunner(controller as Controller, { ...common, cache: cache as never });
+  const runner = new ControllerRunner(controller, { ...common, cache: cache as never });
   const enqueued: EnqueuedKey[] = [];
   const runs = runner.single({
     client: world.client,
