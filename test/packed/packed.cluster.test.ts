@@ -49,7 +49,7 @@ function makeProject(folder: string, namespace: string): void {
     mkdirSync(join(folder, 'src', example), { recursive: true });
     for (const file of readdirSync(source).filter((name) => /(?<!\.test)\.ts$/.test(name))) {
       const text = readFileSync(join(source, file), 'utf8');
-      const here = text.replaceAll('example.com', group).replaceAll('bowline-system', namespace);
+      const here = text.replaceAll('example.com', group).replaceAll('example-system', namespace);
       writeFileSync(join(folder, 'src', example, file), here);
     }
   }

@@ -28,7 +28,7 @@ export const settings = managedContent({
     previousManager: 'example.bowline.dev/previous-manager',
   },
   marks: {},
-  labelPrefix: 'example.bowline.dev/',
+  labelPrefix: 'example.com/',
   backup: { suffix: '-before-shop', label: 'example.bowline.dev/backup-of' },
 });
 

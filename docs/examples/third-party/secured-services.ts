@@ -11,7 +11,6 @@ export const securedServices = defineOperator({
   controllers: [
     controller(Service, { name: 'secured-services', labelSelector: `${SECURED}=true` })
       .owns(Certificate)
-      .applies(Certificate)
       .reconcile(async ({ key, apply }) => {
         await apply(Certificate, {
           metadata: key,

@@ -28,7 +28,7 @@ export interface PlayOptions {
  * short.
  */
 export async function play({ operator, open }: Scenario, { controlPlane, rights }: PlayOptions): Promise<Outcome> {
-  const performance = await open();
+  const performance = await open(controlPlane);
   const given = new AbortController();
   const patience = new Patience(() =>
     given.abort(new Error(`did not happen after the refusal of ${refusals.seen.join(', ')}`)),

@@ -43,7 +43,7 @@ async function run(options: ProofOptions): Promise<ProofResult> {
   // All at once and before anything else: admission observes new kinds only every 30 s.
   await install(controlPlane);
   // If there is time for only some of them, every operator is among them.
-  const all = spread(await Promise.all(scenarios.map(casesOf)));
+  const all = spread(await Promise.all(scenarios.map((scenario) => casesOf(scenario, controlPlane))));
   const violations = ['operators', 'docs/examples'].flatMap(unproved).map((operator) => ({
     seed: options.seed,
     message: `the operator ${operator} has no scenario: add one to test/proofs/rbac/scenarios.ts`,
@@ -92,8 +92,8 @@ async function install(controlPlane: ControlPlane): Promise<void> {
 }
 
 /** All permissions of an operator first: a scenario that does not work at all is detected immediately. */
-async function casesOf(scenario: Scenario): Promise<readonly Case[]> {
-  const performance = await scenario.open();
+async function casesOf(scenario: Scenario, controlPlane: ControlPlane): Promise<readonly Case[]> {
+  const performance = await scenario.open(controlPlane);
   const operator = await withConfig(scenario.operator, performance.config);
   await performance[Symbol.asyncDispose]?.();
   // The names differ between installations, the permissions do not.

@@ -1,3 +1,4 @@
+import type { ControlPlaneAccess } from '@bowline/control-plane';
 import type { Cluster, RunningOperators } from '@bowline/control-plane/testing';
 import type { Clock } from '@bowline/machinery';
 import type { Operator } from '@bowline/runtime';
@@ -13,7 +14,7 @@ export type Stage = Cluster & RunningOperators;
 export interface Scenario {
   readonly operator: Operator;
   /** open prepares one run. */
-  open(): Performance | Promise<Performance>;
+  open(controlPlane: ControlPlaneAccess): Performance | Promise<Performance>;
 }
 
 /** Performance is one run of a scenario with what it needs besides the cluster. */

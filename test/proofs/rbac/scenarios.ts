@@ -8,6 +8,7 @@ import { greeterScenario } from './scenarios/greeter.ts';
 import { jasmScenario } from './scenarios/jasm.ts';
 import { parcelsScenario } from './scenarios/parcels.ts';
 import { previewScenario } from './scenarios/preview.ts';
+import { securedServicesScenario } from './scenarios/secured-services.ts';
 import { shopScenario } from './scenarios/shop.ts';
 
 /**
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   greeterScenario,
   previewScenario,
   shopScenario,
+  securedServicesScenario,
   parcelsScenario,
 ];
 
