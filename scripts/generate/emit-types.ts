@@ -32,7 +32,8 @@ export function emitTypes(model: Model, module: string): string {
   for (const kind of resources.keys()) {
     if (!definitions.has(kind)) throw new Error(`${module} serves kind ${kind} but does not define it`);
   }
-  const resourceImport = resources.size > 0 ? "import { type Resource, resource } from '../resource.ts';\n" : '';
+  const resourceImport =
+    resources.size > 0 ? "import { describeResource, type Resource } from '../describe-resource.ts';\n" : '';
   return `${header(model, `openapi/${module}.json`)}${resourceImport}${imports.emit()}\n${blocks.join('\n')}`;
 }
 
@@ -115,7 +116,7 @@ function emitInterface(model: Model, imports: Imports, name: string, node: Schem
 function emitResource({ group, version, kind, plural, scope }: ApiResource): string {
   const id = quote(`${kind}.${version}.${group}`);
   const names = `group: ${quote(group)}, version: ${quote(version)}, kind: ${quote(kind)}, plural: ${quote(plural)}, scope: ${quote(scope)}`;
-  return `export const ${kind}: Resource<${kind}, ${id}> = /* @__PURE__ */ resource({ ${names} });\n`;
+  return `export const ${kind}: Resource<${kind}, ${id}> = /* @__PURE__ */ describeResource({ ${names} });\n`;
 }
 
 function typeOf(model: Model, imports: Imports, node: SchemaNode): string {

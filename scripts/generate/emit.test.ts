@@ -120,7 +120,7 @@ function modelOf(properties: Readonly<Record<string, SchemaNode>>): Model {
 }
 
 const CORE_TYPES = `// Generated from openapi/core-v1.json (Kubernetes v1.35.8) by \`npm run generate\`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ObjectMeta } from './meta-v1.ts';
 
 export interface Event {
@@ -128,7 +128,7 @@ export interface Event {
   readonly reason?: string | undefined;
 }
 
-export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
+export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
 
 export interface Knot {
   readonly anything?: unknown;
@@ -142,7 +142,7 @@ export interface Knot {
   readonly 'x-odd'?: number | undefined;
 }
 
-export const Knot: Resource<Knot, 'Knot.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Knot', plural: 'knots', scope: 'Cluster' });
+export const Knot: Resource<Knot, 'Knot.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Knot', plural: 'knots', scope: 'Cluster' });
 
 export interface Line {
   readonly name: string;

@@ -10,7 +10,6 @@ import {
 } from '@bowline/runtime';
 import { NAMESPACE_ANNOTATIONS, OPERATOR } from './api/names.ts';
 import { config } from './config.ts';
-import type { Config, Deps } from './deps.ts';
 import { JasmMetrics } from './metrics.ts';
 import { mockCommands } from './mock-commands/mock-commands.ts';
 import { annotationReader } from './pods/read-annotation.ts';
@@ -21,6 +20,7 @@ import { MOCK_SECRET } from './providers/mock/mock-values.ts';
 import { type ConfiguredKind, type ProviderConfig, providerKinds } from './providers/provider-kinds.ts';
 import { local, samples } from './samples.ts';
 import { checkAnnotation } from './secretsync/annotations.ts';
+import type { Config, Deps } from './secretsync/deps.ts';
 import { SyncMemory } from './secretsync/memory.ts';
 import { orderedClock } from './secretsync/ordered-clock.ts';
 import { reconcile } from './secretsync/reconcile.ts';

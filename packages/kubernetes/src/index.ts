@@ -1,3 +1,4 @@
+export type { ObjectOf, Resource, ResourceNames, Scope } from './describe-resource.ts';
 export * from './generated/entry.ts';
 export {
   type KubernetesObject,
@@ -9,12 +10,4 @@ export {
   type StoredMeta,
   type StoredObject,
 } from './object.ts';
-export {
-  apiVersionOf,
-  type ObjectOf,
-  parseApiVersion,
-  type Resource,
-  type ResourceNames,
-  resource,
-  type Scope,
-} from './resource.ts';
+export { apiVersionOf, parseApiVersion, resource } from './resource.ts';

@@ -1,6 +1,7 @@
 import { expect, expectTypeOf, it } from 'vitest';
+import type { ObjectOf, Resource } from './describe-resource.ts';
 import type { KubernetesObject } from './object.ts';
-import { apiVersionOf, type ObjectOf, parseApiVersion, type Resource, resource } from './resource.ts';
+import { apiVersionOf, parseApiVersion, resource } from './resource.ts';
 
 it.each([
   ['v1', { group: '', version: 'v1' }],

@@ -3,7 +3,6 @@ import { labelSelector } from '@bowline/machinery';
 import { project } from '@bowline/runtime';
 import type { MetadataObject } from '@bowline/runtime/cache';
 import { ConfigMapSync } from '../api/config-map-sync.ts';
-import type { Deps } from '../deps.ts';
 
 /** The condition under which the API server need not ask: what does not change the spec needs no review. */
 export const REVIEW_CONDITION = {
@@ -29,7 +28,7 @@ export interface ReviewFacts {
   get(kind: typeof Namespace, key: { readonly name: string }): MetadataObject | undefined;
   list(kind: typeof ValidatingWebhookConfiguration): readonly ReviewConfiguration[];
   readonly deps: {
-    readonly config: Pick<Deps['config'], 'trustAllAuthors'>;
+    readonly config: { readonly trustAllAuthors: boolean };
     readonly ownNamespace: string;
   };
 }

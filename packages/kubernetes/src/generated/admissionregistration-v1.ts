@@ -1,5 +1,5 @@
 // Generated from openapi/admissionregistration-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface AuditAnnotation {
@@ -47,7 +47,7 @@ export interface MutatingWebhookConfiguration {
   readonly webhooks?: readonly MutatingWebhook[] | undefined;
 }
 
-export const MutatingWebhookConfiguration: Resource<MutatingWebhookConfiguration, 'MutatingWebhookConfiguration.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'MutatingWebhookConfiguration', plural: 'mutatingwebhookconfigurations', scope: 'Cluster' });
+export const MutatingWebhookConfiguration: Resource<MutatingWebhookConfiguration, 'MutatingWebhookConfiguration.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'MutatingWebhookConfiguration', plural: 'mutatingwebhookconfigurations', scope: 'Cluster' });
 
 export interface MutatingWebhookConfigurationList {
   readonly apiVersion?: string | undefined;
@@ -104,7 +104,7 @@ export interface ValidatingAdmissionPolicy {
   readonly status?: ValidatingAdmissionPolicyStatus | undefined;
 }
 
-export const ValidatingAdmissionPolicy: Resource<ValidatingAdmissionPolicy, 'ValidatingAdmissionPolicy.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies', scope: 'Cluster' });
+export const ValidatingAdmissionPolicy: Resource<ValidatingAdmissionPolicy, 'ValidatingAdmissionPolicy.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies', scope: 'Cluster' });
 
 export interface ValidatingAdmissionPolicyBinding {
   readonly apiVersion?: string | undefined;
@@ -113,7 +113,7 @@ export interface ValidatingAdmissionPolicyBinding {
   readonly spec?: ValidatingAdmissionPolicyBindingSpec | undefined;
 }
 
-export const ValidatingAdmissionPolicyBinding: Resource<ValidatingAdmissionPolicyBinding, 'ValidatingAdmissionPolicyBinding.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings', scope: 'Cluster' });
+export const ValidatingAdmissionPolicyBinding: Resource<ValidatingAdmissionPolicyBinding, 'ValidatingAdmissionPolicyBinding.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings', scope: 'Cluster' });
 
 export interface ValidatingAdmissionPolicyBindingList {
   readonly apiVersion?: string | undefined;
@@ -173,7 +173,7 @@ export interface ValidatingWebhookConfiguration {
   readonly webhooks?: readonly ValidatingWebhook[] | undefined;
 }
 
-export const ValidatingWebhookConfiguration: Resource<ValidatingWebhookConfiguration, 'ValidatingWebhookConfiguration.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingWebhookConfiguration', plural: 'validatingwebhookconfigurations', scope: 'Cluster' });
+export const ValidatingWebhookConfiguration: Resource<ValidatingWebhookConfiguration, 'ValidatingWebhookConfiguration.v1.admissionregistration.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'admissionregistration.k8s.io', version: 'v1', kind: 'ValidatingWebhookConfiguration', plural: 'validatingwebhookconfigurations', scope: 'Cluster' });
 
 export interface ValidatingWebhookConfigurationList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/apiextensions-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface CustomResourceColumnDefinition {
@@ -24,7 +24,7 @@ export interface CustomResourceDefinition {
   readonly status?: CustomResourceDefinitionStatus | undefined;
 }
 
-export const CustomResourceDefinition: Resource<CustomResourceDefinition, 'CustomResourceDefinition.v1.apiextensions.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', scope: 'Cluster' });
+export const CustomResourceDefinition: Resource<CustomResourceDefinition, 'CustomResourceDefinition.v1.apiextensions.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', scope: 'Cluster' });
 
 export interface CustomResourceDefinitionCondition {
   readonly lastTransitionTime?: string | undefined;

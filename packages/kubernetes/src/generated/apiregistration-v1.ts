@@ -1,5 +1,5 @@
 // Generated from openapi/apiregistration-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface APIService {
@@ -10,7 +10,7 @@ export interface APIService {
   readonly status?: APIServiceStatus | undefined;
 }
 
-export const APIService: Resource<APIService, 'APIService.v1.apiregistration.k8s.io'> = /* @__PURE__ */ resource({ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', plural: 'apiservices', scope: 'Cluster' });
+export const APIService: Resource<APIService, 'APIService.v1.apiregistration.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', plural: 'apiservices', scope: 'Cluster' });
 
 export interface APIServiceCondition {
   readonly lastTransitionTime?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/apps-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec } from './core-v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -11,7 +11,7 @@ export interface ControllerRevision {
   readonly revision: number;
 }
 
-export const ControllerRevision: Resource<ControllerRevision, 'ControllerRevision.v1.apps'> = /* @__PURE__ */ resource({ group: 'apps', version: 'v1', kind: 'ControllerRevision', plural: 'controllerrevisions', scope: 'Namespaced' });
+export const ControllerRevision: Resource<ControllerRevision, 'ControllerRevision.v1.apps'> = /* @__PURE__ */ describeResource({ group: 'apps', version: 'v1', kind: 'ControllerRevision', plural: 'controllerrevisions', scope: 'Namespaced' });
 
 export interface ControllerRevisionList {
   readonly apiVersion?: string | undefined;
@@ -28,7 +28,7 @@ export interface DaemonSet {
   readonly status?: DaemonSetStatus | undefined;
 }
 
-export const DaemonSet: Resource<DaemonSet, 'DaemonSet.v1.apps'> = /* @__PURE__ */ resource({ group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets', scope: 'Namespaced' });
+export const DaemonSet: Resource<DaemonSet, 'DaemonSet.v1.apps'> = /* @__PURE__ */ describeResource({ group: 'apps', version: 'v1', kind: 'DaemonSet', plural: 'daemonsets', scope: 'Namespaced' });
 
 export interface DaemonSetCondition {
   readonly lastTransitionTime?: string | undefined;
@@ -79,7 +79,7 @@ export interface Deployment {
   readonly status?: DeploymentStatus | undefined;
 }
 
-export const Deployment: Resource<Deployment, 'Deployment.v1.apps'> = /* @__PURE__ */ resource({ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', scope: 'Namespaced' });
+export const Deployment: Resource<Deployment, 'Deployment.v1.apps'> = /* @__PURE__ */ describeResource({ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', scope: 'Namespaced' });
 
 export interface DeploymentCondition {
   readonly lastTransitionTime?: string | undefined;
@@ -133,7 +133,7 @@ export interface ReplicaSet {
   readonly status?: ReplicaSetStatus | undefined;
 }
 
-export const ReplicaSet: Resource<ReplicaSet, 'ReplicaSet.v1.apps'> = /* @__PURE__ */ resource({ group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets', scope: 'Namespaced' });
+export const ReplicaSet: Resource<ReplicaSet, 'ReplicaSet.v1.apps'> = /* @__PURE__ */ describeResource({ group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets', scope: 'Namespaced' });
 
 export interface ReplicaSetCondition {
   readonly lastTransitionTime?: string | undefined;
@@ -190,7 +190,7 @@ export interface StatefulSet {
   readonly status?: StatefulSetStatus | undefined;
 }
 
-export const StatefulSet: Resource<StatefulSet, 'StatefulSet.v1.apps'> = /* @__PURE__ */ resource({ group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets', scope: 'Namespaced' });
+export const StatefulSet: Resource<StatefulSet, 'StatefulSet.v1.apps'> = /* @__PURE__ */ describeResource({ group: 'apps', version: 'v1', kind: 'StatefulSet', plural: 'statefulsets', scope: 'Namespaced' });
 
 export interface StatefulSetCondition {
   readonly lastTransitionTime?: string | undefined;

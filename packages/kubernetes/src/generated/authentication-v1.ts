@@ -1,5 +1,5 @@
 // Generated from openapi/authentication-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ObjectMeta } from './meta-v1.ts';
 
 export interface BoundObjectReference {
@@ -16,7 +16,7 @@ export interface SelfSubjectReview {
   readonly status?: SelfSubjectReviewStatus | undefined;
 }
 
-export const SelfSubjectReview: Resource<SelfSubjectReview, 'SelfSubjectReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', scope: 'Cluster' });
+export const SelfSubjectReview: Resource<SelfSubjectReview, 'SelfSubjectReview.v1.authentication.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', scope: 'Cluster' });
 
 export interface SelfSubjectReviewStatus {
   readonly userInfo?: UserInfo | undefined;
@@ -49,7 +49,7 @@ export interface TokenReview {
   readonly status?: TokenReviewStatus | undefined;
 }
 
-export const TokenReview: Resource<TokenReview, 'TokenReview.v1.authentication.k8s.io'> = /* @__PURE__ */ resource({ group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster' });
+export const TokenReview: Resource<TokenReview, 'TokenReview.v1.authentication.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster' });
 
 export interface TokenReviewSpec {
   readonly audiences?: readonly string[] | undefined;

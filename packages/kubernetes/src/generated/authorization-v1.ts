@@ -1,5 +1,5 @@
 // Generated from openapi/authorization-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta } from './meta-v1.ts';
 
 export interface FieldSelectorAttributes {
@@ -20,7 +20,7 @@ export interface LocalSubjectAccessReview {
   readonly status?: SubjectAccessReviewStatus | undefined;
 }
 
-export const LocalSubjectAccessReview: Resource<LocalSubjectAccessReview, 'LocalSubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'authorization.k8s.io', version: 'v1', kind: 'LocalSubjectAccessReview', plural: 'localsubjectaccessreviews', scope: 'Namespaced' });
+export const LocalSubjectAccessReview: Resource<LocalSubjectAccessReview, 'LocalSubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authorization.k8s.io', version: 'v1', kind: 'LocalSubjectAccessReview', plural: 'localsubjectaccessreviews', scope: 'Namespaced' });
 
 export interface NonResourceAttributes {
   readonly path?: string | undefined;
@@ -59,7 +59,7 @@ export interface SelfSubjectAccessReview {
   readonly status?: SubjectAccessReviewStatus | undefined;
 }
 
-export const SelfSubjectAccessReview: Resource<SelfSubjectAccessReview, 'SelfSubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', scope: 'Cluster' });
+export const SelfSubjectAccessReview: Resource<SelfSubjectAccessReview, 'SelfSubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', scope: 'Cluster' });
 
 export interface SelfSubjectAccessReviewSpec {
   readonly nonResourceAttributes?: NonResourceAttributes | undefined;
@@ -74,7 +74,7 @@ export interface SelfSubjectRulesReview {
   readonly status?: SubjectRulesReviewStatus | undefined;
 }
 
-export const SelfSubjectRulesReview: Resource<SelfSubjectRulesReview, 'SelfSubjectRulesReview.v1.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', scope: 'Cluster' });
+export const SelfSubjectRulesReview: Resource<SelfSubjectRulesReview, 'SelfSubjectRulesReview.v1.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', scope: 'Cluster' });
 
 export interface SelfSubjectRulesReviewSpec {
   readonly namespace?: string | undefined;
@@ -88,7 +88,7 @@ export interface SubjectAccessReview {
   readonly status?: SubjectAccessReviewStatus | undefined;
 }
 
-export const SubjectAccessReview: Resource<SubjectAccessReview, 'SubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SubjectAccessReview', plural: 'subjectaccessreviews', scope: 'Cluster' });
+export const SubjectAccessReview: Resource<SubjectAccessReview, 'SubjectAccessReview.v1.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'authorization.k8s.io', version: 'v1', kind: 'SubjectAccessReview', plural: 'subjectaccessreviews', scope: 'Cluster' });
 
 export interface SubjectAccessReviewSpec {
   readonly extra?: { readonly [key: string]: readonly string[] } | undefined;

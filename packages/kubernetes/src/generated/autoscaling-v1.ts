@@ -1,5 +1,5 @@
 // Generated from openapi/autoscaling-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface CrossVersionObjectReference {
@@ -16,7 +16,7 @@ export interface HorizontalPodAutoscaler {
   readonly status?: HorizontalPodAutoscalerStatus | undefined;
 }
 
-export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v1.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
+export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v1.autoscaling'> = /* @__PURE__ */ describeResource({ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
 
 export interface HorizontalPodAutoscalerList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/autoscaling-v2.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface ContainerResourceMetricSource {
@@ -51,7 +51,7 @@ export interface HorizontalPodAutoscaler {
   readonly status?: HorizontalPodAutoscalerStatus | undefined;
 }
 
-export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v2.autoscaling'> = /* @__PURE__ */ resource({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
+export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler, 'HorizontalPodAutoscaler.v2.autoscaling'> = /* @__PURE__ */ describeResource({ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler', plural: 'horizontalpodautoscalers', scope: 'Namespaced' });
 
 export interface HorizontalPodAutoscalerBehavior {
   readonly scaleDown?: HPAScalingRules | undefined;

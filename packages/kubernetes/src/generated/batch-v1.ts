@@ -1,5 +1,5 @@
 // Generated from openapi/batch-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ObjectReference, PodTemplateSpec } from './core-v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -11,7 +11,7 @@ export interface CronJob {
   readonly status?: CronJobStatus | undefined;
 }
 
-export const CronJob: Resource<CronJob, 'CronJob.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', scope: 'Namespaced' });
+export const CronJob: Resource<CronJob, 'CronJob.v1.batch'> = /* @__PURE__ */ describeResource({ group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', scope: 'Namespaced' });
 
 export interface CronJobList {
   readonly apiVersion?: string | undefined;
@@ -45,7 +45,7 @@ export interface Job {
   readonly status?: JobStatus | undefined;
 }
 
-export const Job: Resource<Job, 'Job.v1.batch'> = /* @__PURE__ */ resource({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', scope: 'Namespaced' });
+export const Job: Resource<Job, 'Job.v1.batch'> = /* @__PURE__ */ describeResource({ group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', scope: 'Namespaced' });
 
 export interface JobCondition {
   readonly lastProbeTime?: string | undefined;

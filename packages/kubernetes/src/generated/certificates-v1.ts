@@ -1,5 +1,5 @@
 // Generated from openapi/certificates-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface CertificateSigningRequest {
@@ -10,7 +10,7 @@ export interface CertificateSigningRequest {
   readonly status?: CertificateSigningRequestStatus | undefined;
 }
 
-export const CertificateSigningRequest: Resource<CertificateSigningRequest, 'CertificateSigningRequest.v1.certificates.k8s.io'> = /* @__PURE__ */ resource({ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', plural: 'certificatesigningrequests', scope: 'Cluster' });
+export const CertificateSigningRequest: Resource<CertificateSigningRequest, 'CertificateSigningRequest.v1.certificates.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', plural: 'certificatesigningrequests', scope: 'Cluster' });
 
 export interface CertificateSigningRequestCondition {
   readonly lastTransitionTime?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/coordination-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface Lease {
@@ -9,7 +9,7 @@ export interface Lease {
   readonly spec?: LeaseSpec | undefined;
 }
 
-export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = /* @__PURE__ */ resource({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced' });
+export const Lease: Resource<Lease, 'Lease.v1.coordination.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', scope: 'Namespaced' });
 
 export interface LeaseList {
   readonly apiVersion?: string | undefined;

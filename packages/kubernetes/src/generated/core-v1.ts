@@ -1,5 +1,5 @@
 // Generated from openapi/core-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface AWSElasticBlockStoreVolumeSource {
@@ -54,7 +54,7 @@ export interface Binding {
   readonly target: ObjectReference;
 }
 
-export const Binding: Resource<Binding, 'Binding.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Binding', plural: 'bindings', scope: 'Namespaced' });
+export const Binding: Resource<Binding, 'Binding.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Binding', plural: 'bindings', scope: 'Namespaced' });
 
 export interface CSIPersistentVolumeSource {
   readonly controllerExpandSecretRef?: SecretReference | undefined;
@@ -140,7 +140,7 @@ export interface ComponentStatus {
   readonly metadata?: ObjectMeta | undefined;
 }
 
-export const ComponentStatus: Resource<ComponentStatus, 'ComponentStatus.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'ComponentStatus', plural: 'componentstatuses', scope: 'Cluster' });
+export const ComponentStatus: Resource<ComponentStatus, 'ComponentStatus.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'ComponentStatus', plural: 'componentstatuses', scope: 'Cluster' });
 
 export interface ComponentStatusList {
   readonly apiVersion?: string | undefined;
@@ -158,7 +158,7 @@ export interface ConfigMap {
   readonly metadata?: ObjectMeta | undefined;
 }
 
-export const ConfigMap: Resource<ConfigMap, 'ConfigMap.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', scope: 'Namespaced' });
+export const ConfigMap: Resource<ConfigMap, 'ConfigMap.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', scope: 'Namespaced' });
 
 export interface ConfigMapEnvSource {
   readonly name?: string | undefined;
@@ -360,7 +360,7 @@ export interface Endpoints {
   readonly subsets?: readonly EndpointSubset[] | undefined;
 }
 
-export const Endpoints: Resource<Endpoints, 'Endpoints.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Endpoints', plural: 'endpoints', scope: 'Namespaced' });
+export const Endpoints: Resource<Endpoints, 'Endpoints.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Endpoints', plural: 'endpoints', scope: 'Namespaced' });
 
 export interface EndpointsList {
   readonly apiVersion?: string | undefined;
@@ -442,7 +442,7 @@ export interface Event {
   readonly type?: string | undefined;
 }
 
-export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
+export const Event: Resource<Event, 'Event.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
 
 export interface EventList {
   readonly apiVersion?: string | undefined;
@@ -618,7 +618,7 @@ export interface LimitRange {
   readonly spec?: LimitRangeSpec | undefined;
 }
 
-export const LimitRange: Resource<LimitRange, 'LimitRange.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'LimitRange', plural: 'limitranges', scope: 'Namespaced' });
+export const LimitRange: Resource<LimitRange, 'LimitRange.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'LimitRange', plural: 'limitranges', scope: 'Namespaced' });
 
 export interface LimitRangeItem {
   readonly default?: { readonly [key: string]: string } | undefined;
@@ -685,7 +685,7 @@ export interface Namespace {
   readonly status?: NamespaceStatus | undefined;
 }
 
-export const Namespace: Resource<Namespace, 'Namespace.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', scope: 'Cluster' });
+export const Namespace: Resource<Namespace, 'Namespace.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', scope: 'Cluster' });
 
 export interface NamespaceCondition {
   readonly lastTransitionTime?: string | undefined;
@@ -719,7 +719,7 @@ export interface Node {
   readonly status?: NodeStatus | undefined;
 }
 
-export const Node: Resource<Node, 'Node.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', scope: 'Cluster' });
+export const Node: Resource<Node, 'Node.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', scope: 'Cluster' });
 
 export interface NodeAddress {
   readonly address: string;
@@ -859,7 +859,7 @@ export interface PersistentVolume {
   readonly status?: PersistentVolumeStatus | undefined;
 }
 
-export const PersistentVolume: Resource<PersistentVolume, 'PersistentVolume.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes', scope: 'Cluster' });
+export const PersistentVolume: Resource<PersistentVolume, 'PersistentVolume.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes', scope: 'Cluster' });
 
 export interface PersistentVolumeClaim {
   readonly apiVersion?: string | undefined;
@@ -869,7 +869,7 @@ export interface PersistentVolumeClaim {
   readonly status?: PersistentVolumeClaimStatus | undefined;
 }
 
-export const PersistentVolumeClaim: Resource<PersistentVolumeClaim, 'PersistentVolumeClaim.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims', scope: 'Namespaced' });
+export const PersistentVolumeClaim: Resource<PersistentVolumeClaim, 'PersistentVolumeClaim.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims', scope: 'Namespaced' });
 
 export interface PersistentVolumeClaimCondition {
   readonly lastProbeTime?: string | undefined;
@@ -981,7 +981,7 @@ export interface Pod {
   readonly status?: PodStatus | undefined;
 }
 
-export const Pod: Resource<Pod, 'Pod.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', scope: 'Namespaced' });
+export const Pod: Resource<Pod, 'Pod.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', scope: 'Namespaced' });
 
 export interface PodAffinity {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[] | undefined;
@@ -1163,7 +1163,7 @@ export interface PodTemplate {
   readonly template?: PodTemplateSpec | undefined;
 }
 
-export const PodTemplate: Resource<PodTemplate, 'PodTemplate.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'PodTemplate', plural: 'podtemplates', scope: 'Namespaced' });
+export const PodTemplate: Resource<PodTemplate, 'PodTemplate.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'PodTemplate', plural: 'podtemplates', scope: 'Namespaced' });
 
 export interface PodTemplateList {
   readonly apiVersion?: string | undefined;
@@ -1251,7 +1251,7 @@ export interface ReplicationController {
   readonly status?: ReplicationControllerStatus | undefined;
 }
 
-export const ReplicationController: Resource<ReplicationController, 'ReplicationController.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'ReplicationController', plural: 'replicationcontrollers', scope: 'Namespaced' });
+export const ReplicationController: Resource<ReplicationController, 'ReplicationController.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'ReplicationController', plural: 'replicationcontrollers', scope: 'Namespaced' });
 
 export interface ReplicationControllerCondition {
   readonly lastTransitionTime?: string | undefined;
@@ -1308,7 +1308,7 @@ export interface ResourceQuota {
   readonly status?: ResourceQuotaStatus | undefined;
 }
 
-export const ResourceQuota: Resource<ResourceQuota, 'ResourceQuota.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', scope: 'Namespaced' });
+export const ResourceQuota: Resource<ResourceQuota, 'ResourceQuota.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', scope: 'Namespaced' });
 
 export interface ResourceQuotaList {
   readonly apiVersion?: string | undefined;
@@ -1397,7 +1397,7 @@ export interface Secret {
   readonly type?: string | undefined;
 }
 
-export const Secret: Resource<Secret, 'Secret.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets', scope: 'Namespaced' });
+export const Secret: Resource<Secret, 'Secret.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets', scope: 'Namespaced' });
 
 export interface SecretEnvSource {
   readonly name?: string | undefined;
@@ -1458,7 +1458,7 @@ export interface Service {
   readonly status?: ServiceStatus | undefined;
 }
 
-export const Service: Resource<Service, 'Service.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'Service', plural: 'services', scope: 'Namespaced' });
+export const Service: Resource<Service, 'Service.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'Service', plural: 'services', scope: 'Namespaced' });
 
 export interface ServiceAccount {
   readonly apiVersion?: string | undefined;
@@ -1469,7 +1469,7 @@ export interface ServiceAccount {
   readonly secrets?: readonly ObjectReference[] | undefined;
 }
 
-export const ServiceAccount: Resource<ServiceAccount, 'ServiceAccount.v1.'> = /* @__PURE__ */ resource({ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', scope: 'Namespaced' });
+export const ServiceAccount: Resource<ServiceAccount, 'ServiceAccount.v1.'> = /* @__PURE__ */ describeResource({ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', scope: 'Namespaced' });
 
 export interface ServiceAccountList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/discovery-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ObjectReference } from './core-v1.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -41,7 +41,7 @@ export interface EndpointSlice {
   readonly ports?: readonly EndpointPort[] | undefined;
 }
 
-export const EndpointSlice: Resource<EndpointSlice, 'EndpointSlice.v1.discovery.k8s.io'> = /* @__PURE__ */ resource({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', plural: 'endpointslices', scope: 'Namespaced' });
+export const EndpointSlice: Resource<EndpointSlice, 'EndpointSlice.v1.discovery.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice', plural: 'endpointslices', scope: 'Namespaced' });
 
 export interface EndpointSliceList {
   readonly apiVersion?: string | undefined;

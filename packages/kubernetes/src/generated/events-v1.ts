@@ -1,5 +1,5 @@
 // Generated from openapi/events-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { EventSource, ObjectReference } from './core-v1.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -23,7 +23,7 @@ export interface Event {
   readonly type?: string | undefined;
 }
 
-export const Event: Resource<Event, 'Event.v1.events.k8s.io'> = /* @__PURE__ */ resource({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
+export const Event: Resource<Event, 'Event.v1.events.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', scope: 'Namespaced' });
 
 export interface EventList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/networking-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { TypedLocalObjectReference } from './core-v1.ts';
 import type { Condition, LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -20,7 +20,7 @@ export interface IPAddress {
   readonly spec?: IPAddressSpec | undefined;
 }
 
-export const IPAddress: Resource<IPAddress, 'IPAddress.v1.networking.k8s.io'> = /* @__PURE__ */ resource({ group: 'networking.k8s.io', version: 'v1', kind: 'IPAddress', plural: 'ipaddresses', scope: 'Cluster' });
+export const IPAddress: Resource<IPAddress, 'IPAddress.v1.networking.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'networking.k8s.io', version: 'v1', kind: 'IPAddress', plural: 'ipaddresses', scope: 'Cluster' });
 
 export interface IPAddressList {
   readonly apiVersion?: string | undefined;
@@ -46,7 +46,7 @@ export interface Ingress {
   readonly status?: IngressStatus | undefined;
 }
 
-export const Ingress: Resource<Ingress, 'Ingress.v1.networking.k8s.io'> = /* @__PURE__ */ resource({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress', plural: 'ingresses', scope: 'Namespaced' });
+export const Ingress: Resource<Ingress, 'Ingress.v1.networking.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress', plural: 'ingresses', scope: 'Namespaced' });
 
 export interface IngressBackend {
   readonly resource?: TypedLocalObjectReference | undefined;
@@ -60,7 +60,7 @@ export interface IngressClass {
   readonly spec?: IngressClassSpec | undefined;
 }
 
-export const IngressClass: Resource<IngressClass, 'IngressClass.v1.networking.k8s.io'> = /* @__PURE__ */ resource({ group: 'networking.k8s.io', version: 'v1', kind: 'IngressClass', plural: 'ingressclasses', scope: 'Cluster' });
+export const IngressClass: Resource<IngressClass, 'IngressClass.v1.networking.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'networking.k8s.io', version: 'v1', kind: 'IngressClass', plural: 'ingressclasses', scope: 'Cluster' });
 
 export interface IngressClassList {
   readonly apiVersion?: string | undefined;
@@ -138,7 +138,7 @@ export interface NetworkPolicy {
   readonly spec?: NetworkPolicySpec | undefined;
 }
 
-export const NetworkPolicy: Resource<NetworkPolicy, 'NetworkPolicy.v1.networking.k8s.io'> = /* @__PURE__ */ resource({ group: 'networking.k8s.io', version: 'v1', kind: 'NetworkPolicy', plural: 'networkpolicies', scope: 'Namespaced' });
+export const NetworkPolicy: Resource<NetworkPolicy, 'NetworkPolicy.v1.networking.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'networking.k8s.io', version: 'v1', kind: 'NetworkPolicy', plural: 'networkpolicies', scope: 'Namespaced' });
 
 export interface NetworkPolicyEgressRule {
   readonly ports?: readonly NetworkPolicyPort[] | undefined;
@@ -196,7 +196,7 @@ export interface ServiceCIDR {
   readonly status?: ServiceCIDRStatus | undefined;
 }
 
-export const ServiceCIDR: Resource<ServiceCIDR, 'ServiceCIDR.v1.networking.k8s.io'> = /* @__PURE__ */ resource({ group: 'networking.k8s.io', version: 'v1', kind: 'ServiceCIDR', plural: 'servicecidrs', scope: 'Cluster' });
+export const ServiceCIDR: Resource<ServiceCIDR, 'ServiceCIDR.v1.networking.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'networking.k8s.io', version: 'v1', kind: 'ServiceCIDR', plural: 'servicecidrs', scope: 'Cluster' });
 
 export interface ServiceCIDRList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/node-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { Toleration } from './core-v1.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -16,7 +16,7 @@ export interface RuntimeClass {
   readonly scheduling?: Scheduling | undefined;
 }
 
-export const RuntimeClass: Resource<RuntimeClass, 'RuntimeClass.v1.node.k8s.io'> = /* @__PURE__ */ resource({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster' });
+export const RuntimeClass: Resource<RuntimeClass, 'RuntimeClass.v1.node.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster' });
 
 export interface RuntimeClassList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/policy-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { Condition, DeleteOptions, LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface Eviction {
@@ -17,7 +17,7 @@ export interface PodDisruptionBudget {
   readonly status?: PodDisruptionBudgetStatus | undefined;
 }
 
-export const PodDisruptionBudget: Resource<PodDisruptionBudget, 'PodDisruptionBudget.v1.policy'> = /* @__PURE__ */ resource({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', scope: 'Namespaced' });
+export const PodDisruptionBudget: Resource<PodDisruptionBudget, 'PodDisruptionBudget.v1.policy'> = /* @__PURE__ */ describeResource({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', scope: 'Namespaced' });
 
 export interface PodDisruptionBudgetList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/rbac-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface AggregationRule {
@@ -14,7 +14,7 @@ export interface ClusterRole {
   readonly rules?: readonly PolicyRule[] | undefined;
 }
 
-export const ClusterRole: Resource<ClusterRole, 'ClusterRole.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', plural: 'clusterroles', scope: 'Cluster' });
+export const ClusterRole: Resource<ClusterRole, 'ClusterRole.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', plural: 'clusterroles', scope: 'Cluster' });
 
 export interface ClusterRoleBinding {
   readonly apiVersion?: string | undefined;
@@ -24,7 +24,7 @@ export interface ClusterRoleBinding {
   readonly subjects?: readonly Subject[] | undefined;
 }
 
-export const ClusterRoleBinding: Resource<ClusterRoleBinding, 'ClusterRoleBinding.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', scope: 'Cluster' });
+export const ClusterRoleBinding: Resource<ClusterRoleBinding, 'ClusterRoleBinding.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', scope: 'Cluster' });
 
 export interface ClusterRoleBindingList {
   readonly apiVersion?: string | undefined;
@@ -55,7 +55,7 @@ export interface Role {
   readonly rules?: readonly PolicyRule[] | undefined;
 }
 
-export const Role: Resource<Role, 'Role.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role', plural: 'roles', scope: 'Namespaced' });
+export const Role: Resource<Role, 'Role.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role', plural: 'roles', scope: 'Namespaced' });
 
 export interface RoleBinding {
   readonly apiVersion?: string | undefined;
@@ -65,7 +65,7 @@ export interface RoleBinding {
   readonly subjects?: readonly Subject[] | undefined;
 }
 
-export const RoleBinding: Resource<RoleBinding, 'RoleBinding.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ resource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding', plural: 'rolebindings', scope: 'Namespaced' });
+export const RoleBinding: Resource<RoleBinding, 'RoleBinding.v1.rbac.authorization.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding', plural: 'rolebindings', scope: 'Namespaced' });
 
 export interface RoleBindingList {
   readonly apiVersion?: string | undefined;

@@ -1,5 +1,5 @@
 // Generated from openapi/scheduling-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { ListMeta, ObjectMeta } from './meta-v1.ts';
 
 export interface PriorityClass {
@@ -12,7 +12,7 @@ export interface PriorityClass {
   readonly value: number;
 }
 
-export const PriorityClass: Resource<PriorityClass, 'PriorityClass.v1.scheduling.k8s.io'> = /* @__PURE__ */ resource({ group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass', plural: 'priorityclasses', scope: 'Cluster' });
+export const PriorityClass: Resource<PriorityClass, 'PriorityClass.v1.scheduling.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'scheduling.k8s.io', version: 'v1', kind: 'PriorityClass', plural: 'priorityclasses', scope: 'Cluster' });
 
 export interface PriorityClassList {
   readonly apiVersion?: string | undefined;

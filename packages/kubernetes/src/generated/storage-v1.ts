@@ -1,5 +1,5 @@
 // Generated from openapi/storage-v1.json (Kubernetes v1.35.8) by `npm run generate`: do not edit.
-import { type Resource, resource } from '../resource.ts';
+import { describeResource, type Resource } from '../describe-resource.ts';
 import type { PersistentVolumeSpec, TopologySelectorTerm } from './core-v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from './meta-v1.ts';
 
@@ -10,7 +10,7 @@ export interface CSIDriver {
   readonly spec: CSIDriverSpec;
 }
 
-export const CSIDriver: Resource<CSIDriver, 'CSIDriver.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIDriver', plural: 'csidrivers', scope: 'Cluster' });
+export const CSIDriver: Resource<CSIDriver, 'CSIDriver.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIDriver', plural: 'csidrivers', scope: 'Cluster' });
 
 export interface CSIDriverList {
   readonly apiVersion?: string | undefined;
@@ -39,7 +39,7 @@ export interface CSINode {
   readonly spec: CSINodeSpec;
 }
 
-export const CSINode: Resource<CSINode, 'CSINode.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSINode', plural: 'csinodes', scope: 'Cluster' });
+export const CSINode: Resource<CSINode, 'CSINode.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSINode', plural: 'csinodes', scope: 'Cluster' });
 
 export interface CSINodeDriver {
   readonly allocatable?: VolumeNodeResources | undefined;
@@ -69,7 +69,7 @@ export interface CSIStorageCapacity {
   readonly storageClassName: string;
 }
 
-export const CSIStorageCapacity: Resource<CSIStorageCapacity, 'CSIStorageCapacity.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', scope: 'Namespaced' });
+export const CSIStorageCapacity: Resource<CSIStorageCapacity, 'CSIStorageCapacity.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', scope: 'Namespaced' });
 
 export interface CSIStorageCapacityList {
   readonly apiVersion?: string | undefined;
@@ -91,7 +91,7 @@ export interface StorageClass {
   readonly volumeBindingMode?: 'Immediate' | 'WaitForFirstConsumer' | undefined;
 }
 
-export const StorageClass: Resource<StorageClass, 'StorageClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', scope: 'Cluster' });
+export const StorageClass: Resource<StorageClass, 'StorageClass.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses', scope: 'Cluster' });
 
 export interface StorageClassList {
   readonly apiVersion?: string | undefined;
@@ -113,7 +113,7 @@ export interface VolumeAttachment {
   readonly status?: VolumeAttachmentStatus | undefined;
 }
 
-export const VolumeAttachment: Resource<VolumeAttachment, 'VolumeAttachment.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttachment', plural: 'volumeattachments', scope: 'Cluster' });
+export const VolumeAttachment: Resource<VolumeAttachment, 'VolumeAttachment.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttachment', plural: 'volumeattachments', scope: 'Cluster' });
 
 export interface VolumeAttachmentList {
   readonly apiVersion?: string | undefined;
@@ -148,7 +148,7 @@ export interface VolumeAttributesClass {
   readonly parameters?: { readonly [key: string]: string } | undefined;
 }
 
-export const VolumeAttributesClass: Resource<VolumeAttributesClass, 'VolumeAttributesClass.v1.storage.k8s.io'> = /* @__PURE__ */ resource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', scope: 'Cluster' });
+export const VolumeAttributesClass: Resource<VolumeAttributesClass, 'VolumeAttributesClass.v1.storage.k8s.io'> = /* @__PURE__ */ describeResource({ group: 'storage.k8s.io', version: 'v1', kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', scope: 'Cluster' });
 
 export interface VolumeAttributesClassList {
   readonly apiVersion?: string | undefined;

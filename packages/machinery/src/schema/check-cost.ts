@@ -5,7 +5,7 @@ import {
   mostExpensive,
   type RuleCost,
   ruleCosts,
-} from '../cel/cost/rule-costs.ts';
+} from '../cel/rule-costs.ts';
 import type { SchemaProblem } from '../structural-schema/schema-problem.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 

@@ -1,7 +1,7 @@
 // The entry of `@bowline/machinery/schema`: apart from the main one, because it loads the CEL and RE2 engines.
 
 export { type CompiledRule, type CompiledRules, compileRules } from '../cel/compile-rules.ts';
-export { type CostOptions, type CostProblem, type CostProblems, costProblems } from '../cel/cost/cost-problems.ts';
+export { type CostOptions, type CostProblem, type CostProblems, costProblems } from '../cel/cost-problems.ts';
 export { resolveFieldPath } from '../cel/field-path.ts';
 export { FORMAT_NAMES } from '../formats/formats.ts';
 export { compilePattern } from '../patterns/compile-pattern.ts';

@@ -5,12 +5,12 @@ export {
   type OperatorIdentity,
   operatorIdentity,
 } from '../identity/operator-identity.ts';
+export { permissionsOf, type WebhookMode } from '../operator/declared-permissions.ts';
 export type { ConfigParser, ConfigSchema, OperatorConfig } from '../operator/operator-config.ts';
+export { type RbacManifest, type RbacOptions, rbacManifests } from '../operator/rbac-manifests.ts';
 export { withConfig } from '../operator/with-config.ts';
 export { withinNamespaces } from '../operator/within-namespaces.ts';
-export { permissionsOf, type WebhookMode } from '../permissions/declared-permissions.ts';
 export type { AllowOptions, Verb } from '../permissions/permission.ts';
-export { type RbacManifest, type RbacOptions, rbacManifests } from '../permissions/rbac-manifests.ts';
 export type { PermissionRules } from '../permissions/rules.ts';
 export { customResourceDefinition } from '../resource/custom-resource.ts';
 export {

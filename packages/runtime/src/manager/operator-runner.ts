@@ -10,9 +10,9 @@ import { LeaderElector, type LeaderElectorOptions } from '../leader-election/lea
 import type { Leadership } from '../leader-election/leadership.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { declaredPermissions } from '../operator/declared-permissions.ts';
 import type { Operator, Service } from '../operator/operator.ts';
 import { readConfig } from '../operator/operator-config.ts';
-import { declaredPermissions } from '../permissions/declared-permissions.ts';
 import { restricted } from '../permissions/restricted-client.ts';
 import { withOwnWebhooks } from '../webhook/own-webhooks.ts';
 import { startWebhooks } from '../webhook/start-webhooks.ts';

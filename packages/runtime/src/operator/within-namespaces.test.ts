@@ -3,11 +3,11 @@ import { LocalSubjectAccessReview } from '@bowline/kubernetes/authorization-v1';
 import { describe, expect, it } from 'vitest';
 import { controller, keyed } from '../controller/builder.ts';
 import { cacheReads, leftOutOf } from '../controller/cache-reads.ts';
-import { permissionsOf } from '../permissions/declared-permissions.ts';
 import { allow, OWN_NAMESPACE } from '../permissions/permission.ts';
 import { admit } from '../webhook/answer.ts';
 import { validating } from '../webhook/declare.ts';
 import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
+import { permissionsOf } from './declared-permissions.ts';
 import { defineOperator, type Operator } from './operator.ts';
 import { withinNamespaces } from './within-namespaces.ts';
 

@@ -8,10 +8,10 @@ import type {
   ServiceAccount,
 } from '@bowline/kubernetes';
 import { operatorIdentity } from '../identity/operator-identity.ts';
-import type { Operator } from '../operator/operator.ts';
+import { inOwnNamespace } from '../permissions/permission.ts';
+import { rulesOf } from '../permissions/rules.ts';
 import { declaredPermissions, type WebhookMode } from './declared-permissions.ts';
-import { inOwnNamespace } from './permission.ts';
-import { rulesOf } from './rules.ts';
+import type { Operator } from './operator.ts';
 
 /** RbacOptions says for whom manifests are made. */
 export interface RbacOptions {

@@ -1,13 +1,13 @@
 import type { Clock } from '@bowline/machinery';
 import type { Read } from '@bowline/runtime/resource';
-import type { PodAnnotation } from './annotation/secret-sync-request.ts';
-import type { config } from './config.ts';
-import type { JasmMetrics } from './metrics.ts';
-import type { Policy } from './policy/permit.ts';
-import type { ConfiguredKind } from './providers/provider-kinds.ts';
-import type { SyncMemory } from './secretsync/memory.ts';
-import type { StorePlaces } from './secretsync/store-places.ts';
-import type { SourceReads } from './sources/source-reads.ts';
+import type { PodAnnotation } from '../annotation/secret-sync-request.ts';
+import type { config } from '../config.ts';
+import type { JasmMetrics } from '../metrics.ts';
+import type { Policy } from '../policy/permit.ts';
+import type { ConfiguredKind } from '../providers/provider-kinds.ts';
+import type { SourceReads } from '../sources/source-reads.ts';
+import type { SyncMemory } from './memory.ts';
+import type { StorePlaces } from './store-places.ts';
 
 /** Config is the operator's configuration as it is read. */
 export type Config = Read<typeof config>;

@@ -1,4 +1,4 @@
-import type { StructuralSchema } from '../../structural-schema/structural-schema.ts';
+import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { costFactor, MAX_RULE_COST, MAX_SCHEMA_COST, mostExpensive, ruleCosts } from './rule-costs.ts';
 
 /** CostProblem is why the API server refuses the rules of a resource, in its words. */

@@ -4,13 +4,13 @@ import type { Controller } from '../controller/controller.ts';
 import type { Source } from '../controller/sources.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { operatorIdentity } from '../identity/operator-identity.ts';
-import type { Operator } from '../operator/operator.ts';
+import { OWN_NAMESPACE, type Permission, permission } from '../permissions/permission.ts';
+import { type PermissionRules, permissionsFrom, rulesOf } from '../permissions/rules.ts';
+import { selectedName } from '../permissions/selected-name.ts';
 import { isCustomResource } from '../resource/custom-resource.ts';
 import { OWN_WEBHOOKS } from '../webhook/own-webhooks.ts';
 import { type WebhookRulesOptions, webhookRules } from '../webhook/webhook-rules.ts';
-import { OWN_NAMESPACE, type Permission, permission } from './permission.ts';
-import { type PermissionRules, permissionsFrom, rulesOf } from './rules.ts';
-import { selectedName } from './selected-name.ts';
+import type { Operator } from './operator.ts';
 
 /** What a cache and live reads of what it keeps need. */
 const READ = ['get', 'list', 'watch'];

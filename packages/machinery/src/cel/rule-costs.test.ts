@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import type { StructuralSchema, ValidationRule } from '../../structural-schema/structural-schema.ts';
+import type { StructuralSchema, ValidationRule } from '../structural-schema/structural-schema.ts';
 import { costProblems } from './cost-problems.ts';
-import estimates from './fixtures/estimates.json' with { type: 'json' };
+import estimates from './fixtures/rule-cost-estimates.json' with { type: 'json' };
 import { costFactor, ruleCosts } from './rule-costs.ts';
 
 interface Recorded {

@@ -1,13 +1,13 @@
-import { under } from '../../structural-schema/schema-problem.ts';
+import { under } from '../structural-schema/schema-problem.ts';
 import {
   additionalSchema,
   type StructuralSchema,
   type ValidationRule,
-} from '../../structural-schema/structural-schema.ts';
-import { compileRules, hasRules } from '../compile-rules.ts';
-import type { CostEstimate } from './estimate-cost.ts';
-import { add, times } from './saturating.ts';
-import { type Bound, MAX_REQUEST_BYTES, sizedType } from './sized-type.ts';
+} from '../structural-schema/structural-schema.ts';
+import { compileRules, hasRules } from './compile-rules.ts';
+import type { CostEstimate } from './cost/estimate-cost.ts';
+import { add, times } from './cost/saturating.ts';
+import { type Bound, MAX_REQUEST_BYTES, sizedType } from './cost/sized-type.ts';
 
 /** MAX_RULE_COST is the estimated cost above which the API server refuses a rule or a messageExpression. */
 export const MAX_RULE_COST = 10_000_000;

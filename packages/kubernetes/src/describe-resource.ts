@@ -1,0 +1,52 @@
+/** Scope says whether objects of a kind live in a namespace. */
+export type Scope = 'Namespaced' | 'Cluster';
+
+/**
+ * Resource names a kind as the API serves it and carries its static type. Values of it are how a caller says which kind
+ * is meant: `client.get(ConfigMap, { namespace, name })`.
+ */
+export interface Resource<T = unknown, Id extends string = string> {
+  /** The API group; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** The lower-case plural that stands in the URL. */
+  readonly plural: string;
+  readonly scope: Scope;
+  /** `Kind.version.group`: unique, and what tells two kinds of the same shape apart in types. */
+  readonly id: Id;
+  /** Never set: carries `T`. */
+  readonly object?: T | undefined;
+}
+
+/** ObjectOf is the static type of a resource's objects. */
+export type ObjectOf<R extends Resource> = R extends Resource<infer T> ? T : never;
+
+/** ResourceNames holds what a caller writes about a kind; its `id` follows from it. */
+export interface ResourceNames<Group extends string, Version extends string, Kind extends string>
+  extends Pick<Resource, 'plural' | 'scope'> {
+  readonly group: Group;
+  readonly version: Version;
+  readonly kind: Kind;
+}
+
+/** ResourceId is the id of a kind: `Kind.version.group`. */
+export type ResourceId<
+  Group extends string,
+  Version extends string,
+  Kind extends string,
+> = `${Kind}.${Version}.${Group}`;
+
+/**
+ * describeResource describes a kind by its names. The built-in kinds are made by it, so it knows nothing of their types;
+ * callers use `resource`. Only the names are copied: they may be those of another resource, with everything that one has.
+ */
+export function describeResource<
+  const Group extends string,
+  const Version extends string,
+  const Kind extends string,
+  T = unknown,
+>(names: ResourceNames<Group, Version, Kind>): Resource<T, ResourceId<Group, Version, Kind>> {
+  const { group, version, kind, plural, scope } = names;
+  return Object.freeze({ group, version, kind, plural, scope, id: `${kind}.${version}.${group}` as const });
+}
