@@ -2,8 +2,8 @@ import { Event, type KubernetesObject, keyOf, keyString, type Resource } from '@
 import { systemClock } from '@bowline/machinery';
 import { type Operator, show } from '@bowline/runtime';
 import type { Client } from '@bowline/runtime/client';
-import { fieldManagerOf } from '@bowline/runtime/writing';
 import type { ShownState } from '@bowline/runtime/manager';
+import { fieldManagerOf } from '@bowline/runtime/writing';
 
 /** ObjectState is what people want to know of an object. */
 export interface ObjectState extends ShownState {

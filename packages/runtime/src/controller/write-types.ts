@@ -123,7 +123,8 @@ export interface ContentVerbs<Ids extends string = string> {
 }
 
 /** ContextWrites writes the kinds that the controller declared; others do not compile. No request when nothing would change. */
-export interface ContextWrites<W extends WriteTypes> extends ContentVerbs<OrElse<W['ensures'], 'no kind: declare .ensures(Kind)'>> {
+export interface ContextWrites<W extends WriteTypes>
+  extends ContentVerbs<OrElse<W['ensures'], 'no kind: declare .ensures(Kind)'>> {
   /**
    * apply makes a child, whose name we chose, what it should be: server-side apply, forced, owned by the primary object. One
    * that exists and is not ours is BOWLINE_FOREIGN_OBJECT.

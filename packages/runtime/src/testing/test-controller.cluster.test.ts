@@ -48,7 +48,15 @@ function comparable(object: KubernetesObject | undefined): unknown {
   const text = JSON.stringify(
     { ...object, metadata: { ...object?.metadata, namespace: 'n' } },
     (name, value: unknown) =>
-      ['uid', 'resourceVersion', 'creationTimestamp', 'lastTransitionTime', 'time', 'generation', 'unit.test/written-at'].includes(name)
+      [
+        'uid',
+        'resourceVersion',
+        'creationTimestamp',
+        'lastTransitionTime',
+        'time',
+        'generation',
+        'unit.test/written-at',
+      ].includes(name)
         ? undefined
         : value,
   );
