@@ -20,9 +20,9 @@ interface Suite {
 const cores = availableParallelism();
 const suites: Readonly<Record<string, Suite>> = {
   unit: { projects: ['node'], workers: cores },
-  node: { projects: ['node', 'embedded'], workers: cores },
-  // Most of its time a test waits for the components of the control plane, which are processes of their own.
-  kubernetes: { projects: ['kubernetes'], workers: 2 * cores },
+  // A test on a control plane waits for that part of its time; on a real one, for most of it.
+  node: { projects: ['node', 'embedded'], workers: cores + 1 },
+  kubernetes: { projects: ['kubernetes'], workers: cores },
 };
 /** More files than this do not fail by chance; running them again would only take time. */
 const MAX_RERUN_FILES = 6;
