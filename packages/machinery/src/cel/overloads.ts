@@ -88,7 +88,8 @@ export function resolveCall(candidates: readonly Overload[], given: readonly Cel
     type: isOneType ? first.result : DYN,
     overloads,
     run(values, meter) {
-      // Null matches the types of times, addresses and similar values, but no function accepts it.
+      // Null matches the types of times, addresses and similar values, but the functions on those types do not accept
+      // it.
       const run = isStatic && !values.includes(null) ? first.overload.run : chosen;
       return run.apply(meter, values as never[]);
     },
