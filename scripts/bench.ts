@@ -1,4 +1,4 @@
-// npm run bench -- SUITE: runs one suite of bench/suites and keeps its result.
+// npm run bench -- SUITE: runs one suite of bench/suites and stores its result.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// npm run check: everything about the source that a machine can judge without running it.
+// npm run check: all automated checks of the source that do not execute it.
 import { apiReports } from './check/api-report.ts';
 import { dependencyDirections } from './check/dependency-directions.ts';
 import { brokenExamples } from './check/doc-examples.ts';
@@ -10,10 +10,10 @@ import { repositoryText } from './check/repository-text.ts';
 import { command, runSteps, type Step } from './steps.ts';
 
 const bin = (name: string): string => `node_modules/.bin/${name}`;
-/** TypeScript 7, which has no programming interface yet; `typescript` is the version that has one. */
+/** TypeScript 7, which has no API yet; `typescript` is the version that has one. */
 const nativeCompiler = 'node_modules/typescript-native/bin/tsc';
 
-/** findings is a step whose problems are a list. */
+/** findings returns a step that fails if `find` returns problems. */
 function findings(name: string, find: () => readonly string[]): Step {
   return {
     name,
@@ -26,7 +26,8 @@ function findings(name: string, find: () => readonly string[]): Step {
 
 const update = process.argv.includes('--update');
 
-// Two lanes, because the gate's machine has two cores. What needs the built packages comes after the build in its lane.
+// Two lanes, because the gate's machine has two cores. Steps that need the built packages come after the build in its
+// lane.
 const lanes: readonly (readonly Step[])[] = [
   [
     command('types', process.execPath, [nativeCompiler, '-p', 'tsconfig.json']),

@@ -1,19 +1,22 @@
-// What .ci/run does after `npm ci`: every gate in turn, all of them even after a failure, and one closing line.
+// The steps of .ci/run after `npm ci`: runs every gate in turn, even after a failure, and prints one summary line.
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { proofNames } from './proof.ts';
 import { repositoryRoot } from './repository.ts';
 import { secondNode } from './second-node.ts';
 
-/** How long a proof may begin new cases. */
+/** The time in which a proof may start new cases. */
 const PROOF_SECONDS = 30;
-/** Every operator starts its own control plane and has several actions. */
+/** The crash proof needs more time: every operator starts its own control plane and has several actions. */
 const MORE_SECONDS: Readonly<Record<string, number>> = { crash: 45 };
 
-/** Proofs with a list of cases that the time is too short for: each commit begins elsewhere in it, so that none is left out for ever. */
+/**
+ * Proofs with more cases than the time allows: each commit starts at a different case, so that every case runs
+ * eventually.
+ */
 const LISTED: ReadonlySet<string> = new Set(['rbac']);
 
-/** placeOfCommit is where this commit begins; without git, at the beginning. */
+/** placeOfCommit returns the seed of this commit, or 1 without git. */
 function placeOfCommit(): string {
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot, encoding: 'utf8' });
   return String(Number.parseInt(String(stdout).slice(0, 4), 16) || 1);
@@ -21,12 +24,12 @@ function placeOfCommit(): string {
 
 let passed = 0;
 let failed = 0;
-/** Failures and unsteady tests, repeated at the end so that nobody has to search a long output for them. */
+/** Failures and flaky tests, repeated at the end so that they are easy to find in a long output. */
 const named: string[] = [];
-/** How long each step took: the gates, and the steps of `check`. */
+/** The duration of each step: the gates, and the steps of `check`. */
 const durations: { readonly name: string; readonly seconds: number }[] = [];
 
-/** gate runs a command, shows its output as it comes, and adds what it counted; one that counts nothing is one check. */
+/** gate runs a command, prints its output as it arrives, and adds its counts; a command without counts is one check. */
 async function gate(name: string, program: string, args: readonly string[]): Promise<void> {
   console.log(`\n=== ${name}`);
   const start = performance.now();
@@ -73,7 +76,7 @@ await gate('npm test', ...script('test.ts', 'node', '--rerun'));
 
 const other = secondNode();
 await gate(`unit tests on Node ${other.version}`, other.program, script('test.ts', 'unit', '--rerun')[1]);
-// Runs the packed packages on both Nodes too (test/packed).
+// Also runs the packed packages on both Node versions (test/packed).
 await gate('test:kubernetes', ...script('test.ts', 'kubernetes', '--rerun'));
 for (const proof of proofNames()) {
   const seconds = MORE_SECONDS[proof] ?? PROOF_SECONDS;

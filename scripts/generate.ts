@@ -52,7 +52,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** readOptions answers the options, or what is wrong with them. */
+/** readOptions returns the options, or what is wrong with them. */
 function readOptions() {
   try {
     const { values } = parseArgs({
@@ -88,14 +88,14 @@ async function check(): Promise<number> {
 
 async function refresh(fetchDocument: FetchDocument): Promise<void> {
   const server = await fetchInputs(fetchDocument);
-  // What is there may be absent or damaged (a merge conflict): it is only described here, and then replaced.
+  // The existing input may be missing or damaged (a merge conflict): it is only described here, and then replaced.
   const before = await readInputs(root).catch(() => ({ version: 'unreadable', documents: new Map() }));
   for (const difference of differingInputs(before, server)) console.log(`changed ${difference}`);
   await writeInputs(root, server);
   console.log(`openapi/ was ${before.version} and is ${server.version} now`);
 }
 
-/** kubectl reads documents with whatever credentials the developer's kubeconfig has, exec plugins included. */
+/** kubectl reads documents with the credentials of the developer's kubeconfig, including exec plugins. */
 function kubectl({ kubeconfig, context }: { kubeconfig?: string; context?: string }): FetchDocument {
   const run = promisify(execFile);
   const options = [...(kubeconfig ? ['--kubeconfig', kubeconfig] : []), ...(context ? ['--context', context] : [])];

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 const version = '24.21.0';
 
 /**
- * secondNode returns the program of the second supported Node version, taken from its npm package and cached outside the work
- * tree.
+ * secondNode returns the path of the second supported Node version, taken from its npm package and cached outside the
+ * work tree.
  */
 export function secondNode(): { version: string; program: string } {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bowline', 'node');

@@ -1,8 +1,8 @@
-// npm test                     what needs Node alone: unit tests, and the behaviour suite on the embedded control plane
-// npm run test:kubernetes      the behaviour suite on a real control plane, and what compares with it
-// Both take vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
-// --rerun (the gate's) runs files that failed once more, alone, and names tests that pass then as unsteady: on two busy cores a
-// component that we did not write may take longer than any limit. A file that fails twice fails.
+// npm test                     Node only: unit tests and the behaviour suite on the embedded control plane
+// npm run test:kubernetes      the behaviour suite on a real control plane, and the tests that compare with it
+// Both accept vitest's own arguments after `--`, for instance a path or `-t 'part of a name'`.
+// --rerun (used by the gate) runs failed files once more, alone, and reports tests that then pass as unsteady: on two
+// busy cores, a third-party component may take longer than any limit. A file that fails twice fails.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ import { prepareTools } from '../test/support/prepare-tools.ts';
 import { repositoryRoot, sourceFiles } from './repository.ts';
 
 interface Suite {
-  /** The projects of vitest.config.ts that it runs. */
+  /** The vitest.config.ts projects that the suite runs. */
   readonly projects: readonly string[];
-  /** How many test files run side by side. On one control plane each works in namespaces of its own. */
+  /** How many test files run in parallel. On a shared control plane, each uses its own namespaces. */
   readonly workers: number;
 }
 
@@ -24,7 +24,7 @@ const suites: Readonly<Record<string, Suite>> = {
   node: { projects: ['node', 'embedded'], workers: cores + 1 },
   kubernetes: { projects: ['kubernetes'], workers: cores },
 };
-/** More files than this do not fail by chance; running them again would only take time. */
+/** More failed files than this are not a coincidence; running them again would only take time. */
 const MAX_RERUN_FILES = 6;
 /** How many of the slowest test files are printed. */
 const SLOWEST = 10;
@@ -80,7 +80,7 @@ if (suite === 'node' && more.length === 0) {
 if (more.length === 0)
   for (const { file, seconds } of outcome.slowest) console.log(`slow: ${file} (${seconds.toFixed(1)} s)`);
 for (const failure of outcome.failures) console.log(line('failed', failure));
-// Where there is no control plane every test is skipped with the reason; that proves nothing and must not look green.
+// Without a control plane, every test is skipped with the reason; that proves nothing and must not count as a success.
 const failed = Math.max(outcome.failures.length, suite === 'kubernetes' && outcome.passed === 0 ? 1 : 0);
 console.log(`${outcome.passed} passed, ${failed} failed${outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ''}`);
 process.exit(failed === 0 ? 0 : 1);
@@ -109,7 +109,7 @@ function runVitest({ projects, workers }: Suite, args: readonly string[]): Outco
   const outcome = readOutcome(json);
   rmSync(scratch, { recursive: true, force: true });
   if (status === 0 || outcome.failures.length > 0) return outcome;
-  // For instance an error that no test waited for.
+  // For instance an unhandled error outside of any test.
   const message = `vitest ended with ${status ?? 'a signal'} though no test failed; see its output`;
   return { ...outcome, failures: [{ file: '', test: '', message }] };
 }
@@ -147,7 +147,7 @@ function readOutcome(json: string): Outcome {
     const tests = assertionResults
       .filter((test) => test.status === 'failed')
       .map((test) => ({ file, test: test.fullName, message: test.failureMessages[0] ?? '' }));
-    // A file that cannot be loaded, or whose hook failed, has no failed test; it still counts.
+    // A file that cannot be loaded, or whose hook failed, has no failed test; it counts as a failure too.
     return status === 'failed' && tests.length === 0 ? [{ file, test: '', message }] : tests;
   });
   const slowest = result.testResults

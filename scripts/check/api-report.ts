@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { repositoryRoot } from '../repository.ts';
 
-/** ApiReportOptions says whether to compare or to write. */
+/** ApiReportOptions configures whether reports are compared or written. */
 export interface ApiReportOptions {
   /** Write the reports instead of comparing. Defaults to false. */
   update?: boolean;
 }
 
-/** apiReports compares each package's public declarations with the report that was reviewed last. */
+/** apiReports compares each package's public declarations with the last reviewed report. */
 export function apiReports(options: ApiReportOptions = {}): string[] {
   const problems: string[] = [];
   const packages = ['packages', 'operators'].flatMap((parent) =>
@@ -29,7 +29,7 @@ export function apiReports(options: ApiReportOptions = {}): string[] {
   return problems;
 }
 
-/** Entries whose declarations are data, not decisions: their generator's input is what gets reviewed. */
+/** Entries whose declarations are generated data: the generator's input is reviewed instead. */
 const generated = /\/generated\//;
 
 function apiReport(name: string, folder: string): string {
@@ -78,7 +78,10 @@ function declarationText(checker: ts.TypeChecker, exported: ts.Symbol): string {
     .join('\n');
 }
 
-/** Inferred unions of texts stand in the order in which the compiler met them, which another build may not share. */
+/**
+ * Sorts inferred unions of texts: the compiler lists them in the order in which it first encountered them, which may
+ * differ between builds.
+ */
 function inOrder(text: string): string {
   return text.replaceAll(/"[^"\n]*"(?: \| "[^"\n]*")+/g, (union) => union.split(' | ').sort().join(' | '));
 }

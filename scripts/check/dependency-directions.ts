@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { repositoryRoot, sourceFiles } from '../repository.ts';
 
 /**
- * What each part may import of the others: `apps → operators → runtime → machinery → kubernetes`. In control-plane the
- * server stands below the runtime so that it can never lean on the client it is meant to test; its launcher, workload
- * controllers, node agent and rig are the runtime's users.
+ * The imports allowed for each part: `apps → operators → runtime → machinery → kubernetes`. In control-plane, the
+ * server is below the runtime so that it cannot depend on the client that it is used to test; its launcher, workload
+ * controllers, node agent and rig use the runtime.
  */
 const allowed: readonly { readonly folder: string; readonly may: readonly string[] }[] = [
   { folder: 'packages/kubernetes/src', may: [] },
@@ -17,10 +17,10 @@ const allowed: readonly { readonly folder: string; readonly may: readonly string
   { folder: 'apps', may: ['*'] },
 ];
 
-/** A static import, a re-export or a dynamic import of a literal. */
+/** Matches a static import, a re-export or a dynamic import of a literal. */
 const importPattern = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)['"]([^'"]+)['"]/g;
 
-/** testPattern matches tests, and the files that only tests import. */
+/** testPattern matches tests, and files that only tests import. */
 export const testPattern = /\.test(?:-support)?\.ts$/;
 
 /** importsOf lists the module specifiers of a source text. */
@@ -28,7 +28,7 @@ export function importsOf(source: string): string[] {
   return [...source.matchAll(importPattern)].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
 }
 
-/** directionProblem says why `file` may not import `specifier`, or undefined when it may. */
+/** directionProblem returns why `file` may not import `specifier`, or undefined if it may. */
 export function directionProblem(file: string, specifier: string): string | undefined {
   const isTest = testPattern.test(file);
   const rule = allowed.find(({ folder }) => file.startsWith(`${folder}/`));
@@ -36,7 +36,7 @@ export function directionProblem(file: string, specifier: string): string | unde
   if (specifier.startsWith('.')) return relativeProblem(file, specifier, rule.folder);
   if (!specifier.startsWith('@bowline/') && specifier !== 'bowline') return undefined;
   const owner = specifier.split('/').slice(0, 2).join('/');
-  // A test may use the rig, which stands above everything else, and what it takes to talk to it.
+  // A test may use the rig, which is above everything else, and what is needed to access it.
   if (isTest && ['@bowline/control-plane', '@bowline/runtime'].includes(owner)) return undefined;
   if (rule.may.includes(owner) || owner === packageName(file)) return undefined;
   return `${file} imports ${specifier}; ${rule.folder} may import ${rule.may.join(', ') || 'no other package'}`;
@@ -44,7 +44,7 @@ export function directionProblem(file: string, specifier: string): string | unde
 
 function relativeProblem(file: string, specifier: string, folder: string): string | undefined {
   const target = join(file, '..', specifier);
-  // A test may use whatever it takes to test.
+  // A test may use whatever it needs.
   if (testPattern.test(file)) return undefined;
   if (!target.startsWith(`${packageFolder(file)}/`)) {
     return `${file} reaches into ${target}; import the package by its name`;
@@ -58,7 +58,7 @@ function relativeProblem(file: string, specifier: string, folder: string): strin
 const packageFolder = (file: string): string => file.split('/').slice(0, 2).join('/');
 const packageName = (file: string): string => `@bowline/${file.split('/')[1]}`;
 
-/** dependencyDirections lists every import against the directions of the repository. */
+/** dependencyDirections lists every import that violates the dependency directions of the repository. */
 export function dependencyDirections(): string[] {
   const folders = [...new Set(allowed.map(({ folder }) => folder.split('/')[0] ?? ''))];
   return folders.flatMap((folder) => {

@@ -4,17 +4,19 @@ import ts from 'typescript';
 import { repositoryRoot, sourceFiles } from '../repository.ts';
 
 /**
- * A quoted block: a link to a file alone on its line, then a code block. The link's fragment names a part of the file:
- * `#name` is a top-level declaration, `#name.method` a call in its chain, `#words-of-a-title` a test.
+ * Matches a quoted block: a link to a file alone on its line, then a code block. The link's fragment names a part of
+ * the file: `#name` is a top-level declaration, `#name.method` a call in its chain, `#words-of-a-title` a test.
  */
 const quotedBlock = /^\[[^\]\n]+\]\(([^()\s#]+)(?:#([^()\s]+))?\)\n\n```\w+\n(.*?)^```$/gms;
 
-/** withoutQuotes is a page with its quoted blocks blanked out, line for line: their code is checked where it stands. */
+/**
+ * withoutQuotes returns a page with its quoted blocks blanked out, line by line: their code is checked in its own file.
+ */
 export function withoutQuotes(text: string): string {
   return text.replaceAll(quotedBlock, (block) => block.replaceAll(/[^\n]/g, ''));
 }
 
-/** refreshQuotes is a page as it should be: every quoted block is what its file says. */
+/** refreshQuotes returns a page with every quoted block replaced by the current content of its file. */
 export function refreshQuotes(text: string, read: (path: string) => string): string {
   return text.replaceAll(quotedBlock, (block: string, path: string, part: string | undefined, code: string) => {
     const source = read(path);
@@ -24,7 +26,7 @@ export function refreshQuotes(text: string, read: (path: string) => string): str
   });
 }
 
-/** partOf is the text of a part of a TypeScript source, with the comment before it. */
+/** partOf returns the text of a part of a TypeScript source, including the preceding comment. */
 function partOf(source: string, part: string): string | undefined {
   const file = ts.createSourceFile('quoted.ts', source, ts.ScriptTarget.Latest, true);
   const [name = '', method] = part.split('.');
@@ -35,7 +37,7 @@ function partOf(source: string, part: string): string | undefined {
   return call && dedent(source.slice(call.name.getStart() - 1, call.parent.end));
 }
 
-/** namesOf is what a statement declares, or the title of the test that it is. */
+/** namesOf returns the names that a statement declares, or the title of the test. */
 function namesOf(statement: ts.Statement): readonly string[] {
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations.map(({ name }) => name.getText());
@@ -55,7 +57,7 @@ function slugOf(title: string): string {
     .replaceAll(' ', '-');
 }
 
-/** callsOf are the places in a statement where a method is called, outermost first. */
+/** callsOf returns the calls of a method in a statement, outermost first. */
 function callsOf(node: ts.Node, method: string): readonly ts.PropertyAccessExpression[] {
   const own =
     ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && node.expression.name.text === method
@@ -68,13 +70,13 @@ function callsOf(node: ts.Node, method: string): readonly ts.PropertyAccessExpre
   return [...own, ...nested];
 }
 
-/** The first line has lost its indentation: the last one tells how much it was. */
+/** The first line has no indentation; the last line has the indentation to remove. */
 function dedent(text: string): string {
   const indentation = /\n( *)[^\n]*$/.exec(text)?.[1] ?? '';
   return text.replaceAll(`\n${indentation}`, '\n');
 }
 
-/** staleQuotes compares every quoted block in the documentation with its file, or with `update` makes it equal. */
+/** staleQuotes compares every quoted block in the documentation with its file, or updates it if `update` is set. */
 export function staleQuotes(options: { readonly update?: boolean } = {}): string[] {
   return sourceFiles('docs', '.md').flatMap((page) => {
     const path = join(repositoryRoot, page);

@@ -4,18 +4,18 @@ import ts from 'typescript';
 import { repositoryRoot, sourceFiles } from '../repository.ts';
 import { withoutQuotes } from './doc-examples-quoted.ts';
 
-/** Pages whose TypeScript is not an example: reports quote declarations. */
+/** Pages whose TypeScript is not an example: API reports contain declarations. */
 const notExamples = /api-report\.md$/;
 
 /** CodeBlock is one fenced TypeScript example of a page. */
 interface CodeBlock {
   readonly page: string;
-  /** The page's line on which the code begins, counted from 1. */
+  /** The line of the page on which the code begins, from 1. */
   readonly line: number;
   readonly code: string;
 }
 
-/** codeBlocks lists the TypeScript examples of a page, but for those that quote a file. */
+/** codeBlocks lists the TypeScript examples of a page, except those that quote a file. */
 export function codeBlocks(page: string, text: string): CodeBlock[] {
   const own = withoutQuotes(text);
   return [...own.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => ({
@@ -31,7 +31,7 @@ function pages(): string[] {
   return [...root, ...nested].filter((page) => !notExamples.test(page));
 }
 
-/** brokenExamples type-checks every TypeScript example in the documentation, each as a module of its own. */
+/** brokenExamples type-checks every TypeScript example in the documentation, each as a separate module. */
 export function brokenExamples(blocks: readonly CodeBlock[] = pages().flatMap(readBlocks)): string[] {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(repositoryRoot, 'tsconfig.json'),
@@ -44,7 +44,7 @@ export function brokenExamples(blocks: readonly CodeBlock[] = pages().flatMap(re
     },
   );
   if (!config) throw new Error('tsconfig.json cannot be read');
-  // In a folder of the root, so that packages resolve as they do for everything else in the repository.
+  // In a folder of the root, so that packages resolve as elsewhere in the repository.
   const files = new Map(blocks.map((block, index) => [join(repositoryRoot, `docs/example-${index}.ts`), block]));
   const options = { ...config.options, noUnusedLocals: false, noUnusedParameters: false };
   const host = ts.createCompilerHost(options);

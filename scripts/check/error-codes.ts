@@ -4,12 +4,12 @@ import { repositoryRoot, sourceFiles } from '../repository.ts';
 
 const page = 'docs/reference/errors.md';
 
-/** errorCodesIn lists the distinct error codes that stand as string literals in a source text. */
+/** errorCodesIn lists the distinct error codes in string literals of a source text. */
 export function errorCodesIn(source: string): string[] {
   return [...new Set([...source.matchAll(/['"`](BOWLINE_[A-Z0-9_]+)['"`]/g)].flatMap((match) => match[1] ?? []))];
 }
 
-/** undocumentedErrorCodes compares the codes in the source with the table of the errors page, both ways. */
+/** undocumentedErrorCodes compares the codes in the source with the table on the errors page, in both directions. */
 export function undocumentedErrorCodes(): string[] {
   const documented = new Set(
     [...readFileSync(join(repositoryRoot, page), 'utf8').matchAll(/^\| `(BOWLINE_[A-Z0-9_]+)`/gm)].flatMap(

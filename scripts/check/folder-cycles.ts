@@ -14,9 +14,8 @@ const SOURCES = /^(?:packages|operators|apps)\/[^/]+\/src\//;
 
 /**
  * folderCycles reports the import cycles between siblings, at every depth below a package's `src`: its folders, and the
- * folders inside each of them. A file that stands beside folders counts as a sibling of its own, so that no cycle leads
- * through one. Cycles between files of one folder are not reported. Tests are not checked: a test may import whatever it
- * takes to test.
+ * folders inside each of them. A file next to folders counts as a sibling, so that cycles through files are found too.
+ * Cycles between files of one folder are not reported. Tests are not checked: a test may import whatever it needs.
  */
 export function folderCycles(imports: readonly Import[] = repositoryImports()): string[] {
   return [...siblingGraphs(imports)].flatMap(([folder, edges]) =>
@@ -26,7 +25,7 @@ export function folderCycles(imports: readonly Import[] = repositoryImports()): 
   );
 }
 
-/** Edges maps an importing sibling to the siblings it imports, each with one import that shows it. */
+/** Edges maps an importing sibling to the siblings that it imports, each with one import as an example. */
 type Edges = Map<string, Map<string, Import>>;
 
 /** siblingGraphs lifts each import to the one depth at which its two files are in different siblings. */

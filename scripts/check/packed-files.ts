@@ -5,7 +5,7 @@ import { repositoryRoot } from '../repository.ts';
 
 /** Tests, the files that support them, and their data. */
 const TEST_FILE = /\.test(?:-support)?\.|(?:^|\/)(?:fixtures|testdata)\//;
-/** Sources and what only a build needs. */
+/** Sources and files that only a build needs. */
 const BUILD_FILE = /\.tsbuildinfo$|(?<!\.d)\.ts$/;
 
 /** misplacedFiles returns the files of a tarball that users of the package have no use for. */

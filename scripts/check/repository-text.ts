@@ -4,12 +4,15 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 
-/** Where this checkout and its user live: none of it may stand in the repository. */
+/** The locations of this checkout and its user's home: the repository must not contain them. */
 const machinePaths = [homedir(), repositoryRoot, dirname(repositoryRoot)]
   .map((path) => path.replace(/\/$/, ''))
   .filter((path) => path.split('/').length > 1 && path !== '' && path !== tmpdir());
 
-/** repositoryText finds what belongs to one machine: absolute paths in tracked text, and download addresses in the lock file. */
+/**
+ * repositoryText reports machine-specific content: absolute paths in tracked text, and download addresses in the lock
+ * file.
+ */
 export function repositoryText(): string[] {
   const lock = readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8');
   const problems = lock.includes('"resolved": "http')

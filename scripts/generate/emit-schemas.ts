@@ -6,19 +6,19 @@ import { refTarget, type SchemaNode } from './open-api.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** emitSchemas writes a module's compact schemas as text that is parsed when it is first asked for. */
+/** emitSchemas writes a module's compact schemas as text that is parsed on first use. */
 export function emitSchemas(model: Model, module: string): string {
   const document = compactDocument(model, module);
   const definitions = Object.entries(document.definitions).map(
     ([name, schema]) => `"${name}":${JSON.stringify(schema)}`,
   );
   const json = `{"kinds":${JSON.stringify(document.kinds)},"definitions":{\n${definitions.join(',\n')}\n}}`;
-  // One definition per line for the reader of a diff; line breaks mean nothing in JSON.
+  // One definition per line, for readable diffs; line breaks have no meaning in JSON.
   const literal = json.replace(/[\\`$]/g, '\\$&');
   return `${header(model, `openapi/${module}.json`)}export const text = \`${literal}\`;\n`;
 }
 
-/** emitSchemaModules writes the table of all modules' texts. */
+/** emitSchemaModules writes the table of the texts of all modules. */
 export function emitSchemaModules(model: Model): string {
   const versions = new Map([
     [META, 'v1'],
@@ -35,7 +35,7 @@ export function emitSchemaModules(model: Model): string {
   );
 }
 
-/** compactDocument is a module's schemas in the form that `@bowline/kubernetes/schemas` gives out. */
+/** compactDocument returns a module's schemas in the form that `@bowline/kubernetes/schemas` provides. */
 export function compactDocument(model: Model, module: string): SchemaDocument {
   const kinds: string[] = [];
   const definitions: Record<string, Schema> = {};
@@ -58,7 +58,7 @@ function compact(model: Model, node: SchemaNode): Schema {
   return { ref: `${module}.${name}`, ...marksOf(node) };
 }
 
-/** Definitions that are no objects with properties (times, quantities, raw JSON) are written where they are used. */
+/** Definitions that are not objects with properties (times, quantities, raw JSON) are inlined. */
 function leafOf(model: Model, fullName: string, node: SchemaNode): Schema {
   return parseDefinition(fullName).name === 'Quantity'
     ? { format: 'quantity' }
@@ -117,7 +117,9 @@ function isScalar(value: unknown): value is boolean | number | string {
   return typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string';
 }
 
-/** oneOf refuses a word that the Schema interface does not know: a new one must be understood before it is passed on. */
+/**
+ * oneOf rejects a word that the Schema interface does not have: a new word must be understood before it is passed on.
+ */
 function oneOf<const T extends string>(known: readonly T[], word: string, what: string): T {
   const found = known.find((candidate) => candidate === word);
   if (found === undefined) throw new Error(`unknown ${what} ${word}; known are ${known.join(', ')}`);

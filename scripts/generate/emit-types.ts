@@ -3,8 +3,8 @@ import { PLAIN_NAMES, parseDefinition } from './modules.ts';
 import { refTarget, type SchemaNode } from './open-api.ts';
 
 /**
- * Types that OpenAPI cannot say, because the server reads and writes their JSON by hand. The server accepts a number for
- * a quantity but always answers a string, and only a string is exact.
+ * Types that OpenAPI cannot express, because the server encodes and decodes their JSON with custom code. The server
+ * accepts a number for a quantity but always returns a string, and only a string is exact.
  */
 const WRITTEN_BY_HAND: Readonly<Record<string, string | undefined>> = {
   Quantity: 'string',
@@ -13,12 +13,12 @@ const WRITTEN_BY_HAND: Readonly<Record<string, string | undefined>> = {
   JSONSchemaPropsOrStringArray: 'JSONSchemaProps | readonly string[]',
 };
 
-/** header is the first line of every generated file. */
+/** header returns the first line of every generated file. */
 export function header(model: Model, source: string): string {
   return `// Generated from ${source} (Kubernetes ${model.version}) by \`npm run generate\`: do not edit.\n`;
 }
 
-/** emitTypes writes a module's interfaces and, for kinds with a URL, the resource of the same name. */
+/** emitTypes writes a module's interfaces and, for kinds with a URL, the resource with the same name. */
 export function emitTypes(model: Model, module: string): string {
   const definitions = model.definitions(module);
   const resources = model.resources(module);
@@ -38,8 +38,8 @@ export function emitTypes(model: Model, module: string): string {
 }
 
 /**
- * emitEntry writes what the package entry offers by plain name: everything, and for a name that several modules define the
- * one that PLAIN_NAMES decides. An explicit export wins over `export *`, so that only those names need a line.
+ * emitEntry writes the exports of the package entry: everything, and for a name that several modules define, the one
+ * selected by PLAIN_NAMES. An explicit export takes precedence over `export *`, so only those names need a line.
  */
 export function emitEntry(model: Model): string {
   const owners = new Map<string, string[]>();
@@ -65,7 +65,7 @@ export function emitEntry(model: Model): string {
   return `${header(model, 'openapi/*.json')}${lines.join('')}`;
 }
 
-/** Imports collects what a module needs of others, under another name where its own name is taken. */
+/** Imports collects the imports of a module, with an alias if a name is already used. */
 class Imports {
   readonly #module: string;
   readonly #names: Map<string, string>;
@@ -76,7 +76,7 @@ class Imports {
     this.#names = new Map([...own.keys()].map((name) => [name, module]));
   }
 
-  /** name answers how a definition is called in this module's text. */
+  /** name returns the name of a definition in this module's text. */
   name(fullName: string): string {
     const { module, name } = parseDefinition(fullName);
     if (module === this.#module) return name;
@@ -106,7 +106,7 @@ function emitInterface(model: Model, imports: Imports, name: string, node: Schem
   for (const [property, schema] of Object.entries(node.properties ?? {})) {
     const type = typeOf(model, imports, schema);
     const key = /^[A-Za-z_$][\w$]*$/.test(property) ? property : quote(property);
-    // Code that clears a field sets it to undefined, which exactOptionalPropertyTypes would refuse for a bare `?`.
+    // Code that clears a field sets it to undefined, which exactOptionalPropertyTypes rejects for a bare `?`.
     const isRequired = node.required?.includes(property) ?? false;
     text += `  readonly ${key}${isRequired ? `: ${type}` : `?: ${type === 'unknown' ? type : `${type} | undefined`}`};\n`;
   }

@@ -2,19 +2,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COVERED, META, moduleName } from './modules.ts';
 
-/** GoField is a field of a Go struct, as its tags describe it on both wires. */
+/** GoField is a field of a Go struct, as its tags describe it for protobuf and JSON. */
 export interface GoField {
-  /** In protobuf. */
+  /** The number in protobuf. */
   readonly number: number;
-  /** In JSON; empty for a struct whose members stand in the place of the field. */
+  /** The name in JSON; empty for an inlined struct. */
   readonly name: string;
-  /** As written: `*int32`, `metav1.MicroTime`. */
+  /** The type as written: `*int32`, `metav1.MicroTime`. */
   readonly type: string;
-  /** Whether JSON leaves the field out when it is empty. */
+  /** Whether JSON omits the field if it is empty. */
   readonly isOmitted: boolean;
 }
 
-/** GoStructs are the structs of one Go package that have fields in protobuf, by name. */
+/** GoStructs holds the structs of one Go package that have protobuf fields, by name. */
 export type GoStructs = ReadonlyMap<string, readonly GoField[]>;
 
 /** readGoStructs reads the types of every covered group-version, by module, from a Go module cache. */
@@ -29,7 +29,7 @@ export async function readGoStructs(cache: string, version: string): Promise<Rea
   return new Map(await Promise.all(packages));
 }
 
-/** Kubernetes 1.35.8 is v0.35.8 of its Go modules. */
+/** Kubernetes 1.35.8 corresponds to v0.35.8 of its Go modules. */
 function packageFolder(module: string, version: string): string[] {
   const [group = '', apiVersion = ''] = module.split('-');
   const at = version.replace(/^v1\./, 'v0.');
@@ -44,7 +44,7 @@ function packageFolder(module: string, version: string): string[] {
 const STRUCT = /^type (\w+) struct \{\n(.*?)^\}/gms;
 const TAGGED = /^\t(?:(\w+)\s+)?(\S+)\s+`(.*)`/;
 
-/** parseStructs reads the structs of a Go file as gofmt writes it. Fields without a number in protobuf are left out. */
+/** parseStructs parses the structs of a Go file formatted by gofmt. Fields without a protobuf number are left out. */
 export function parseStructs(source: string): GoStructs {
   const structs = new Map<string, readonly GoField[]>();
   for (const [, name = '', body = ''] of source.matchAll(STRUCT)) {

@@ -95,7 +95,7 @@ describe('generated files', () => {
   });
 });
 
-/** scriptedServer answers the synthetic documents, and empty ones for the other group-versions. */
+/** scriptedServer returns the synthetic documents, and empty ones for the other group-versions. */
 function scriptedServer(): (path: string) => Promise<string> {
   const server = syntheticServer();
   const answers = new Map([['/version', '{"gitVersion":"v1.35.8"}']]);

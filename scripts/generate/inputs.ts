@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { normalise, type ServerDocument, serverPaths } from './normalise.ts';
 import type { InputDocument, Inputs } from './open-api.ts';
 
-/** INPUT_FOLDER is where the input is committed, seen from the repository's root. */
+/** INPUT_FOLDER is the folder of the committed input, relative to the repository root. */
 export const INPUT_FOLDER = 'packages/kubernetes/openapi';
 
-/** FetchDocument answers the body of a GET on the API server. */
+/** FetchDocument returns the body of a GET request to the API server. */
 export type FetchDocument = (path: string) => Promise<string>;
 
 /** fetchInputs reads the documents from a running server, one after the other. */
@@ -43,8 +43,8 @@ export async function writeInputs(root: string, inputs: Inputs): Promise<void> {
 }
 
 /**
- * differingInputs compares two sets of documents and answers what differs, as `module: path or definition`. The patch
- * level of the server is not compared: patch releases keep the API.
+ * differingInputs compares two sets of documents and returns the differences, as `module: path or definition`. The
+ * patch version of the server is not compared: patch releases keep the API.
  */
 export function differingInputs(committed: Inputs, server: Inputs): readonly string[] {
   const differences: string[] = [];

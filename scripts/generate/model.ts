@@ -1,7 +1,7 @@
 import { parseDefinition } from './modules.ts';
 import type { InputDocument, Inputs, SchemaNode } from './open-api.ts';
 
-/** ApiResource is a kind that has a URL of its own (not only below another one, as Eviction has). */
+/** ApiResource is a kind with its own URL (not only below another one, as with Eviction). */
 export interface ApiResource {
   readonly group: string;
   readonly version: string;
@@ -10,20 +10,22 @@ export interface ApiResource {
   readonly scope: 'Cluster' | 'Namespaced';
 }
 
-/** Model is what the emitters ask about the inputs. */
+/** Model provides the inputs to the emitters. */
 export interface Model {
   readonly version: string;
   /** Module names, sorted. */
   readonly modules: readonly string[];
-  /** definitions of a module that become interfaces: short name → schema, sorted by name. */
+  /** definitions returns the definitions of a module that become interfaces: short name → schema, sorted by name. */
   definitions(module: string): ReadonlyMap<string, SchemaNode>;
-  /** resources of a module by kind, sorted. */
+  /** resources returns the resources of a module by kind, sorted. */
   resources(module: string): ReadonlyMap<string, ApiResource>;
-  /** definition answers a definition by its full name; throws when there is none. */
+  /** definition returns a definition by its full name; it throws if there is none. */
   definition(fullName: string): SchemaNode;
 }
 
-/** isInterface tells objects with named properties from scalars, maps and raw JSON, which are written in place. */
+/**
+ * isInterface reports whether a definition is an object with named properties; scalars, maps and raw JSON are inlined.
+ */
 export function isInterface(node: SchemaNode): boolean {
   return node.properties !== undefined;
 }
@@ -72,7 +74,7 @@ function resourcesOf(module: string, document: InputDocument): Map<string, ApiRe
     if (known !== undefined && known.plural !== plural) {
       throw new Error(`${module} serves kind ${names.kind} as ${known.plural} and as ${plural}`);
     }
-    // A namespaced kind also has a path across namespaces, without the prefix.
+    // A namespaced kind also has a path for all namespaces, without the prefix.
     const scope = namespaced !== undefined || known?.scope === 'Namespaced' ? 'Namespaced' : 'Cluster';
     resources.set(names.kind, { group: names.group, version: names.version, kind: names.kind, plural, scope });
   }

@@ -6,8 +6,9 @@ export interface GroupVersion {
 }
 
 /**
- * COVERED lists the group-versions that the package covers, each whole. Left out because nothing in the suite reads or
- * writes them: flowcontrol.apiserver.k8s.io, resource.k8s.io, internal.apiserver.k8s.io, and every alpha and beta version.
+ * COVERED lists the group-versions that the package covers, each completely. Left out, because nothing in the suite
+ * uses them: flowcontrol.apiserver.k8s.io, resource.k8s.io, internal.apiserver.k8s.io, and every alpha and beta
+ * version.
  */
 export const COVERED: readonly GroupVersion[] = [
   { group: '', version: 'v1' },
@@ -32,15 +33,18 @@ export const COVERED: readonly GroupVersion[] = [
   { group: 'storage.k8s.io', version: 'v1' },
 ];
 
-/** META is the module of what all groups share (ObjectMeta, Status, …). The server has no document of its own for it. */
+/**
+ * META is the module of the types that all groups share (ObjectMeta, Status, …). The server has no separate document
+ * for it.
+ */
 export const META = 'meta-v1';
 
 /** CORE is the module of the core group. */
 export const CORE = 'core-v1';
 
 /**
- * PLAIN_NAMES decides, for a name that several modules define, which one the package entry means by it: the one that an
- * operator nearly always wants. The others are reached through their module's subpath.
+ * PLAIN_NAMES selects, for a name that several modules define, which one the package entry exports: the one that
+ * operators nearly always need. The others are available through the subpath of their module.
  */
 export const PLAIN_NAMES: Readonly<Record<string, string | undefined>> = {
   CrossVersionObjectReference: 'autoscaling-v2',
@@ -57,22 +61,24 @@ export const PLAIN_NAMES: Readonly<Record<string, string | undefined>> = {
   WebhookClientConfig: 'admissionregistration-v1',
 };
 
-/** moduleName is the file and subpath of a group-version: the group's first label and the version, `rbac-v1`. */
+/**
+ * moduleName returns the file name and subpath of a group-version: the group's first label and the version, `rbac-v1`.
+ */
 export function moduleName({ group, version }: GroupVersion): string {
   return `${group === '' ? 'core' : group.split('.', 1)[0]}-${version}`;
 }
 
-/** apiPath is where a group-version is served, without the leading slash: `api/v1`, `apis/apps/v1`. */
+/** apiPath returns the path of a group-version on the server, without the leading slash: `api/v1`, `apis/apps/v1`. */
 export function apiPath({ group, version }: GroupVersion): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-/** apiVersion is what stands in objects of a group-version. */
+/** apiVersion returns the `apiVersion` of objects of a group-version. */
 export function apiVersion({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Definition is a definition's place among the modules. */
+/** Definition locates a definition among the modules. */
 export interface Definition {
   readonly module: string;
   readonly name: string;

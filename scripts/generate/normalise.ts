@@ -1,7 +1,7 @@
 import { apiPath, COVERED, META, moduleName, parseDefinition } from './modules.ts';
 import type { GroupVersionKind, InputDocument, Operation, SchemaNode } from './open-api.ts';
 
-/** ServerDocument is what the server answers at `/openapi/v3/<path>`, as far as it is read here. */
+/** ServerDocument is the part used here of the server's response at `/openapi/v3/<path>`. */
 export interface ServerDocument {
   readonly info: { readonly title: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -9,15 +9,15 @@ export interface ServerDocument {
 }
 
 /**
- * normalise turns the server's documents, by module, into the generator's input. The server repeats every definition in
- * each document that refers to it and most of its bytes are prose and parameters, so that
+ * normalise converts the server's documents, by module, to the generator's input. The server repeats every definition
+ * in each document that refers to it, and most of its bytes are descriptions and parameters. Therefore:
  *
- * - a definition is kept once, in the module that its name belongs to; definitions of the same name must agree, and those
- *   of group-versions that are not covered are refused, because they would be links to nowhere;
- * - descriptions go;
- * - of an operation only the action and the group, version and kind stay: with the path they say plural, scope, verbs and
- *   subresources. Parameters, bodies, responses, tags and operation ids go, and so do the discovery document's own path
- *   and the deprecated `/watch/` paths;
+ * - a definition is kept once, in the module of its name; definitions with the same name must be equal, and those of
+ *   group-versions that are not covered are rejected, because references to them could not be resolved;
+ * - descriptions are removed;
+ * - of an operation, only the action and the group, version and kind are kept: with the path, they determine plural,
+ *   scope, verbs and subresources. Parameters, bodies, responses, tags and operation ids are removed, and so are the
+ *   discovery document's own path and the deprecated `/watch/` paths;
  * - keys are sorted.
  */
 export function normalise(server: ReadonlyMap<string, ServerDocument>): ReadonlyMap<string, InputDocument> {
@@ -48,12 +48,12 @@ export function normalise(server: ReadonlyMap<string, ServerDocument>): Readonly
   );
 }
 
-/** serverPaths are the documents to ask the server for: module → path. */
+/** serverPaths returns the documents to fetch from the server: module → path. */
 export function serverPaths(): ReadonlyMap<string, string> {
   return new Map(COVERED.map((covered) => [moduleName(covered), `/openapi/v3/${apiPath(covered)}`]));
 }
 
-/** compare orders strings by code unit: the same on every machine, whatever its locale. */
+/** compare orders strings by code unit: the same on every machine, regardless of its locale. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -66,7 +66,7 @@ function infoOf(server: ReadonlyMap<string, ServerDocument>): string {
   return info;
 }
 
-/** A property may be called `description` as well (JSONSchemaProps has one): only the keyword's value is a string. */
+/** A property may be named `description` too (JSONSchemaProps has one): only the keyword has a string value. */
 function withoutDescriptions<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutDescriptions) as T;
   if (typeof value !== 'object' || value === null) return value;

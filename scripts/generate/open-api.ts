@@ -26,15 +26,15 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** Operation is what is kept of one verb on one path. */
+/** Operation holds the kept part of one verb on one path. */
 export interface Operation {
   readonly 'x-kubernetes-action'?: string;
   readonly 'x-kubernetes-group-version-kind'?: GroupVersionKind;
 }
 
-/** InputDocument is one normalised document: what `packages/kubernetes/openapi/<module>.json` holds. */
+/** InputDocument is one normalized document: the content of `packages/kubernetes/openapi/<module>.json`. */
 export interface InputDocument {
-  /** `Kubernetes 1.35`: the server's own words in the document, without the patch level. */
+  /** `Kubernetes 1.35`: as the server writes it in the document, without the patch version. */
   readonly info: string;
   /** URL template → HTTP method → operation. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -42,7 +42,7 @@ export interface InputDocument {
   readonly schemas: Readonly<Record<string, SchemaNode>>;
 }
 
-/** Inputs are the documents by module name (`apps-v1`), and the server version they were read from. */
+/** Inputs holds the documents by module name (`apps-v1`), and the version of the server that they were fetched from. */
 export interface Inputs {
   /** The server's `gitVersion`: `v1.35.8`. */
   readonly version: string;
@@ -51,7 +51,10 @@ export interface Inputs {
 
 const REF_PREFIX = '#/components/schemas/';
 
-/** refTarget is the definition that a node stands for, directly or as the only member of `allOf`; else undefined. */
+/**
+ * refTarget returns the definition that a node refers to, directly or as the only member of `allOf`; otherwise
+ * undefined.
+ */
 export function refTarget(node: SchemaNode): string | undefined {
   if (node.allOf !== undefined && node.allOf.length !== 1) {
     throw new Error(

@@ -12,7 +12,7 @@ describe('the committed OpenAPI input', () => {
     await using c = await cluster();
     const committed = await readInputs(root);
     const server = await fetchInputs((path) => c.admin.raw(path));
-    // Another minor version has another API by intention.
+    // The API of another minor version differs by design.
     context.skip(minor(server.version) !== minor(committed.version), `the server is ${server.version}`);
     expect(differingInputs(committed, server), 'run npm run generate -- --fetch').toEqual([]);
   });

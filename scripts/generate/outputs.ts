@@ -7,21 +7,21 @@ import { KIND_PAGE, OPERATOR_PAGES } from './kind-pages.ts';
 import { createModel } from './model.ts';
 import type { Inputs } from './open-api.ts';
 
-/** The folders below hold generated files only: a file in them that is not an output is left over from earlier. */
+/** These folders contain only generated files: any other file in them is left over from an earlier run. */
 const TYPES = 'packages/kubernetes/src/generated';
 const SCHEMAS = 'packages/kubernetes/src/schemas/generated';
 
-/** Difference is a generated file that is not what the inputs give. */
+/** Difference is a generated file that does not match the inputs. */
 export interface Difference {
-  /** Seen from the repository's root. */
+  /** Relative to the repository root. */
   readonly file: string;
   readonly problem: 'differs' | 'left over' | 'missing';
 }
 
-/** Pages are generated pages by their path, seen from the repository's root. */
+/** Pages holds generated pages by their path, relative to the repository root. */
 type Pages = ReadonlyMap<string, string>;
 
-/** outputsOf is every generated file's text by its path, seen from the repository's root. */
+/** outputsOf returns the text of every generated file by its path, relative to the repository root. */
 export function outputsOf(inputs: Inputs): ReadonlyMap<string, string> {
   const model = createModel(inputs);
   const outputs = new Map<string, string>();
@@ -35,8 +35,8 @@ export function outputsOf(inputs: Inputs): ReadonlyMap<string, string> {
 }
 
 /**
- * compareGenerated says which generated files are not what the committed inputs give. `pages` are those of operators' kinds,
- * which need no input but the source. Node alone; writes nothing.
+ * compareGenerated returns the generated files that do not match the committed inputs. `pages` are the reference pages
+ * of the operators' kinds, which need no input but the source. It needs only Node and writes nothing.
  */
 export async function compareGenerated(root: string, pages: Pages = new Map()): Promise<readonly Difference[]> {
   const outputs = new Map([...outputsOf(await readInputs(root)), ...pages]);
@@ -50,7 +50,7 @@ export async function compareGenerated(root: string, pages: Pages = new Map()): 
   return differences;
 }
 
-/** writeGenerated brings the generated files up to date and answers what it changed. */
+/** writeGenerated updates the generated files and returns what it changed. */
 export async function writeGenerated(root: string, pages: Pages = new Map()): Promise<readonly Difference[]> {
   const outputs = new Map([...outputsOf(await readInputs(root)), ...pages]);
   const differences = await compareGenerated(root, pages);

@@ -66,7 +66,10 @@ const operation = (action: string, group: string, kind: string) => ({
   'x-kubernetes-group-version-kind': gvk(group, kind),
 });
 
-/** syntheticServer is a small world with everything that the generator tells apart, as a server would answer it. */
+/**
+ * syntheticServer returns a small set of documents with every case that the generator distinguishes, as a server would
+ * return them.
+ */
 export function syntheticServer(): Map<string, ServerDocument> {
   return new Map([
     [

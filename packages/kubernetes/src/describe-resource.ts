@@ -1,19 +1,19 @@
-/** Scope says whether objects of a kind live in a namespace. */
+/** Scope is whether the objects of a kind are namespaced. */
 export type Scope = 'Namespaced' | 'Cluster';
 
 /**
- * Resource names a kind as the API serves it and carries its static type. Values of it are how a caller says which kind
- * is meant: `client.get(ConfigMap, { namespace, name })`.
+ * Resource names a kind as the API serves it and carries its static type. Callers pass one to select a kind:
+ * `client.get(ConfigMap, { namespace, name })`.
  */
 export interface Resource<T = unknown, Id extends string = string> {
   /** The API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** The lower-case plural that stands in the URL. */
+  /** The lower-case plural in the URL. */
   readonly plural: string;
   readonly scope: Scope;
-  /** `Kind.version.group`: unique, and what tells two kinds of the same shape apart in types. */
+  /** `Kind.version.group`. It is unique, and it distinguishes two kinds of the same shape in types. */
   readonly id: Id;
   /** Never set: carries `T`. */
   readonly object?: T | undefined;
@@ -22,7 +22,7 @@ export interface Resource<T = unknown, Id extends string = string> {
 /** ObjectOf is the static type of a resource's objects. */
 export type ObjectOf<R extends Resource> = R extends Resource<infer T> ? T : never;
 
-/** ResourceNames holds what a caller writes about a kind; its `id` follows from it. */
+/** ResourceNames holds the names that a caller gives for a kind; `id` is derived from them. */
 export interface ResourceNames<Group extends string, Version extends string, Kind extends string>
   extends Pick<Resource, 'plural' | 'scope'> {
   readonly group: Group;
@@ -38,8 +38,9 @@ export type ResourceId<
 > = `${Kind}.${Version}.${Group}`;
 
 /**
- * describeResource describes a kind by its names. The built-in kinds are made by it, so it knows nothing of their types;
- * callers use `resource`. Only the names are copied: they may be those of another resource, with everything that one has.
+ * describeResource describes a kind by its names. The built-in kinds are created with it, so it does not depend on
+ * their types; callers use `resource`. It copies only the names, because `names` may be another resource with more
+ * members.
  */
 export function describeResource<
   const Group extends string,

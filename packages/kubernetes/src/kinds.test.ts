@@ -57,7 +57,7 @@ describe('kinds', () => {
       'Cluster',
       'ValidatingAdmissionPolicy.v1.admissionregistration.k8s.io',
     ],
-    // Kinds that can only be created are kinds too.
+    // Kinds that support only create are kinds too.
     [
       SubjectAccessReview,
       'authorization.k8s.io/v1',

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from './generated/meta-v1.ts';
 
-/** KubernetesObject is what every stored object has. */
+/** KubernetesObject holds the fields that every stored object has. */
 export interface KubernetesObject {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -14,12 +14,15 @@ export interface StoredMeta extends ObjectMeta {
   readonly resourceVersion: string;
 }
 
-/** StoredObject is an object that was read from the API server, directly or through a cache. */
+/** StoredObject is an object read from the API server, directly or through a cache. */
 export interface StoredObject extends KubernetesObject {
   readonly metadata: StoredMeta;
 }
 
-/** Stored is the type of a kind's objects as they are read: `Stored<ConfigMap>` is a ConfigMap that has a name and a uid. */
+/**
+ * Stored is the type of a kind's objects as read from the server: `Stored<ConfigMap>` is a ConfigMap with a name and a
+ * uid.
+ */
 export type Stored<T> = T & StoredObject;
 
 /** ObjectKey names an object within its kind. `namespace` is absent for cluster-scoped kinds. */
@@ -28,7 +31,9 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** keyString is the form that queues, logs and stores use: `namespace/name`, or `name` for cluster-scoped objects. */
+/**
+ * keyString returns the form used by queues, logs and stores: `namespace/name`, or `name` for cluster-scoped objects.
+ */
 export function keyString(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name;
 }
@@ -39,7 +44,7 @@ export function parseKey(text: string): ObjectKey {
   return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** keyOf is an object's key; throws when it has no name, which no stored object lacks. */
+/** keyOf returns the key of an object. It throws if the object has no name, which never happens for a stored object. */
 export function keyOf(object: KubernetesObject): ObjectKey {
   const { name, namespace } = object.metadata ?? {};
   if (!name) throw new TypeError('the object has no metadata.name');

@@ -2,9 +2,9 @@ import { describeResource, type Resource, type ResourceId, type ResourceNames } 
 import type { KubernetesObject } from './object.ts';
 
 /**
- * resource describes a kind that neither this package nor `defineResource` provides, such as one of another operator.
- * TypeScript infers all type arguments of a call or none, so the type of the objects has a call of its own. The kind is
- * then as distinct as a built-in one: a context refuses it unless the controller declares it.
+ * resource describes a kind that neither this package nor `defineResource` provides, for example a kind of another
+ * operator. TypeScript infers all type arguments of a call or none, so the object type is passed in a separate call.
+ * The result is as distinct as a built-in kind: a context rejects it unless the controller declares it.
  *
  * @example
  * interface Certificate extends KubernetesObject {
@@ -25,7 +25,9 @@ export function resource<T extends KubernetesObject>(): <
 >(
   names: ResourceNames<Group, Version, Kind>,
 ) => Resource<T, ResourceId<Group, Version, Kind>>;
-/** Without a type, objects have metadata only; a variable that is declared as `Resource<Certificate, …>` gives it its type. */
+/**
+ * Without a type, objects have metadata only. Declare a variable as `Resource<Certificate, …>` to set the object type.
+ */
 export function resource<
   const Group extends string,
   const Version extends string,
@@ -36,7 +38,7 @@ export function resource(names?: ResourceNames<string, string, string>): unknown
   return names === undefined ? describeResource : describeResource(names);
 }
 
-/** apiVersionOf is what stands in an object's `apiVersion`: `v1`, `apps/v1`. */
+/** apiVersionOf returns the value of `apiVersion` in objects of a kind: `v1`, `apps/v1`. */
 export function apiVersionOf(resource: Pick<Resource, 'group' | 'version'>): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }

@@ -1,28 +1,30 @@
 /**
- * Schema is the compact form of a built-in kind's OpenAPI schema: everything that merging, applying and validating need,
- * and no prose. A field that is absent says nothing.
+ * Schema is the compact form of a built-in kind's OpenAPI schema: everything needed to merge, apply and validate,
+ * without descriptions. An absent field means that nothing is specified.
  */
 export interface Schema {
-  /** Absent where the value has no single type: see `ref`, `intOrString`, `preserveUnknown` and the format `quantity`. */
+  /** Absent if the value has no single type: see `ref`, `intOrString`, `preserveUnknown` and the format `quantity`. */
   readonly type?: 'array' | 'boolean' | 'integer' | 'number' | 'object' | 'string';
-  /** `<module>.<definition>`, for instance `core-v1.PodSpec`; `resolveSchema` follows it. Always leads to an object. */
+  /**
+   * `<module>.<definition>`, for instance `core-v1.PodSpec`; `resolveSchema` follows it. It always refers to an object.
+   */
   readonly ref?: string;
-  /** `quantity` is a string or a number (`100m`, `2`); times are `date-time`, base64 is `byte`. */
+  /** The format `quantity` is a string or a number (`100m`, `2`); times are `date-time`, base64 is `byte`. */
   readonly format?: 'byte' | 'date-time' | 'double' | 'int32' | 'int64' | 'quantity';
   readonly properties?: { readonly [name: string]: Schema };
-  /** Names of the properties that must be there. */
+  /** The names of the required properties. */
   readonly required?: readonly string[];
-  /** Every element of an array. */
+  /** The schema of every element of an array. */
   readonly items?: Schema;
-  /** Every value of a map with free keys. */
+  /** The schema of every value of a map with arbitrary keys. */
   readonly additionalProperties?: Schema;
   readonly enum?: readonly string[];
   /**
-   * A scalar that stands for an absent property, for instance a list key (`protocol` of a port is `TCP`). The server says
-   * it for few of the values that it really fills in, and for many zero values; empty objects are left out.
+   * The scalar used for an absent property, for instance a list key (`protocol` of a port is `TCP`). The server
+   * publishes it for few of the values that it really fills in, and for many zero values. Empty objects are left out.
    */
   readonly default?: boolean | number | string;
-  /** How elements are told apart when lists are merged by server-side apply. Absent means atomic. */
+  /** How server-side apply identifies elements when it merges lists. Absent means atomic. */
   readonly listType?: 'atomic' | 'map' | 'set';
   /** The properties that identify an element of a list of type `map`. */
   readonly listMapKeys?: readonly string[];
@@ -38,9 +40,9 @@ export interface Schema {
   readonly preserveUnknown?: true;
 }
 
-/** SchemaDocument is what one generated module holds. */
+/** SchemaDocument holds the content of one generated module. */
 export interface SchemaDocument {
-  /** The definitions that are kinds: they carry apiVersion and kind. */
+  /** The definitions that are kinds: they have apiVersion and kind. */
   readonly kinds: readonly string[];
   readonly definitions: { readonly [name: string]: Schema };
 }

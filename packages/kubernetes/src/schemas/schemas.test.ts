@@ -124,7 +124,7 @@ describe('resolveSchema', () => {
   });
 });
 
-/** field walks from a kind to a field; a list is stepped into without being named. */
+/** field follows a path from a kind to a field. Lists are entered without a path element. */
 function field(apiVersion: string, kind: string, ...path: readonly string[]): Schema {
   const schema = schemaFor(apiVersion, kind);
   if (schema === undefined) throw new Error(`no schema for ${apiVersion} ${kind}`);

@@ -7,8 +7,8 @@ const parsed = new Map<string, SchemaDocument>();
 const resolved = new WeakMap<Schema, Schema>();
 
 /**
- * schemaFor is the schema of a built-in kind, or undefined when the package does not know it. A group-version's schemas
- * are parsed when the first of them is asked for. The value is shared: do not change it.
+ * schemaFor returns the schema of a built-in kind, or undefined if the package does not have the kind. The schemas of a
+ * group-version are parsed on first use. The returned value is shared: do not change it.
  *
  * @example
  * const pod = schemaFor('v1', 'Pod');
@@ -25,8 +25,8 @@ export function schemaFor(apiVersion: string, kind: string): Schema | undefined 
 }
 
 /**
- * resolveSchema follows a schema's `ref`: the answer is the definition with the field's own marks (default, patch
- * strategy) over it. A schema without `ref` is answered as it is.
+ * resolveSchema follows the `ref` of a schema. It returns the definition, overridden by the field's own members
+ * (default, patch strategy). A schema without `ref` is returned unchanged.
  */
 export function resolveSchema(schema: Schema): Schema {
   if (schema.ref === undefined) return schema;
@@ -46,7 +46,7 @@ function documentOf(name: string): SchemaDocument | undefined {
   if (known !== undefined) return known;
   const text = modules[name]?.text;
   if (text === undefined) return undefined;
-  // The text is generated from this interface's own writer; a test walks all of it.
+  // The text is generated from this interface; a test checks all of it.
   const document = JSON.parse(text) as SchemaDocument;
   parsed.set(name, document);
   return document;

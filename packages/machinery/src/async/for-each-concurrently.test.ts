@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { forEachConcurrently } from './for-each-concurrently.ts';
 
-/** A gate is work that ends when the test says so. */
+/** A gate is work that ends when the test opens it. */
 function gates() {
   const open: (() => void)[] = [];
   const begun: number[] = [];

@@ -1,21 +1,21 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 
-/** ItemFailure is an item whose work failed, and why. */
+/** ItemFailure holds an item whose work failed, and the error. */
 export interface ItemFailure<T> {
   readonly item: T;
   readonly error: unknown;
 }
 
-/** ConcurrencyOptions ends the work early. */
+/** ConcurrencyOptions configures how the work is ended early. */
 export interface ConcurrencyOptions {
-  /** Once aborted, no further item is begun; what is under way is waited for. Defaults to never. */
+  /** Once aborted, no further item is started; running items are awaited. Defaults to never. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * forEachConcurrently does some work for each item, at most `limit` at a time, and answers the failures in the order of the
- * items. One that fails, or takes long, holds up no other. Rejects with the signal's reason when that was aborted before
- * every item was begun.
+ * forEachConcurrently runs `work` for each item, at most `limit` at a time, and returns the failures in the order of
+ * the items. An item that fails or takes long does not delay the others. It rejects with the signal's reason if the
+ * signal is aborted before every item was started.
  *
  * @example
  * const failures = await forEachConcurrently(copies, 32, (copy) => ensure(ConfigMap, copy, { labels }), { signal });
@@ -35,7 +35,7 @@ export async function forEachConcurrently<T>(
   const failures: (ItemFailure<T> & { readonly place: number })[] = [];
   const all = [...items];
   const numbered = all.entries();
-  // One iterator for all: whoever is free takes the next item.
+  // All workers share one iterator: a free worker takes the next item.
   const worker = async (): Promise<void> => {
     for (const [place, item] of numbered) {
       signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** untilAborted resolves when the signal is aborted, also when it already was. */
+/** untilAborted resolves when the signal is aborted, or immediately if it already is. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

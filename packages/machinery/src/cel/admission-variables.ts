@@ -4,8 +4,8 @@ const TEXT = { type: 'string' } as const;
 const named = (last: string) => ({ type: 'object', properties: { group: TEXT, version: TEXT, [last]: TEXT } }) as const;
 
 /**
- * admissionVariables are what the API server evaluates match conditions of webhooks with: the objects as they come, the request
- * without them, and what whoever sent it may do.
+ * admissionVariables declares the variables with which the API server evaluates the match conditions of webhooks: the
+ * objects as received, the request without them, and an authorizer for the user that sent it.
  */
 export const admissionVariables: Readonly<Record<string, VariableDeclaration>> = {
   object: 'dyn',
@@ -32,7 +32,7 @@ export const admissionVariables: Readonly<Record<string, VariableDeclaration>> =
         },
       },
       dryRun: { type: 'boolean' },
-      // Of any type: each operation has options of its own.
+      // Of any type: each operation has its own options.
       options: { 'x-kubernetes-int-or-string': true },
     },
   },

@@ -1,4 +1,4 @@
-/** ResourceQuestion is something done to objects; parts that are left open are empty. */
+/** ResourceQuestion describes an access to objects; unspecified parts are empty. */
 export interface ResourceQuestion {
   readonly isResource: true;
   readonly verb: string;
@@ -9,17 +9,17 @@ export interface ResourceQuestion {
   readonly name: string;
 }
 
-/** PathQuestion is something done to a path that is no resource. */
+/** PathQuestion describes an access to a non-resource path. */
 export interface PathQuestion {
   readonly isResource: false;
   readonly verb: string;
   readonly path: string;
 }
 
-/** AccessQuestion is what an expression asks an authorizer. */
+/** AccessQuestion is a question that an expression asks an authorizer. */
 export type AccessQuestion = ResourceQuestion | PathQuestion;
 
-/** AccessDecision is what an authorizer answers. */
+/** AccessDecision is the decision of an authorizer. */
 export interface AccessDecision {
   readonly allowed: boolean;
   readonly reason: string;
@@ -33,13 +33,16 @@ export interface Account {
 
 /** ExpressionAuthorizer is the value of a variable of the type `authorizer`. */
 export interface ExpressionAuthorizer {
-  /** authorize decides for who sent the request, or for a ServiceAccount. Expressions cannot wait for it. */
+  /**
+   * authorize decides for the user that sent the request, or for a ServiceAccount. It is synchronous, because
+   * expressions cannot wait.
+   */
   authorize(question: AccessQuestion, account?: Account): AccessDecision;
-  /** What the request is about: `authorizer.requestResource`. */
+  /** The resource of the request: `authorizer.requestResource`. */
   readonly requestResource: Omit<ResourceQuestion, 'isResource' | 'verb'>;
 }
 
-/** AuthorizerValue asks what somebody may do. */
+/** AuthorizerValue checks the permissions of a user or ServiceAccount. */
 export class AuthorizerValue {
   readonly type = 'authorizer';
   readonly authorizer: ExpressionAuthorizer;
@@ -59,7 +62,7 @@ export class AuthorizerValue {
   }
 }
 
-/** PathCheckValue is a question about a path, without its verb. */
+/** PathCheckValue is a question about a path, without the verb. */
 export class PathCheckValue {
   readonly type = 'pathCheck';
   readonly asked: AuthorizerValue;
@@ -75,7 +78,7 @@ export class PathCheckValue {
   }
 }
 
-/** GroupCheckValue is the beginning of a question about a resource. */
+/** GroupCheckValue is a question about a resource of which only the group is known. */
 export class GroupCheckValue {
   readonly type = 'groupCheck';
   readonly asked: AuthorizerValue;
@@ -91,7 +94,7 @@ export class GroupCheckValue {
   }
 }
 
-/** ResourceCheckValue is a question about a resource, without its verb. */
+/** ResourceCheckValue is a question about a resource, without the verb. */
 export class ResourceCheckValue {
   readonly type = 'resourceCheck';
   readonly asked: AuthorizerValue;
@@ -102,7 +105,7 @@ export class ResourceCheckValue {
     this.about = about;
   }
 
-  /** with is the same question with another part filled in. */
+  /** with returns the same question with another part filled in. */
   with(part: Partial<ExpressionAuthorizer['requestResource']>): ResourceCheckValue {
     return new ResourceCheckValue(this.asked, { ...this.about, ...part });
   }
@@ -112,7 +115,7 @@ export class ResourceCheckValue {
   }
 }
 
-/** DecisionValue is an answer. */
+/** DecisionValue is the decision of an authorizer. */
 export class DecisionValue {
   readonly type = 'decision';
   readonly decision: AccessDecision;

@@ -14,17 +14,17 @@ import { CelBudgetError, Frame, MOST_STEPS } from './frame.ts';
 import { asResource, toValue } from './schema-values.ts';
 import { CelFailure, type CelValue, NONE, OptionalValue } from './values.ts';
 
-/** RuleContext is what rules are checked against beside the value. */
+/** RuleContext holds the inputs of rules besides the value. */
 export interface RuleContext {
   /** The value before the update; undefined for a create. */
   readonly old: unknown;
-  /** Pairs the value with the old one; problems of what is unchanged do not count. */
+  /** Pairs the value with the old one; problems of unchanged parts are ignored. */
   readonly paired: Correlation | undefined;
   readonly path: string;
   readonly isResource: boolean;
 }
 
-// Ten times what one rule may take, as the API server has it for all rules of a request.
+// Ten times the budget of one rule; the API server uses the same ratio for all rules of a request.
 const MOST_STEPS_TOGETHER = 10 * MOST_STEPS;
 
 interface Run {
@@ -33,7 +33,7 @@ interface Run {
   isOver: boolean;
 }
 
-/** Pairing says what a value replaces, for rules that do not look at the old value. */
+/** Pairing holds the correlation of a value with the value that it replaces, for rules that do not use oldSelf. */
 interface Pairing {
   readonly current: Correlation | undefined;
   readonly parent: Correlation | undefined;
@@ -169,7 +169,10 @@ function evaluate(program: Program, frame: Frame, self: CelValue, old: CelValue 
 
 const LONGEST_MESSAGE_BYTES = 5_120;
 
-/** The message of a rule: what its expression makes, unless that fails or is unusable, else the fixed one. */
+/**
+ * Returns the message of a rule: the result of its messageExpression, or the fixed message if that fails or is
+ * unusable.
+ */
 function messageOf(compiled: CompiledRule, frame: Frame, self: CelValue, old: CelValue | undefined): string {
   const { message, rule } = compiled;
   const fixed =
@@ -211,7 +214,7 @@ function failed(
   text: string,
 ): FieldProblem {
   const field = fieldOf([path, compiled.path].filter((part) => part !== '').join('.'));
-  // Objects and lists would make the message as long as themselves.
+  // Objects and lists are left out: they would make the message too long.
   const isLarge = schema.type === 'object' || schema.type === 'array';
   const shown = isLarge ? '' : `: ${formatValue(value)}`;
   switch (compiled.rule.reason) {

@@ -7,7 +7,7 @@ import { CelFailure, type CelValue, ListValue, MapValue, NONE, OptionalValue } f
 
 type Access = Ast & { op: '.' | '.?' | '[]' | '[?]' };
 
-/** compileAccess compiles `a.b`, `a.?b`, `a[b]` and `a[?b]`. Of an optional value every access is optional. */
+/** compileAccess compiles `a.b`, `a.?b`, `a[b]` and `a[?b]`. Every access to an optional value is optional. */
 export function compileAccess(ast: Access, context: Context): Code {
   const left = compileAst(ast.args[0], context);
   if (isRequestResource(ast, left)) return requestResource(left);
@@ -47,7 +47,7 @@ export function compileAccess(ast: Access, context: Context): Code {
   };
 }
 
-/** `authorizer.requestResource` looks like a field, and is a variable of its own. */
+/** `authorizer.requestResource` looks like a field but is a separate variable. */
 function isRequestResource({ op, args: [holder, name] }: Access, { type }: Code): boolean {
   return op === '.' && type.kind === 'authorizer' && holder.op === 'id' && name === 'requestResource';
 }

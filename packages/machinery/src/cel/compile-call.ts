@@ -94,12 +94,12 @@ function call(
   };
 }
 
-/** What compiling one instruction of a pattern costs. */
+/** The cost of compiling one instruction of a pattern. */
 const STEPS_PER_INSTRUCTION = 10;
 
 /**
- * A search costs as much as its text is long and its pattern complex; a hundred thousand characters can take seconds. So does
- * a pattern that the expression itself has put together.
+ * The cost of a search grows with the length of the text and the complexity of the pattern: a hundred thousand
+ * characters can take seconds. Compiling a pattern that the expression itself builds costs steps too.
  */
 function spendOnSearch(frame: Frame, [text, pattern]: readonly CelValue[]): void {
   if (typeof text !== 'string' || typeof pattern !== 'string') return;
@@ -107,7 +107,7 @@ function spendOnSearch(frame: Frame, [text, pattern]: readonly CelValue[]): void
   frame.spend(searchSteps(compilePattern(pattern), text.length));
 }
 
-/** The alternative of an optional value is evaluated only when it is needed, so that it may fail. */
+/** The alternative of an optional value is evaluated only when it is needed, because it may fail. */
 function lazily(type: CelType, target: Code, alternative: Code, keepsOptional: boolean): Code {
   return {
     type,
@@ -124,7 +124,7 @@ function lazily(type: CelType, target: Code, alternative: Code, keepsOptional: b
 const PATTERNS = new Set(['matches', 'find', 'findAll']);
 const CONVERSIONS = new Set(['bool', 'bytes', 'double', 'int', 'string', 'duration', 'timestamp']);
 
-/** What a literal argument says wrongly can be said at once; the API server does so too. */
+/** Errors in literal arguments are reported at compile time, as the API server does. */
 function checkLiterals(name: string, operands: readonly Ast[], ast: Ast, context: Context): void {
   const operand = ast.op === 'call' && name === 'matches' ? operands[1] : operands[0];
   if (operand?.op !== 'value') return;

@@ -84,7 +84,7 @@ describe('compileExpression', () => {
     expect(() => expression.evaluate({ text: 'a'.repeat(50_000) })).toThrow(expect.objectContaining({ code }));
   });
 
-  // Each would take minutes if it looked at everything again for every part.
+  // Each of these would take minutes if it compared everything again for every item.
   const numbers = Array.from({ length: 100_000 }, (_, index) => index);
   it.each<[string, unknown, unknown]>([
     ['v == v + []', numbers, true],

@@ -11,24 +11,27 @@ import { type CelType, DYN, formatType, parseType } from './types.ts';
 import { CelFailure, type CelValue } from './values.ts';
 
 /**
- * VariableDeclaration is the type of a variable: as text (`string`, `map<string, string>`, `dyn`), or the schema of its values.
- * The value of an `authorizer` is an `ExpressionAuthorizer`.
+ * VariableDeclaration is the type of a variable: text (`string`, `map<string, string>`, `dyn`) or the schema of its
+ * values. The value of an `authorizer` is an `ExpressionAuthorizer`.
  */
 export type VariableDeclaration = string | StructuralSchema;
 
-/** ExpressionOptions declare what an expression may use. */
+/** ExpressionOptions declares what an expression may use. */
 export interface ExpressionOptions {
   /** The variables by name. Defaults to none. */
   readonly variables?: Readonly<Record<string, VariableDeclaration>> | undefined;
-  /** Whether `cel.bind` may be used, which the API server does not know. Defaults to true. */
+  /** Whether `cel.bind` may be used, which the API server does not support. Defaults to true. */
   readonly hasBind?: boolean | undefined;
-  /** How many steps one evaluation may take. Defaults to a million. */
+  /** The maximum number of steps of one evaluation. Defaults to a million. */
   readonly maxSteps?: number | undefined;
-  /** How many instructions its literal patterns may have, all together. Defaults to any number. */
+  /** The maximum number of instructions of all literal patterns together. Defaults to no limit. */
   readonly maxPatternSize?: number | undefined;
 }
 
-/** StepBudget is how many steps some evaluations may still take, all together. Each takes away what it took. */
+/**
+ * StepBudget is the number of steps that several evaluations may still take together. Each evaluation subtracts its own
+ * steps.
+ */
 export interface StepBudget {
   left: number;
 }
@@ -38,19 +41,19 @@ export interface Expression {
   readonly source: string;
   /** The type of the result: `string`, `bool`, `list(int)`, `dyn`. */
   readonly type: string;
-  /** How many instructions its literal patterns have, all together. */
+  /** The number of instructions of all literal patterns together. */
   readonly patternSize: number;
   /**
-   * evaluate gives the result as JSON: integers are numbers where they fit, times and durations are text, absent optional
-   * values are undefined. It throws `BOWLINE_CEL_EVALUATION`, or `BOWLINE_CEL_BUDGET` when it takes more steps than it may by
-   * itself, or than are left of the budget.
+   * evaluate returns the result as JSON: integers are numbers if they fit, times and durations are text, absent
+   * optional values are undefined. It throws `BOWLINE_CEL_EVALUATION`, or `BOWLINE_CEL_BUDGET` if it exceeds its own
+   * step limit or the remaining budget.
    */
   evaluate(values?: Readonly<Record<string, unknown>>, budget?: StepBudget): unknown;
 }
 
 /**
- * compileExpression compiles and type-checks a CEL expression with the functions of the Kubernetes libraries and `cel.bind`.
- * It throws `BOWLINE_CEL_INVALID` with the place in the expression.
+ * compileExpression compiles and type-checks a CEL expression with the functions of the Kubernetes libraries and
+ * `cel.bind`. It throws `BOWLINE_CEL_INVALID` with the position in the expression.
  *
  * @example
  * const greeting = compileExpression("'hello ' + data.name", { variables: { data: 'map<string, string>' } });
@@ -115,7 +118,7 @@ function declare(declaration: VariableDeclaration): Declared {
   if (typeof declaration === 'string') {
     const type = parseType(declaration);
     if (type.kind === 'authorizer') {
-      // The only one whose value is no data.
+      // The only variable type whose value is not data.
       return { type, read: (value) => (value ? new AuthorizerValue(value as ExpressionAuthorizer) : undefined) };
     }
     return { type, read: (value) => (value === undefined ? undefined : fromJson(value, type)) };

@@ -8,23 +8,23 @@ import { typeOfSchema } from './schema-types.ts';
 import { CelSyntaxError } from './syntax-error.ts';
 import { type CelType, formatType, optionalOf } from './types.ts';
 
-/** CompiledRule is a validation rule ready to be evaluated. Its programs take `self` and `oldSelf`. */
+/** CompiledRule is a validation rule that is ready to be evaluated. Its programs take `self` and `oldSelf`. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
   readonly program: Program;
   readonly message: Program | undefined;
   readonly usesOldSelf: boolean;
-  /** Its place among the rules of its level. */
+  /** The index among the rules of the same level. */
   readonly index: number;
-  /** cost estimates what evaluating the rule once costs. */
+  /** cost estimates the cost of evaluating the rule once. */
   readonly cost: () => CostEstimate;
-  /** messageCost estimates what making the message costs; undefined if there is no expression for it. */
+  /** messageCost estimates the cost of evaluating the messageExpression; undefined if there is none. */
   readonly messageCost: (() => CostEstimate) | undefined;
-  /** The path that the rule's problems are reported at, below the value; empty for the value itself. */
+  /** The path at which the rule's problems are reported, relative to the value; empty for the value itself. */
   readonly path: string;
 }
 
-/** CompiledRules are the rules of one level of a schema, and what is wrong with those that do not compile. */
+/** CompiledRules holds the rules of one level of a schema, and the problems of those that do not compile. */
 export interface CompiledRules {
   readonly rules: readonly CompiledRule[];
   readonly problems: readonly SchemaProblem[];
@@ -34,7 +34,10 @@ const NO_RULES: CompiledRules = { rules: [], problems: [] };
 const compiledValues = new WeakMap<StructuralSchema, CompiledRules>();
 const compiledResources = new WeakMap<StructuralSchema, CompiledRules>();
 
-/** compileRules compiles and type-checks the rules of one level of a schema. The result is kept as long as the schema. */
+/**
+ * compileRules compiles and type-checks the rules of one level of a schema. The result is cached for the lifetime of
+ * the schema.
+ */
 export function compileRules(schema: StructuralSchema, options: { readonly isResource: boolean }): CompiledRules {
   const rules = schema['x-kubernetes-validations'];
   if (rules === undefined || rules.length === 0) return NO_RULES;
@@ -83,7 +86,7 @@ function faultOf(part: RuleFault['part'], cause: unknown): RuleFault {
   return { part, isType: false, detail: cause.problem, at: { line: cause.line, column: cause.column } };
 }
 
-/** RuleError is a rule that compiles but is not what a rule must be, or whose message is not. */
+/** RuleError reports a rule that compiles but violates a requirement for rules, or whose message does. */
 class RuleError extends Error {
   readonly fault: RuleFault;
 
@@ -93,12 +96,12 @@ class RuleError extends Error {
   }
 }
 
-/** Level is the level of a schema that has rules. */
+/** Level is a level of a schema that has rules. */
 interface Level {
   readonly schema: StructuralSchema;
   readonly self: CelType;
   readonly size: SizedType;
-  /** refuse reports what is wrong with a rule that can be compiled. */
+  /** refuse reports a problem of a rule that compiles. */
   readonly refuse: (fault: RuleFault, cause: unknown) => void;
 }
 
@@ -133,7 +136,7 @@ function compileOne(rule: ValidationRule, index: number, { schema, self, size, r
 
 const NO_COST: CostEstimate = { cost: 0, unbounded: new Map() };
 
-/** Nobody asks for the cost of most rules: schemas are built step by step, and each step compiles the rules again. */
+/** The cost of most rules is never needed: schemas are built step by step, and each step compiles the rules again. */
 function estimated(checked: Checked, size: SizedType): () => CostEstimate {
   let pending: Checked | undefined = checked;
   let known: CostEstimate = NO_COST;
@@ -166,7 +169,7 @@ function compileMessage(
 
 const schemasWithRules = new WeakMap<StructuralSchema, boolean>();
 
-/** hasRules tells whether a schema has validation rules anywhere. */
+/** hasRules reports whether a schema has validation rules at any level. */
 export function hasRules(schema: StructuralSchema): boolean {
   const known = schemasWithRules.get(schema);
   if (known !== undefined) return known;

@@ -28,23 +28,23 @@ import { CelFailure, type CelValue, ListValue, MapValue, TypeValue } from './val
 export interface Code {
   readonly type: CelType;
   readonly run: (frame: Frame) => CelValue;
-  /** The types of its items, if it is the literal of a list. */
+  /** The types of the items, if the expression is a list literal. */
   readonly items?: readonly CelType[];
 }
 
-/** ResolvedCall is a call of a function or method, and the overloads that fit its operands. */
+/** ResolvedCall is a call of a function or method, with the overloads that match its operands. */
 export interface ResolvedCall {
   readonly name: string;
   readonly isMethod: boolean;
   readonly overloads: readonly Overload[];
 }
 
-/** Checked holds what type-checking found out about the parts of an expression. */
+/** Checked holds the results of type-checking for the parts of an expression. */
 export interface Checked {
   readonly source: string;
   readonly ast: Ast;
   readonly types: Map<Ast, CelType>;
-  /** Without macros, which are no calls. */
+  /** Does not include macros, because they are not calls. */
   readonly calls: Map<Ast, ResolvedCall>;
 }
 
@@ -55,17 +55,17 @@ export interface Variable {
   readonly slot: number;
 }
 
-/** Context is what is known where a part of an expression stands. */
+/** Context holds what is known at a part of an expression. */
 export interface Context {
   readonly source: string;
   readonly variables: readonly Variable[];
-  /** Whether the items of a literal may differ in type: only in the arguments of `format`. */
+  /** Whether the items of a literal may have different types: only in the arguments of `format`. */
   readonly allowsMixed: boolean;
-  /** Whether `cel.bind` exists: the API server has it not in validation rules. */
+  /** Whether `cel.bind` exists: the API server does not support it in validation rules. */
   readonly hasBind: boolean;
-  /** How many instructions literal patterns may have, all together. */
+  /** The maximum number of instructions of all literal patterns together. */
   readonly mostPatternSize: number;
-  /** Shared by all parts of one expression. */
+  /** State shared by all parts of one expression. */
   readonly shared: {
     slots: number;
     patternSize: number;
@@ -74,22 +74,25 @@ export interface Context {
   };
 }
 
-/** Program is an expression that can be evaluated. Give the values of the variables in the order of their declaration. */
+/**
+ * Program is an expression that can be evaluated. The values of the variables are passed in the order of their
+ * declaration.
+ */
 export interface Program extends Code {
   readonly slots: number;
   /** The declared variables that the expression mentions. */
   readonly used: ReadonlySet<string>;
-  /** How many instructions its literal patterns have, all together. */
+  /** The number of instructions of all literal patterns together. */
   readonly patternSize: number;
 }
 
-/** CompileOptions bound what an expression may use. */
+/** CompileOptions limits what an expression may use. */
 export interface CompileOptions {
   readonly hasBind: boolean;
   readonly mostPatternSize?: number | undefined;
 }
 
-/** Declarations are the types of variables by name. */
+/** Declarations holds the types of variables by name. */
 export type Declarations = readonly (readonly [name: string, type: CelType])[];
 
 /** compile parses and type-checks an expression, or throws a CelSyntaxError. */
@@ -97,7 +100,7 @@ export function compile(source: string, variables: Declarations, options: Compil
   return compileChecked(source, variables, options).program;
 }
 
-/** compileChecked is `compile` for callers that also need what type-checking found out. */
+/** compileChecked is `compile` for callers that also need the results of type-checking. */
 export function compileChecked(
   source: string,
   variables: Declarations,
@@ -114,13 +117,13 @@ export function compileChecked(
     const program = { ...code, slots: shared.slots, used: shared.used, patternSize: shared.patternSize };
     return { program, checked: { source, ast, ...found } };
   } catch (cause) {
-    // The parser does not count every operator as a level.
+    // The parser does not count every operator as a nesting level.
     if (cause instanceof RangeError) throw new CelSyntaxError('max recursion depth exceeded', source, 0);
     throw cause;
   }
 }
 
-/** failAt is the error of a place in an expression. */
+/** failAt returns an error for a position in an expression. */
 export function failAt(context: Context, ast: Ast, problem: string): CelSyntaxError {
   return new CelSyntaxError(problem, context.source, ast.pos);
 }
@@ -167,7 +170,7 @@ function compilePart(ast: Ast, context: Context): Code {
     case '||':
       return logical(ast, context, true);
     case '-_':
-      // The most negative integer exists only with its sign.
+      // The smallest integer can only be written with its sign.
       if (ast.args.op === 'value' && typeof ast.args.args === 'bigint') return literal(-ast.args.args, ast, context);
       return compileOperator('-_', [ast.args], ast, context);
     case '!_':
@@ -238,7 +241,7 @@ function dottedName(ast: Ast): string | undefined {
   return left === undefined ? undefined : `${left}.${ast.args[1]}`;
 }
 
-/** joinTypes is one type for several expressions, which have to agree. */
+/** joinTypes returns one type for several expressions, whose types have to match. */
 function joinTypes(codes: readonly Code[], at: readonly Ast[], context: Context): CelType {
   return codes.reduce((joined: CelType, { type }, index) => {
     if (!fits(joined, type, new Map())) throw mismatch(joined, type, at[index], context);
@@ -246,7 +249,7 @@ function joinTypes(codes: readonly Code[], at: readonly Ast[], context: Context)
   }, FREE);
 }
 
-/** literalType is one type for the items of a literal, which have to be of the very same type. */
+/** literalType returns one type for the items of a literal, which must all have exactly the same type. */
 function literalType(codes: readonly Code[], at: readonly Ast[], context: Context): CelType {
   const names = new Set(codes.map(({ type }) => formatType(type)));
   if (context.allowsMixed && names.size > 1) return DYN;
@@ -321,7 +324,7 @@ function ternary(ast: Ast & { op: '?:' }, context: Context): Code {
   };
 }
 
-/** `&&` and `||` do not care for an error on one side if the other decides. */
+/** `&&` and `||` ignore an error on one side if the other side decides the result. */
 function logical(ast: Ast & { args: readonly [Ast, Ast] }, context: Context, decisive: boolean): Code {
   const sides = ast.args.map((side) => compileAst(side, context));
   for (const [index, side] of sides.entries()) {

@@ -1,26 +1,29 @@
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 import { costFactor, MAX_RULE_COST, MAX_SCHEMA_COST, mostExpensive, ruleCosts } from './rule-costs.ts';
 
-/** CostProblem is why the API server refuses the rules of a resource, in its words. */
+/** CostProblem is the reason why the API server rejects the rules of a resource, in its wording. */
 export interface CostProblem {
   /** Where in the schema: `properties[spec].x-kubernetes-validations[0].rule`. Empty for the schema itself. */
   readonly path: string;
   readonly text: string;
 }
 
-/** CostProblems are the problems of single rules, and those of all rules together. */
+/** CostProblems holds the problems of single rules, and those of all rules together. */
 export interface CostProblems {
   readonly single: readonly CostProblem[];
   readonly together: readonly CostProblem[];
 }
 
-/** CostOptions are how rules came into a schema. */
+/** CostOptions describes how the rules were added to the schema. */
 export interface CostOptions {
-  /** Whether the schema was accepted before: then only the cost of all rules together counts. */
+  /** Whether the schema was accepted before: then only the cost of all rules together is checked. */
   readonly isUnchanged: boolean;
 }
 
-/** costProblems finds the rules of a resource's schema that the API server refuses because their estimated cost is too high. */
+/**
+ * costProblems returns the rules of a resource's schema that the API server rejects because their estimated cost is too
+ * high.
+ */
 export function costProblems(schema: StructuralSchema, { isUnchanged }: CostOptions): CostProblems {
   const { rules, total } = ruleCosts(schema, { isResource: true });
   const expensive = isUnchanged ? [] : rules.filter(({ cost }) => cost > MAX_RULE_COST);

@@ -15,8 +15,8 @@ import {
 } from './values.ts';
 
 /**
- * isEqual compares two values. Numbers compare by value, whatever their type; values of different types are not equal. Every
- * value that is looked at costs a step: what users send may be large, and be compared again and again.
+ * isEqual compares two values. Numbers compare by value, regardless of their type; values of different types are not
+ * equal. Every visited value costs a step, because user data may be large and be compared repeatedly.
  */
 export function isEqual(a: CelValue, b: CelValue, meter: Meter): boolean {
   meter.spend(typeof a === 'string' && typeof b === 'string' && a.length === b.length ? 1 + stepsFor(a) : 1);
@@ -30,7 +30,7 @@ export function isEqual(a: CelValue, b: CelValue, meter: Meter): boolean {
   if (a instanceof ObjectValue) return b instanceof ObjectValue && isEqualObject(a, b, meter);
   if (a instanceof OpaqueValue) return b instanceof OpaqueValue && isEqualJson(a.json, b.json, meter);
   if (a instanceof OptionalValue) return b instanceof OptionalValue && isEqualOptional(a, b, meter);
-  // Of the same type, so it takes the other as its own.
+  // Both have the same type, so isSame accepts the other value.
   return a.type === b.type && (a.isSame as (other: ScalarValue) => boolean)(b);
 }
 
@@ -48,7 +48,7 @@ function isEqualMap(a: MapValue, b: MapValue, meter: Meter): boolean {
   });
 }
 
-/** What the schema does not describe is compared as JSON. */
+/** Fields that the schema does not describe are compared as JSON. */
 function isEqualObject(a: ObjectValue, b: ObjectValue, meter: Meter): boolean {
   return a.isSame(b, {
     values: (mine, theirs) => isEqual(mine, theirs, meter),
@@ -87,7 +87,7 @@ function isEqualList(a: ListValue, b: ListValue, meter: Meter): boolean {
   return true;
 }
 
-/** Lookup finds values among others: scalars at once, everything else one by one. */
+/** Lookup tests whether a value is in a collection: scalars in constant time, everything else one by one. */
 export class Lookup {
   readonly #scalars = new Set<string>();
   readonly #others: CelValue[] = [];
@@ -98,14 +98,14 @@ export class Lookup {
     for (const value of values) this.add(value);
   }
 
-  /** add puts in one more. */
+  /** add adds a value. */
   add(value: CelValue): void {
     const key = scalarKey(value);
     if (key === undefined) this.#others.push(value);
     else this.#scalars.add(key);
   }
 
-  /** has tells whether an equal value is there. */
+  /** has reports whether the collection contains an equal value. */
   has(value: CelValue): boolean {
     const key = scalarKey(value);
     return key === undefined ? this.#others.some((own) => isEqual(own, value, this.#meter)) : this.#scalars.has(key);
@@ -123,7 +123,7 @@ function isNumber(value: CelValue): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** compareValues is negative, zero or positive; it fails for values that have no order. */
+/** compareValues returns a negative number, zero or a positive number; it fails for values that have no order. */
 export function compareValues(a: CelValue, b: CelValue, meter: Meter): number {
   meter.spend(1 + (typeof a === 'string' && typeof b === 'string' ? Math.min(stepsFor(a), stepsFor(b)) : 0));
   if (isNumber(a) && isNumber(b)) {

@@ -12,7 +12,7 @@ interface Recorded {
   readonly message?: string;
 }
 
-// What the API server takes and we refuse by name, rather than answer wrongly.
+// Expressions that the API server accepts and that we reject explicitly, rather than evaluate incorrectly.
 const UNSUPPORTED: readonly string[] = ['1u == 1u', 'semver("1.2.3").major() == 1', '"%e".format([1.5]) == "x"'];
 
 const recorded: { readonly rules: readonly Recorded[]; readonly texts: readonly Recorded[] } = answers.expressions;

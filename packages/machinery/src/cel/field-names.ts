@@ -1,4 +1,4 @@
-// The words that the CEL lexer keeps for itself. `namespace` is the one that Kubernetes people meet.
+// The words reserved by the CEL lexer. `namespace` is the one that is common in Kubernetes.
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -6,8 +6,8 @@ const RESERVED = new Set(
 );
 
 /**
- * escapeFieldName is the CEL identifier of a property: `__`, `.`, `-` and `/` are written out, reserved words are wrapped.
- * It is undefined for a name that no rule can reach.
+ * escapeFieldName returns the CEL identifier of a property: `__`, `.`, `-` and `/` are replaced by names, reserved
+ * words are wrapped. It returns undefined for a name that rules cannot access.
  *
  * @example
  * escapeFieldName('x-prop'); // 'x__dash__prop'
@@ -20,7 +20,7 @@ export function escapeFieldName(name: string): string | undefined {
 
 const ESCAPES: Readonly<Record<string, string>> = { __: 'underscores', '.': 'dot', '-': 'dash', '/': 'slash' };
 
-/** fieldAccess is the expression that reads a property of an object: `self.x__dash__prop`. */
+/** fieldAccess returns the expression that reads a property of an object: `self.x__dash__prop`. */
 export function fieldAccess(object: string, name: string): string {
   return `${object}.${escapeFieldName(name) ?? name}`;
 }

@@ -15,8 +15,9 @@ const UNESCAPED: Readonly<Record<string, string>> = {
 type Parsed = { readonly path: string; readonly schema: StructuralSchema } | { readonly problem: string };
 
 /**
- * resolveFieldPath reads the path of a rule's `fieldPath` or of a selectable field, `.spec.size` or `.labels['a b']`, along
- * a schema. It gives the path as errors show it and the schema found there, or what is wrong with it.
+ * resolveFieldPath resolves the path of a rule's `fieldPath` or of a selectable field, `.spec.size` or `.labels['a
+ * b']`, in a schema. It returns the path as error messages show it and the schema at that path, or the problem with the
+ * path.
  */
 export function resolveFieldPath(text: string, root: StructuralSchema): Parsed {
   let schema: StructuralSchema = root;
@@ -57,7 +58,7 @@ function nextStep(text: string): { name: string; rest: string } | undefined {
   return isKnown ? { name, rest: text.slice(quoted[0].length) } : undefined;
 }
 
-/** fieldPathProblem is what is wrong with a path, or undefined. */
+/** fieldPathProblem returns what is wrong with a path, or undefined. */
 export function fieldPathProblem(text: string, schema: StructuralSchema): string | undefined {
   const resolved = resolveFieldPath(text, schema);
   return 'problem' in resolved ? resolved.problem : undefined;

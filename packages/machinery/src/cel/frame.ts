@@ -1,17 +1,19 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import { type CelFailure, type CelValue, ListValue, MapValue } from './values.ts';
 
-/** CelBudgetError ends an evaluation that takes too many steps. No operator swallows it. */
+/** CelBudgetError ends an evaluation that exceeds its step limit. No operator catches it. */
 export class CelBudgetError extends BowlineError {
   constructor(steps: number) {
     super('BOWLINE_CEL_BUDGET', `the expression took more than ${steps} steps; make it simpler, or its input smaller`);
   }
 }
 
-/** MOST_STEPS is how many steps one evaluation may take: about as much as the API server allows in its own units. */
+/**
+ * MOST_STEPS is the maximum number of steps of one evaluation: about as much as the API server allows in its own units.
+ */
 export const MOST_STEPS = 1_000_000;
 
-/** Failed stands in a variable whose value cannot be read: who reads it fails, nobody else. */
+/** Failed is stored in a variable whose value cannot be read: only expressions that read the variable fail. */
 export class Failed {
   readonly failure: CelFailure;
 
@@ -20,12 +22,12 @@ export class Failed {
   }
 }
 
-/** Meter counts the steps of an evaluation, and ends one that takes too many. */
+/** Meter counts the steps of an evaluation, and ends an evaluation that takes too many. */
 export interface Meter {
   spend(steps: number): void;
 }
 
-/** stepsFor is what it costs to look at all of a text or of bytes. */
+/** stepsFor returns the cost of reading a whole text or all bytes, in steps. */
 export function stepsFor(value: string | Uint8Array): number {
   return value.length >> 4;
 }
@@ -48,14 +50,14 @@ export class Frame implements Meter {
     if (this.#steps < 0) throw new CelBudgetError(this.#most);
   }
 
-  /** spendOn counts steps for the size of a value that a function took or made. */
+  /** spendOn counts the steps for the size of a value that a function receives or returns. */
   spendOn(value: CelValue | undefined): void {
     if (typeof value === 'string' || value instanceof Uint8Array) this.spend(stepsFor(value));
     else if (value instanceof ListValue) this.spend(value.length >> 2);
     else if (value instanceof MapValue) this.spend(value.size >> 2);
   }
 
-  /** spent is how many steps were taken. */
+  /** spent is the number of steps taken. */
   get spent(): number {
     return this.#most - this.#steps;
   }

@@ -34,12 +34,12 @@ function group(overloads: readonly Overload[]): ReadonlyMap<string, readonly Ove
   return groups;
 }
 
-/** functionOverloads are the overloads of a function or operator; empty for one that does not exist. */
+/** functionOverloads returns the overloads of a function or operator; empty if it does not exist. */
 export function functionOverloads(name: string): readonly Overload[] {
   return functions.get(name) ?? [];
 }
 
-/** methodOverloads are the overloads of a method; empty for one that does not exist. */
+/** methodOverloads returns the overloads of a method; empty if it does not exist. */
 export function methodOverloads(name: string): readonly Overload[] {
   return methods.get(name) ?? [];
 }

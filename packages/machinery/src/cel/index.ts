@@ -1,4 +1,4 @@
-// The entry of `@bowline/machinery/cel`: apart from the main one, because it loads the CEL and RE2 engines.
+// The entry of `@bowline/machinery/cel`. It is separate from the main entry because it loads the CEL and RE2 engines.
 export { admissionVariables } from './admission-variables.ts';
 export type {
   AccessDecision,

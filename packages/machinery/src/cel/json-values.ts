@@ -18,7 +18,10 @@ import {
   TypeValue,
 } from './values.ts';
 
-/** fromJson makes the CEL value of JSON for a variable of some type. Whole numbers are integers unless doubles are asked for. */
+/**
+ * fromJson converts JSON to a CEL value for a variable of the given type. Whole numbers become integers unless the type
+ * is double.
+ */
 export function fromJson(json: unknown, type: CelType, depth = 0): CelValue {
   if (depth > DEEPEST_JSON) throw new CelFailure(`the data is nested deeper than ${DEEPEST_JSON} levels`);
   const value = convert(json, type, depth);
@@ -45,7 +48,7 @@ function convert(json: unknown, type: CelType, depth: number): CelValue {
   return new MapValue(members.map(([key, item]) => [key, fromJson(item, value, depth + 1)] as const));
 }
 
-/** toJson makes JSON of a CEL value. An absent optional value is undefined. */
+/** toJson converts a CEL value to JSON. An absent optional value becomes undefined. */
 export function toJson(value: CelValue): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value === null || typeof value !== 'object') return value;

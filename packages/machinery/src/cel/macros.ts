@@ -7,7 +7,7 @@ import { CelFailure, type CelValue, ListValue, MapValue, NONE, OptionalValue } f
 
 type Call = Ast & { op: 'rcall' };
 
-/** compileMacro compiles a call that binds variables (`list.all(x, …)`), or gives undefined for an ordinary one. */
+/** compileMacro compiles a call that binds variables (`list.all(x, …)`), or returns undefined for an ordinary call. */
 export function compileMacro(ast: Call, context: Context): Code | undefined {
   const [name, receiver, operands] = ast.args;
   const count = operands.length;
@@ -62,11 +62,14 @@ interface Loop {
   readonly body: Context;
   readonly keyType: CelType;
   readonly valueType: CelType;
-  /** each runs something for every item, with the variables set, until it says stop. */
+  /** each calls `visit` for every item, with the variables set, until it returns `stop`. */
   each(frame: Frame, visit: (key: CelValue, value: CelValue | Failed) => 'stop' | undefined): void;
 }
 
-/** Prepares the iteration over a macro's receiver: with one variable over items or keys, with two over index or key and value. */
+/**
+ * Prepares the iteration over a macro's receiver: with one variable over items or keys, with two over index or key, and
+ * value.
+ */
 function loopOver(ast: Call, context: Context, variables: number): Loop {
   const [, receiver, operands] = ast.args;
   const range = compileAst(receiver, context);
@@ -97,7 +100,7 @@ function loopOver(ast: Call, context: Context, variables: number): Loop {
   };
 }
 
-/** An item that cannot be read fails where it is used, so that others may still decide. */
+/** An item that cannot be read fails where it is used, so that other items may still decide the result. */
 function attempt(read: () => CelValue): CelValue | Failed {
   try {
     return read();
@@ -129,7 +132,7 @@ function itemsOf(collection: CelValue): readonly { readonly itemKey: CelValue; r
   throw new CelFailure('no such overload');
 }
 
-/** readable is a value, or its failure. */
+/** readable returns a value, or throws its failure. */
 function readable(value: CelValue | Failed): CelValue {
   if (value instanceof Failed) throw value.failure;
   return value;
@@ -146,7 +149,7 @@ function predicate(ast: Ast | undefined, macro: Call, context: Context): (frame:
   };
 }
 
-/** `all` and `exists` do not care for an item that fails if another one decides. */
+/** `all` and `exists` ignore an item that fails if another item decides the result. */
 function quantifier(ast: Call, context: Context, variables: number, decisive: boolean): Code {
   const loop = loopOver(ast, context, variables);
   const test = predicate(ast.args[2][variables], ast, loop.body);

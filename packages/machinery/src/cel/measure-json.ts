@@ -2,12 +2,15 @@ import { isObject } from '../json/json.ts';
 import { stepsFor } from './frame.ts';
 import { CelFailure } from './values.ts';
 
-/** Deeper data than anybody writes by hand would exhaust the stack of whoever walks through it. */
+/** Deeper data, which is not written by hand, would overflow the stack of recursive functions. */
 export const DEEPEST_JSON = 1_000;
 
 const known = new WeakMap<object, number>();
 
-/** measureJson is what it costs to look at all of some JSON, in steps. It is counted once, without recursion. */
+/**
+ * measureJson returns the cost of reading a whole JSON value, in steps. It is computed once per value, without
+ * recursion.
+ */
 export function measureJson(json: unknown): number {
   if (typeof json === 'string') return stepsFor(json);
   if (typeof json !== 'object' || json === null) return 1;

@@ -3,10 +3,13 @@ import { ObjectValue } from './schema-values.ts';
 import { type Bindings, type CelType, DYN, fits, formatType, isUnknown, parseType, substitute } from './types.ts';
 import { CelFailure, type CelValue, ListValue, MapValue, OptionalValue } from './values.ts';
 
-/** Run is what a function does. It is called with a meter as `this`, for work that grows faster than what it is given. */
+/**
+ * Run is the implementation of a function. It is called with a meter as `this`, to count work that grows faster than
+ * its input.
+ */
 export type Run = (this: Meter, ...values: never[]) => CelValue;
 
-/** Overload is one signature of a function and what it does. A method's first argument is its receiver. */
+/** Overload is one signature of a function with its implementation. The first parameter of a method is its receiver. */
 export interface Overload {
   readonly name: string;
   readonly isMethod: boolean;
@@ -17,8 +20,8 @@ export interface Overload {
 
 /**
  * overload declares a function: `string.startsWith(string): bool` is a method, `size(string): int` a function, and
- * `sets.contains::(list<A>, list<A>): bool` a function with a dotted name. The arguments have the types of the signature,
- * checked before the call.
+ * `sets.contains::(list<A>, list<A>): bool` a function with a dotted name. The types of the arguments are checked
+ * before the call.
  */
 export function overload(signature: string, run: Run): Overload {
   const match = /^(?:([\w<>, ]+)\.)?(\w+)(::)?\((.*)\): (.+)$/.exec(signature);
@@ -52,15 +55,18 @@ function splitParameters(text: string): string[] {
   return part.trim() === '' ? parts : [...parts, part];
 }
 
-/** Resolved is a call whose overloads are known. */
+/** Resolved is a call with its overloads resolved. */
 export interface Resolved {
   readonly type: CelType;
-  /** All that fit; several only where an operand is dynamic. */
+  /** All matching overloads; more than one only if an operand is dynamic. */
   readonly overloads: readonly Overload[];
   readonly run: (values: readonly CelValue[], meter: Meter) => CelValue;
 }
 
-/** resolveCall finds the overloads that fit some argument types, or undefined. What is dynamic is decided at run time. */
+/**
+ * resolveCall finds the overloads that match the argument types, or returns undefined. Dynamic types are dispatched at
+ * run time.
+ */
 export function resolveCall(candidates: readonly Overload[], given: readonly CelType[]): Resolved | undefined {
   const fitting: { overload: Overload; result: CelType }[] = [];
   for (const candidate of candidates) {
@@ -82,7 +88,8 @@ export function resolveCall(candidates: readonly Overload[], given: readonly Cel
     type: isOneType ? first.result : DYN,
     overloads,
     run(values, meter) {
-      // Null fits the types of times, addresses and the like, but nothing can be done with it.
+      // Null matches the types of times, addresses and similar values, but the functions on those types do not accept
+      // it.
       const run = isStatic && !values.includes(null) ? first.overload.run : chosen;
       return run.apply(meter, values as never[]);
     },
@@ -105,7 +112,7 @@ function dispatch(overloads: readonly Overload[]): Run {
   };
 }
 
-/** isOfType tells whether a value has a type; only the first item of a list or map is looked at. */
+/** isOfType reports whether a value has a type; only the first item of a list is checked. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -127,7 +134,7 @@ export function isOfType(value: CelValue, type: CelType): boolean {
   }
 }
 
-/** kindOf is the kind of a value's type. */
+/** kindOf returns the kind of a value's type. */
 export function kindOf(value: CelValue): CelType['kind'] | 'opaque' {
   switch (typeof value) {
     case 'boolean':
@@ -161,7 +168,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   decision: 'kubernetes.authorization.Decision',
 };
 
-/** typeName is the name of a value's type, as `type(x)` shows it. */
+/** typeName returns the name of a value's type, as `type(x)` returns it. */
 export function typeName(value: CelValue): string {
   const kind = kindOf(value);
   return TYPE_NAMES[kind] ?? kind;

@@ -2,9 +2,10 @@ import { Environment, ParseError } from '@marcbachmann/cel-js';
 import { CelSyntaxError } from './syntax-error.ts';
 
 /**
- * Ast is a parsed expression. The library's parser is used for its grammar, positions and limits; checking and evaluating
- * are our own, because its run time answers otherwise than the API server: JavaScript regular expressions, positions in
- * UTF-16 units, a substring `in`, times to the millisecond, fields of `has` unchecked, no way to bound the work.
+ * Ast is a parsed expression. The library's parser is used for its grammar, positions and limits. Checking and
+ * evaluation are our own, because the library's run time differs from the API server: JavaScript regular expressions,
+ * positions in UTF-16 units, a substring `in`, times with millisecond precision, unchecked fields in `has`, and no
+ * limit on the work.
  */
 export type Ast =
   | {
@@ -26,7 +27,8 @@ export type Ast =
 /** BinaryOperator is an operator between two expressions. */
 export type BinaryOperator = '||' | '&&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
 
-// The API server allows 250 levels too. Nobody writes 10,000 nodes, and time to check grows with them.
+// The API server allows 250 levels too. No real expression has 10,000 nodes, and the time to check grows with their
+// number.
 const LIMITS = {
   maxAstNodes: 10_000,
   maxDepth: 250,
@@ -37,11 +39,11 @@ const LIMITS = {
 
 let parser: Environment | undefined;
 
-/** parseExpression reads an expression, or throws a CelSyntaxError that names the place. */
+/** parseExpression parses an expression, or throws a CelSyntaxError with the position. */
 export function parseExpression(source: string): Ast {
   parser ??= new Environment({ enableOptionalTypes: true, unlistedVariablesAreDyn: true, limits: LIMITS });
   try {
-    // The nodes are classes of the library; `op` and `args` are what its documentation promises.
+    // The nodes are classes of the library; its documentation guarantees `op` and `args`.
     const ast = parser.parse(source).ast as unknown as Ast;
     refuseUnsigned(ast, source);
     return ast;
@@ -51,9 +53,9 @@ export function parseExpression(source: string): Ast {
   }
 }
 
-/** There is no unsigned type in a schema, so nothing could be compared with one. */
+/** Schemas have no unsigned type, so an unsigned integer could not be compared with anything. */
 function refuseUnsigned(ast: Ast, source: string): void {
-  // They are the only literals that the parser makes objects of, bytes apart.
+  // Apart from bytes, they are the only literals that the parser represents as objects.
   if (ast.op === 'value' && typeof ast.args === 'object' && ast.args !== null && !(ast.args instanceof Uint8Array))
     throw new CelSyntaxError('unsigned integers are not supported; write the number without u', source, ast.pos);
   for (const child of childrenOf(ast)) refuseUnsigned(child, source);

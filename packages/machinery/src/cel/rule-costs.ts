@@ -9,10 +9,10 @@ import type { CostEstimate } from './cost/estimate-cost.ts';
 import { add, times } from './cost/saturating.ts';
 import { type Bound, MAX_REQUEST_BYTES, sizedType } from './cost/sized-type.ts';
 
-/** MAX_RULE_COST is the estimated cost above which the API server refuses a rule or a messageExpression. */
+/** MAX_RULE_COST is the estimated cost above which the API server rejects a rule or a messageExpression. */
 export const MAX_RULE_COST = 10_000_000;
 
-/** MAX_SCHEMA_COST is the estimated cost above which the API server refuses the rules of a schema, all together. */
+/** MAX_SCHEMA_COST is the estimated cost above which the API server rejects all rules of a schema together. */
 export const MAX_SCHEMA_COST = 100_000_000;
 
 /** RuleCost is the estimated cost of a rule or its messageExpression for one object. */
@@ -22,29 +22,32 @@ export interface RuleCost {
   /** Where in the schema: `properties[spec].x-kubernetes-validations[0].rule`. */
   readonly path: string;
   readonly cost: number;
-  /** The keywords that are missing, by the values that the expression reads (`self.items`) and the schemas around it. */
+  /** The missing keywords, by the values that the expression reads (`self.items`) and the schemas around it. */
   readonly unbounded: ReadonlyMap<string, Bound>;
 }
 
-/** RuleCosts are the estimated costs of all rules of a schema for one object. */
+/** RuleCosts holds the estimated costs of all rules of a schema for one object. */
 export interface RuleCosts {
   readonly rules: readonly RuleCost[];
   readonly total: number;
 }
 
-/** ruleCosts estimates the costs of all rules of a schema as the API server does. Rules that do not compile cost nothing. */
+/**
+ * ruleCosts estimates the costs of all rules of a schema as the API server does. Rules that do not compile cost
+ * nothing.
+ */
 export function ruleCosts(schema: StructuralSchema, options: { readonly isResource: boolean }): RuleCosts {
   const rules: RuleCost[] = [];
   collect(rules, schema, options.isResource, { path: '', count: 1, unbounded: [] });
   return { rules, total: rules.reduce((sum, { cost }) => add(sum, cost), 0) };
 }
 
-/** Surroundings are what is around a level of a schema. */
+/** Surroundings describes the parents of a level of a schema. */
 interface Surroundings {
   readonly path: string;
-  /** How many values of the level an object has at most; undefined if only the size of a request bounds it. */
+  /** The maximum number of values of this level in an object; undefined if only the size of a request bounds it. */
   readonly count: number | undefined;
-  /** The lists and maps around it that nothing bounds. */
+  /** The parent lists and maps without a bound. */
   readonly unbounded: readonly (readonly [path: string, missing: Bound])[];
 }
 
@@ -69,7 +72,7 @@ function collect(rules: RuleCost[], schema: StructuralSchema, isResource: boolea
     const unbounded = new Map([...around.unbounded, ...estimate.unbounded]);
     const count = around.count ?? cardinality(schema, isResource);
     rules.push({ rule, part: 'rule', path: `${at}.rule`, cost: times(estimate.cost, count), unbounded });
-    // A message is made once, for the rule that fails.
+    // A message is created once, for the rule that fails.
     if (messageCost !== undefined) rules.push(messageOf(rule, at, messageCost()));
   }
 }
@@ -78,7 +81,7 @@ function messageOf(rule: ValidationRule, at: string, { cost, unbounded }: CostEs
   return { rule, part: 'messageExpression', path: `${at}.messageExpression`, cost, unbounded };
 }
 
-/** How many values a request can hold that are as short as they can be, each with a comma. */
+/** Returns the maximum number of values in a request, if each is as short as possible and followed by a comma. */
 function cardinality(schema: StructuralSchema, isResource: boolean): number {
   return Math.floor(MAX_REQUEST_BYTES / ((sizedType(schema, { isResource })?.minBytes ?? 0) + 1));
 }
@@ -100,7 +103,10 @@ function missingBound(schema: StructuralSchema, path: string): readonly (readonl
 const SHARE_OF_EXPENSIVE = 0.01;
 const MAX_EXPENSIVE = 4;
 
-/** mostExpensive are the rules that the API server names when all together cost too much: at most four, each at least 1% of the limit. */
+/**
+ * mostExpensive returns the rules that the API server names if all rules together cost too much: at most four, each at
+ * least 1% of the limit.
+ */
 export function mostExpensive(rules: readonly RuleCost[]): readonly RuleCost[] {
   return rules
     .filter(({ cost }) => cost >= MAX_SCHEMA_COST * SHARE_OF_EXPENSIVE)
@@ -108,14 +114,14 @@ export function mostExpensive(rules: readonly RuleCost[]): readonly RuleCost[] {
     .slice(0, MAX_EXPENSIVE);
 }
 
-/** costFactor writes how many times a cost is its limit, as the API server does. */
+/** costFactor formats the ratio of a cost to its limit as the API server does. */
 export function costFactor(cost: number, limit: number): string {
   const factor = cost / limit;
   if (factor > 100) return 'more than 100x';
   return `${rounded(cost, limit, factor < 1.5 ? 6 : 1)}x`;
 }
 
-/** Go rounds what is exactly between two decimals to the even one. */
+/** Rounds half to even, as Go does. */
 function rounded(cost: number, limit: number, digits: number): string {
   const scaled = BigInt(cost) * 10n ** BigInt(digits);
   const [quotient, rest] = [scaled / BigInt(limit), scaled % BigInt(limit)];

@@ -3,8 +3,8 @@ import { asResource, fieldsOf } from './schema-values.ts';
 import { BOOL, BYTES, type CelType, DOUBLE, DYN, INT, listOf, mapOf, STRING, simple } from './types.ts';
 
 /**
- * typeOfSchema is the CEL type of a schema's values, or undefined if rules cannot read them: values without a type, and
- * lists and maps of those. Unknown fields that an object preserves cannot be read either.
+ * typeOfSchema returns the CEL type of a schema's values, or undefined if rules cannot read them: values without a
+ * type, and lists and maps of such values. Rules cannot read the unknown fields that an object preserves either.
  */
 export function typeOfSchema(schema: StructuralSchema, options: { readonly isResource: boolean }): CelType | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return DYN;

@@ -6,7 +6,7 @@ import { escapeFieldName } from './field-names.ts';
 import { parseLooseDuration, parseTimestamp } from './time-text.ts';
 import { CelFailure, type CelValue, DurationValue, LazyValue, ListValue, MapValue } from './values.ts';
 
-/** OpaqueValue is data without a schema: it can be compared, nothing else. */
+/** OpaqueValue is data without a schema: it can only be compared. */
 export class OpaqueValue {
   readonly type = 'opaque';
   readonly json: unknown;
@@ -16,13 +16,17 @@ export class OpaqueValue {
   }
 }
 
-/** Comparisons are how parts of objects are compared: as values, or what the schema does not describe as JSON. */
+/**
+ * Comparisons defines how parts of objects are compared: as values, or as JSON if the schema does not describe them.
+ */
 export interface Comparisons {
   values(a: CelValue, b: CelValue): boolean;
   json(a: unknown, b: unknown): boolean;
 }
 
-/** ObjectValue is an object of a schema. Its fields become CEL values when an expression reads them, and only once. */
+/**
+ * ObjectValue is an object with a schema. A field is converted to a CEL value once, when an expression first reads it.
+ */
 export class ObjectValue {
   readonly type = 'map';
   readonly json: JsonObject;
@@ -34,7 +38,7 @@ export class ObjectValue {
     this.schema = schema;
   }
 
-  /** find is the value of a field by its escaped name. Null counts as absent. */
+  /** find returns the value of a field by its escaped name. Null counts as absent. */
   find(escaped: string): CelValue | undefined {
     const known = this.#fields.get(escaped);
     if (known !== undefined) return known;
@@ -47,7 +51,7 @@ export class ObjectValue {
     return value;
   }
 
-  /** isSame compares two objects; what the schema does not describe is compared as JSON. */
+  /** isSame compares two objects; fields that the schema does not describe are compared as JSON. */
   isSame(other: ObjectValue, isEqual: Comparisons): boolean {
     const keys = Object.keys(this.json);
     if (keys.length !== Object.keys(other.json).length) return false;
@@ -67,7 +71,7 @@ export class ObjectValue {
 type Fields = ReadonlyMap<string, { readonly name: string; readonly schema: StructuralSchema }>;
 const knownFields = new WeakMap<StructuralSchema, Fields>();
 
-/** fieldsOf are the fields of a schema by their escaped names. */
+/** fieldsOf returns the fields of a schema by their escaped names. */
 export function fieldsOf(schema: StructuralSchema): Fields {
   const known = knownFields.get(schema);
   if (known !== undefined) return known;
@@ -76,7 +80,7 @@ export function fieldsOf(schema: StructuralSchema): Fields {
     const escaped = escapeFieldName(name);
     if (escaped === undefined) continue;
     fields.set(escaped, { name, schema: field });
-    // Since 1.32 a reserved word may also be written as it is.
+    // Since 1.32, a reserved word may also be written unescaped.
     if (escaped === `__${name}__`) fields.set(name, { name, schema: field });
   }
   knownFields.set(schema, fields);
@@ -87,7 +91,10 @@ const TEXT: StructuralSchema = Object.freeze({ type: 'string' });
 const METADATA: StructuralSchema = Object.freeze({ type: 'object', properties: { name: TEXT, generateName: TEXT } });
 const resources = new WeakMap<StructuralSchema, StructuralSchema>();
 
-/** asResource is the schema of a whole object as rules see it: with apiVersion, kind, metadata.name and generateName. */
+/**
+ * asResource returns the schema of a whole object as rules see it: with apiVersion, kind, metadata.name and
+ * generateName.
+ */
 export function asResource(schema: StructuralSchema): StructuralSchema {
   const known = resources.get(schema);
   if (known !== undefined) return known;
@@ -97,7 +104,7 @@ export function asResource(schema: StructuralSchema): StructuralSchema {
   return resource;
 }
 
-/** A schema that describes all of these itself may bound them, and is taken as it is. */
+/** A schema that describes all of these fields itself may bound them, and is used as is. */
 function describesResource({ properties = {} }: StructuralSchema): boolean {
   const { metadata } = properties;
   const texts = [
@@ -109,7 +116,7 @@ function describesResource({ properties = {} }: StructuralSchema): boolean {
   return metadata?.type === 'object' && texts.every((schema) => schema?.type === 'string');
 }
 
-/** toValue makes the CEL value of JSON that fits a schema; where it does not fit, reading it fails. */
+/** toValue converts JSON to a CEL value; it fails if the JSON does not match the schema. */
 export function toValue(json: unknown, schema: StructuralSchema): CelValue {
   if (json === null || json === undefined) {
     if (schema.nullable === true) return null;
@@ -183,12 +190,12 @@ function textValue(json: unknown, schema: StructuralSchema): CelValue {
   }
 }
 
-/** Integers beyond 2^53 are bigints where the JSON was read exactly. */
+/** Integers beyond 2^53 are bigints if the JSON was parsed exactly. */
 function isInteger(json: unknown): json is number | bigint {
   return (typeof json === 'number' || typeof json === 'bigint') && isInt64(json);
 }
 
-/** The API server names the types of its own language. */
+/** The API server reports Go types. */
 function goType(json: unknown): string {
   if (Array.isArray(json)) return '[]interface {}';
   if (typeof json === 'number' || typeof json === 'bigint') return isInt64(json) ? 'int64' : 'float64';

@@ -1,6 +1,9 @@
-/** CelSyntaxError is an expression that does not parse or whose types do not fit; the message says where. */
+/**
+ * CelSyntaxError reports an expression that does not parse or whose types do not match; the message contains the
+ * position.
+ */
 export class CelSyntaxError extends Error {
-  /** What is wrong, without the place. */
+  /** The problem, without the position. */
   readonly problem: string;
   readonly line: number;
   readonly column: number;

@@ -2,7 +2,7 @@ import { CelFailure, TimestampValue } from './values.ts';
 
 const TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9})\d*)?(?:[Zz]|([+-])(\d{2}):(\d{2}))?$/;
 
-/** parseTimestamp reads an RFC 3339 time, also one without a zone. */
+/** parseTimestamp parses an RFC 3339 time; the zone may be missing. */
 export function parseTimestamp(text: string): TimestampValue {
   const match = TIME.exec(text);
   if (match === null) throw new CelFailure(`invalid timestamp ${JSON.stringify(text)}`);
@@ -15,7 +15,7 @@ export function parseTimestamp(text: string): TimestampValue {
     Number(hour) > 23 ||
     Number(minute) > 59 ||
     Number(second) > 59 ||
-    // As Go has it: some write a day as 24 hours.
+    // As in Go: some write a day as 24 hours.
     Number(zoneHour) > 24 ||
     Number(zoneMinute) > 60
   )
@@ -26,7 +26,7 @@ export function parseTimestamp(text: string): TimestampValue {
   return new TimestampValue(nanoseconds, -zone / 60_000);
 }
 
-/** formatTimestamp writes a time as RFC 3339, in the zone it was written in, with as many digits as are needed. */
+/** formatTimestamp formats a time as RFC 3339, in its original zone, with as many digits as needed. */
 export function formatTimestamp({ nanoseconds, zoneMinutes }: TimestampValue): string {
   const rest = ((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
   const local = Number((nanoseconds - rest) / 1_000_000n) + zoneMinutes * 60_000;
@@ -53,7 +53,10 @@ const UNITS: readonly (readonly [RegExp, bigint])[] = [
   [/^(?:w|wk|week.*)$/i, 168n * HOUR],
 ];
 
-/** parseLooseDuration reads what the API server's `duration` format takes beside Go's durations: `3 days`, `1 week 2 h`. */
+/**
+ * parseLooseDuration parses what the API server's `duration` format accepts besides Go durations: `3 days`, `1 week 2
+ * h`.
+ */
 export function parseLooseDuration(text: string): bigint {
   let total = 0n;
   let isKnown = false;

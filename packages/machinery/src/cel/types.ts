@@ -1,4 +1,4 @@
-/** SimpleKind is a CEL type without parts. From `quantity` on they are those that Kubernetes adds. */
+/** SimpleKind is a CEL type without parameters. Kubernetes adds the types from `quantity` on. */
 export type SimpleKind =
   | 'bool'
   | 'int'
@@ -21,11 +21,11 @@ export type SimpleKind =
   | 'resourceCheck'
   | 'decision';
 
-/** ObjectType is an object with known fields; two are the same only if they are the same schema. */
+/** ObjectType is an object with known fields; two object types are the same only if they have the same schema. */
 export interface ObjectType {
   readonly kind: 'object';
   readonly name: string;
-  /** By the names that expressions use, which are escaped. */
+  /** By the escaped names that expressions use. */
   readonly fields: ReadonlyMap<string, CelType>;
 }
 
@@ -38,7 +38,7 @@ export type CelType =
   | ObjectType
   /** A placeholder in a function's signature. */
   | { readonly kind: 'parameter'; readonly name: string }
-  /** What nothing is known of yet: the items of `[]`. It fits everything. */
+  /** Nothing is known yet, as for the items of `[]`. It matches every type. */
   | { readonly kind: 'free' };
 
 const SIMPLE = new Map<string, CelType>(
@@ -68,7 +68,7 @@ const SIMPLE = new Map<string, CelType>(
   ).map((kind) => [kind, Object.freeze({ kind })]),
 );
 
-/** simple is a type without parts. */
+/** simple returns a type without parameters. */
 export function simple(kind: SimpleKind): CelType {
   return SIMPLE.get(kind) ?? { kind };
 }
@@ -85,29 +85,29 @@ export const STRING = simple('string');
 export const BYTES = simple('bytes');
 /** NULL is the type of null. */
 export const NULL = simple('null');
-/** DYN is the type of values whose type is known only when they are there. */
+/** DYN is the type of values whose type is known only at run time. */
 export const DYN = simple('dyn');
 /** TYPE is the type of types as values. */
 export const TYPE = simple('type');
-/** FREE is the type of whatever fits: nothing is known yet. */
+/** FREE is the type that matches every type: nothing is known yet. */
 export const FREE: CelType = Object.freeze({ kind: 'free' });
 
-/** listOf is the type of a list. */
+/** listOf returns the type of a list. */
 export function listOf(element: CelType): CelType {
   return { kind: 'list', element };
 }
 
-/** mapOf is the type of a map. */
+/** mapOf returns the type of a map. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value };
 }
 
-/** optionalOf is the type of a value that may be absent. */
+/** optionalOf returns the type of an optional value. */
 export function optionalOf(value: CelType): CelType {
   return { kind: 'optional', value };
 }
 
-/** formatType writes a type as error messages show it. */
+/** formatType formats a type as error messages show it. */
 export function formatType(type: CelType): string {
   switch (type.kind) {
     case 'list':
@@ -127,7 +127,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** parseType reads a type from a function's signature: `list<A>`, `map<string, dyn>`, `optional<int>`. */
+/** parseType parses a type in a function's signature: `list<A>`, `map<string, dyn>`, `optional<int>`. */
 export function parseType(text: string): CelType {
   const composite = /^(list|map|optional)<(.+)>$/.exec(text.trim());
   if (composite === null) return SIMPLE.get(text.trim()) ?? { kind: 'parameter', name: text.trim() };
@@ -138,7 +138,7 @@ export function parseType(text: string): CelType {
   return mapOf(parseType(inside.slice(0, comma)), parseType(inside.slice(comma + 1)));
 }
 
-/** Bindings are what the placeholders of a signature stand for in one call. */
+/** Bindings maps the type parameters of a signature to their types in one call. */
 export type Bindings = Map<string, CelType>;
 
 const NULLABLE = new Set([
@@ -159,7 +159,7 @@ const NULLABLE = new Set([
   'decision',
 ]);
 
-/** fits tells whether a value of type `given` can stand where `wanted` is asked for, and binds placeholders on the way. */
+/** fits reports whether a value of type `given` can be used where `wanted` is required. It binds type parameters. */
 export function fits(wanted: CelType, given: CelType, bindings: Bindings): boolean {
   if (wanted.kind === 'parameter') {
     const bound = bindings.get(wanted.name);
@@ -186,12 +186,12 @@ export function fits(wanted: CelType, given: CelType, bindings: Bindings): boole
   return wanted.kind === given.kind;
 }
 
-/** isUnknown is true of types that leave everything to the run time. */
+/** isUnknown reports whether a type is checked only at run time. */
 export function isUnknown(type: CelType): boolean {
   return type.kind === 'dyn' || type.kind === 'free';
 }
 
-/** moreSpecific is the one of two types that fit each other that says more. */
+/** moreSpecific returns the more specific of two types that match each other. */
 export function moreSpecific(a: CelType, b: CelType): CelType {
   if (a.kind === 'free') return b;
   if (b.kind === 'free' || a.kind === 'dyn') return a;
@@ -203,7 +203,7 @@ export function moreSpecific(a: CelType, b: CelType): CelType {
   return a;
 }
 
-/** substitute replaces the placeholders of a type. What was never bound is free. */
+/** substitute replaces the type parameters in a type. An unbound parameter becomes free. */
 export function substitute(type: CelType, bindings: Bindings): CelType {
   switch (type.kind) {
     case 'parameter':

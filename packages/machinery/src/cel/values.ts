@@ -8,7 +8,10 @@ import type {
 } from './authorizer-values.ts';
 import type { ObjectValue, OpaqueValue } from './schema-values.ts';
 
-/** CelFailure is an expression that cannot be evaluated for these values: a missing key, an overflow, a wrong type. */
+/**
+ * CelFailure reports that an expression cannot be evaluated for the given values: a missing key, an overflow, a wrong
+ * type.
+ */
 export class CelFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -16,7 +19,7 @@ export class CelFailure extends Error {
   }
 }
 
-/** CelValue is a value while an expression is evaluated. Integers are bigints, doubles are numbers. */
+/** CelValue is a value during evaluation. Integers are bigints, doubles are numbers. */
 export type CelValue =
   | null
   | boolean
@@ -43,7 +46,10 @@ export type CelValue =
   | ResourceCheckValue
   | DecisionValue;
 
-/** ScalarValue is a value of one of the types that JavaScript lacks. It knows its type, and whether another one is the same. */
+/**
+ * ScalarValue is a value of a type that JavaScript lacks. It has its type, and compares itself with others of the same
+ * type.
+ */
 export type ScalarValue =
   | DurationValue
   | TimestampValue
@@ -59,15 +65,18 @@ export type ScalarValue =
   | ResourceCheckValue
   | DecisionValue;
 
-/** ListOptions say how a list of a schema compares. */
+/** ListOptions configures how a list of a schema compares. */
 export interface ListOptions {
-  /** Sets and list-maps compare without regard to order. Defaults to atomic. */
+  /** Sets and list-maps compare regardless of order. Defaults to atomic. */
   readonly kind?: 'atomic' | 'set' | 'map' | undefined;
-  /** What identifies an item of a list-map. */
+  /** keyOf returns the key of an item of a list-map. */
   readonly keyOf?: ((item: CelValue) => string) | undefined;
 }
 
-/** ListValue is a list. The items of data become CEL values when they are read, each by itself: one may fail alone. */
+/**
+ * ListValue is a list. Each item of the data is converted to a CEL value when it is read: one item may fail without the
+ * others.
+ */
 export class ListValue {
   readonly type = 'list';
   readonly length: number;
@@ -86,7 +95,7 @@ export class ListValue {
     this.keyOf = options.keyOf;
   }
 
-  /** at is an item, or undefined outside of the list. */
+  /** at returns an item, or undefined outside the list. */
   at(index: number): CelValue | undefined {
     if (index < 0 || index >= this.length) return undefined;
     const known = this.#known[index];
@@ -96,13 +105,13 @@ export class ListValue {
     return value;
   }
 
-  /** items are all items; it fails if one of them does. */
+  /** items returns all items; it fails if one of them does. */
   get items(): readonly CelValue[] {
     return Array.from({ length: this.length }, (_, index) => this.at(index) ?? null);
   }
 }
 
-/** LazyValue is a value of a map that is made when somebody reads it. */
+/** LazyValue is a value of a map that is created when it is read. */
 export class LazyValue {
   readonly read: () => CelValue;
 
@@ -111,7 +120,10 @@ export class LazyValue {
   }
 }
 
-/** MapValue is a map. Numbers that are equal are the same key, whatever their type. Values of data are read like a list's items. */
+/**
+ * MapValue is a map. Equal numbers are the same key, regardless of their type. Values are converted when read, like the
+ * items of a list.
+ */
 export class MapValue {
   readonly type = 'map';
   readonly #entries = new Map<string, { readonly key: CelValue; readonly read: () => CelValue; known?: CelValue }>();
@@ -122,7 +134,7 @@ export class MapValue {
     }
   }
 
-  /** find is the value of a key, or undefined. */
+  /** find returns the value of a key, or undefined. */
   find(key: CelValue): CelValue | undefined {
     const entry = this.#entries.get(keyText(key));
     if (entry === undefined) return undefined;
@@ -130,12 +142,12 @@ export class MapValue {
     return entry.known;
   }
 
-  /** keys are the keys in the order of their making. */
+  /** keys returns the keys in insertion order. */
   keys(): readonly CelValue[] {
     return Array.from(this.#entries.values(), ({ key }) => key);
   }
 
-  /** entries are the pairs in the order of their making; it fails if one of the values does. */
+  /** entries returns the pairs in insertion order; it fails if one of the values does. */
   entries(): readonly (readonly [CelValue, CelValue])[] {
     return this.keys().map((key) => [key, this.find(key) ?? null] as const);
   }
@@ -175,7 +187,7 @@ export class TimestampValue {
   readonly type = 'timestamp';
   /** Nanoseconds since 1970. */
   readonly nanoseconds: bigint;
-  /** The zone it was written in; only its text shows it. */
+  /** The zone in which the time was written; it affects only the formatted text. */
   readonly zoneMinutes: number;
 
   constructor(nanoseconds: bigint, zoneMinutes = 0) {
@@ -203,7 +215,7 @@ export class OptionalValue {
 /** NONE is the absent value. */
 export const NONE = new OptionalValue();
 
-/** TypeValue is a type as a value: what `type(x)` gives. */
+/** TypeValue is a type as a value: the result of `type(x)`. */
 export class TypeValue {
   readonly type = 'type';
   readonly name: string;
@@ -261,7 +273,7 @@ export class CidrValue {
   }
 }
 
-/** UrlValue is the parts of a URL. */
+/** UrlValue holds the parts of a URL. */
 export class UrlValue {
   readonly type = 'url';
   readonly scheme: string;

@@ -24,7 +24,8 @@ export interface CertificateAuthorityOptions extends ValidityOptions {
 }
 
 /**
- * createCertificateAuthority makes a self-signed root (ECDSA P-256) that may sign end certificates and nothing below them.
+ * createCertificateAuthority creates a self-signed root (ECDSA P-256) that may sign end certificates but no
+ * intermediate authorities.
  *
  * @example
  * const authority = await createCertificateAuthority({ commonName: 'bowline-webhooks' });
@@ -47,13 +48,13 @@ export async function createCertificateAuthority(options: CertificateAuthorityOp
   return { certificatePem, keyPem: privateKeyPem(keys.privateKey) };
 }
 
-/** OpenAuthority is an authority whose certificate and key have been read and found to belong together. */
+/** OpenAuthority is an authority whose certificate and key have been read and match. */
 export interface OpenAuthority {
   readonly certificate: X509Certificate;
   readonly key: KeyObject;
 }
 
-/** openAuthority reads an authority's PEM and refuses what could only produce certificates that nobody accepts. */
+/** openAuthority reads an authority's PEM. It rejects an authority whose certificates no client would accept. */
 export function openAuthority(authority: CertificateWithKey, now: number): OpenAuthority {
   const certificate = read('certificate', () => new X509Certificate(authority.certificatePem));
   const key = read('private key', () => createPrivateKey(authority.keyPem));
@@ -64,7 +65,7 @@ export function openAuthority(authority: CertificateWithKey, now: number): OpenA
   return { certificate, key };
 }
 
-// The parser's own message stays out of ours: it may quote the input, and the input is a key.
+// The parser's own message is left out of ours: it may quote the input, and the input is a key.
 function read<T>(what: string, parse: () => T): T {
   try {
     return parse();

@@ -1,4 +1,4 @@
-/** Tags of the values that certificates are made of (X.690). */
+/** The tags of the values in certificates (X.690). */
 export const TAG = {
   boolean: 0x01,
   integer: 0x02,
@@ -13,7 +13,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** der writes one value: its tag, its length, and what it is made of. */
+/** der encodes one value: its tag, its length, and its content. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.length)]), content]);
@@ -26,20 +26,20 @@ function lengthBytes(length: number): number[] {
   return [0x80 | bytes.length, ...bytes];
 }
 
-/** derObjectIdentifier writes a dotted identifier. */
+/** derObjectIdentifier encodes a dotted identifier. */
 export function derObjectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...more] = dotted.split('.').map(Number);
   return der(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...more.flatMap(base128)]));
 }
 
-/** Seven bits a byte, the highest ones first; all but the last have the eighth set. */
+/** Seven bits per byte, most significant first; the eighth bit is set in all bytes but the last. */
 function base128(value: number): number[] {
   const bytes = [value & 0x7f];
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes.unshift(0x80 | (rest & 0x7f));
   return bytes;
 }
 
-/** derTime writes a time of whole seconds: with two digits of the year as long as those are enough, as X.509 wants it. */
+/** derTime encodes a time in whole seconds: with a two-digit year as long as that is sufficient, as X.509 requires. */
 export function derTime(time: Date): Buffer {
   const digits = time.toISOString().replace(/\D/g, '').slice(0, 14);
   const year = time.getUTCFullYear();
@@ -48,15 +48,15 @@ export function derTime(time: Date): Buffer {
     : der(TAG.generalizedTime, Buffer.from(`${digits}Z`));
 }
 
-/** DerValue is a value that was read. */
+/** DerValue is a decoded value. */
 export interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
-  /** The value with its tag and length, as it stood there. */
+  /** The encoded value, including its tag and length. */
   readonly whole: Buffer;
 }
 
-/** readDer reads the values that follow each other in some bytes. They must have been found to be well-formed before. */
+/** readDer decodes a sequence of values. The caller must have verified that the bytes are well-formed. */
 export function readDer(bytes: Uint8Array): DerValue[] {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const values: DerValue[] = [];

@@ -5,12 +5,18 @@ import type { AlternativeName } from './subject.ts';
 
 const TRUE = der(TAG.boolean, Buffer.from([0xff]));
 
-/** extension is one extension of a certificate; who does not know a critical one must refuse the certificate. */
+/**
+ * extension returns one extension of a certificate. A client that does not know a critical extension must reject the
+ * certificate.
+ */
 function extension(identifier: string, value: Buffer, isCritical = false): Buffer {
   return der(TAG.sequence, derObjectIdentifier(identifier), ...(isCritical ? [TRUE] : []), der(TAG.octetString, value));
 }
 
-/** authorityExtensions say that a certificate may sign others, and nothing below those. */
+/**
+ * authorityExtensions returns the extensions that allow a certificate to sign end certificates, but no intermediate
+ * authorities.
+ */
 export function authorityExtensions(): readonly Buffer[] {
   return [
     extension('2.5.29.19', der(TAG.sequence, TRUE, der(TAG.integer, Buffer.from([0]))), true),
@@ -21,7 +27,7 @@ export function authorityExtensions(): readonly Buffer[] {
 
 const PURPOSES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
 
-/** endExtensions say that a certificate signs nothing but handshakes, on these sides. */
+/** endExtensions returns the extensions that restrict a certificate to handshakes, on the given sides. */
 export function endExtensions(usages: Iterable<keyof typeof PURPOSES>): readonly Buffer[] {
   const purposes = [...new Set(usages)].map((usage) => derObjectIdentifier(PURPOSES[usage]));
   return [
@@ -32,7 +38,7 @@ export function endExtensions(usages: Iterable<keyof typeof PURPOSES>): readonly
   ];
 }
 
-/** keyExtensions say which key a certificate is for, and by which one it is signed. */
+/** keyExtensions returns the extensions that identify the key of a certificate and the key that signed it. */
 export function keyExtensions(own: Buffer, issuer: Buffer): readonly Buffer[] {
   return [
     extension('2.5.29.14', der(TAG.octetString, own)),
@@ -40,7 +46,7 @@ export function keyExtensions(own: Buffer, issuer: Buffer): readonly Buffer[] {
   ];
 }
 
-/** nameExtensions say where whoever has the certificate is found; none when nothing is known of that. */
+/** nameExtensions returns the extension with the addresses of the certificate's holder; empty if there are no names. */
 export function nameExtensions(names: readonly AlternativeName[]): readonly Buffer[] {
   return names.length === 0 ? [] : [extension('2.5.29.17', der(TAG.sequence, ...names.map(alternativeName)))];
 }
@@ -50,7 +56,7 @@ function alternativeName({ type, value }: AlternativeName): Buffer {
     case 'dns':
       return der(0x82, Buffer.from(value));
     case 'url':
-      // Only ASCII may stand here.
+      // Only ASCII is allowed here.
       return der(0x86, Buffer.from(value.replace(/[^\u0020-\u007e]+/gu, encodeURIComponent)));
     case 'ip':
       return der(0x87, addressBytes(value));
@@ -59,7 +65,7 @@ function alternativeName({ type, value }: AlternativeName): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  // A URL writes every address in one way: hexadecimal groups, the longest row of zeros left out.
+  // A URL normalizes every address: hexadecimal groups, the longest run of zeros left out.
   const [front = '', back] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const groups = (text: string | undefined): number[] =>
     text ? text.split(':').map((group) => Number.parseInt(group, 16)) : [];

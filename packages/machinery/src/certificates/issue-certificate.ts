@@ -8,16 +8,16 @@ import { type ValidityOptions, validity } from './validity.ts';
 
 const NINETY_DAYS_MS = 90 * 24 * 3_600_000;
 
-/** CertificateUsage says which side of a TLS connection a certificate may stand for. */
+/** CertificateUsage is the side of a TLS connection that a certificate may authenticate. */
 export type CertificateUsage = 'server' | 'client';
 
 /** IssueCertificateOptions describes an end certificate. */
 export interface IssueCertificateOptions extends ValidityOptions, AlternativeNames {
-  /** Who signs: the certificate and key of an authority. ECDSA and RSA keys are accepted. */
+  /** The certificate and key of the authority that signs. ECDSA and RSA keys are accepted. */
   authority: CertificateWithKey;
-  /** The subject's common name. The API server takes it as the user name of a client. */
+  /** The subject's common name. The API server uses it as the user name of a client. */
   commonName: string;
-  /** The subject's organizations. The API server takes them as the groups of a client. Defaults to none. */
+  /** The subject's organizations. The API server uses them as the groups of a client. Defaults to none. */
   organizations?: readonly string[];
   /** DNS names, wildcards allowed. Defaults to none. */
   dnsNames?: readonly string[];
@@ -25,14 +25,14 @@ export interface IssueCertificateOptions extends ValidityOptions, AlternativeNam
   ipAddresses?: readonly string[];
   /** URIs, for example a `spiffe://` identity. Defaults to none. */
   uris?: readonly string[];
-  /** What the certificate is for; at least one. */
+  /** The purposes of the certificate; at least one. */
   usages: readonly CertificateUsage[];
-  /** How long it is valid, in milliseconds, but never beyond its authority. Defaults to 90 days. */
+  /** How long the certificate is valid, in milliseconds, but never beyond its authority. Defaults to 90 days. */
   validForMs?: number;
 }
 
 /**
- * issueCertificate makes a key pair (ECDSA P-256) and a certificate for it, signed by an authority.
+ * issueCertificate creates a key pair (ECDSA P-256) and a certificate for it, signed by an authority.
  *
  * @example
  * const admin = await issueCertificate({
@@ -48,7 +48,8 @@ export async function issueCertificate(options: IssueCertificateOptions): Promis
   const subject = distinguishedName(options.commonName, options.organizations ?? []);
   const names = alternativeNames(options);
   if (options.usages.length === 0) throw invalid(`"${options.commonName}" has no usage`, 'give server, client or both');
-  // Common names have not been matched against host names for years: without an alternative name nobody would connect.
+  // Clients have not matched common names against host names for years: without an alternative name, no client would
+  // connect.
   if (options.usages.includes('server') && names.length === 0)
     throw invalid(`the server "${options.commonName}" has no name to connect to`, 'give dnsNames or ipAddresses');
   const { certificate: issuer, key } = openAuthority(options.authority, now);
@@ -63,7 +64,8 @@ export async function issueCertificate(options: IssueCertificateOptions): Promis
       publicKey: keys.publicKey,
       extensions: [
         ...endExtensions(options.usages),
-        // An authority of somebody else's making may have computed its own identifier in another way: take what it says.
+        // An authority created by other software may compute its key identifier differently: use the identifier in its
+        // certificate.
         ...keyExtensions(keyIdentifier(keys.publicKey), keyId ?? keyIdentifier(issuer.publicKey)),
         ...nameExtensions(names),
       ],

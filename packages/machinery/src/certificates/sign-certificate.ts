@@ -2,9 +2,9 @@ import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from '
 import { BowlineError } from '../errors/bowline-error.ts';
 import { der, derObjectIdentifier, derTime, readDer, TAG } from './der.ts';
 
-/** CertificateParts is what a certificate says. */
+/** CertificateParts holds the content of a certificate. */
 export interface CertificateParts {
-  /** The issuer's name, as it stands in the issuer's own certificate. */
+  /** The issuer's name, exactly as in the issuer's own certificate. */
   readonly issuer: Buffer;
   readonly subject: Buffer;
   readonly notBefore: Date;
@@ -15,7 +15,9 @@ export interface CertificateParts {
 
 const VERSION_3 = Buffer.from([2]);
 
-/** signCertificate writes a certificate with a serial number of its own and signs it. It is PEM, with a final line break. */
+/**
+ * signCertificate encodes a certificate with a new serial number and signs it. It returns PEM with a final line break.
+ */
 export function signCertificate(parts: CertificateParts, key: KeyObject): string {
   const algorithm = signatureAlgorithm(key);
   const content = der(
@@ -33,17 +35,17 @@ export function signCertificate(parts: CertificateParts, key: KeyObject): string
   return new X509Certificate(whole).toString();
 }
 
-/** contextTag is a tag whose meaning depends on where it stands, around other values. */
+/** contextTag returns a context-specific tag that encloses other values. */
 function contextTag(number: number): number {
   return 0xa0 | number;
 }
 
-/** bits is a string of whole bytes, or of fewer bits in the last one. */
+/** bits encodes a bit string of whole bytes, or with unused bits in the last byte. */
 export function bits(bytes: Uint8Array, unused = 0): Buffer {
   return der(TAG.bitString, Buffer.from([unused]), bytes);
 }
 
-/** 127 random bits with the sign bit clear and no leading zero byte: positive, unique, and 16 bytes long. */
+/** Returns 127 random bits with the sign bit clear and no leading zero byte: positive, unique, and 16 bytes long. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
@@ -60,11 +62,11 @@ function signatureAlgorithm(key: KeyObject): Buffer {
   throw unusable(`its key is of type ${type ?? 'unknown'}, which is neither a NIST curve nor RSA`);
 }
 
-/** keyIdentifier is what certificates call a key: the SHA-1 of its bits, as RFC 5280 proposes. */
+/** keyIdentifier returns the identifier of a key in certificates: the SHA-1 of its bits, as RFC 5280 proposes. */
 export function keyIdentifier(publicKey: KeyObject): Buffer {
   const [info] = readDer(publicKey.export({ type: 'spki', format: 'der' }));
   const [, key] = readDer(info?.content ?? Buffer.alloc(0));
-  // The first byte of a bit string counts the bits that are not used.
+  // The first byte of a bit string is the number of unused bits.
   return createHash('sha1')
     .update(key?.content.subarray(1) ?? Buffer.alloc(0))
     .digest();
@@ -72,12 +74,12 @@ export function keyIdentifier(publicKey: KeyObject): Buffer {
 
 const SUBJECT_KEY_IDENTIFIER = derObjectIdentifier('2.5.29.14');
 
-/** namesOf reads what certificates of an issuer must repeat: its name, and how it calls its key if it does. */
+/** namesOf returns what the certificates of an issuer must repeat: its name, and its key identifier if it has one. */
 export function namesOf(issuer: X509Certificate): { readonly subject: Buffer; readonly keyId: Buffer | undefined } {
   const [certificate] = readDer(issuer.raw);
   const [content] = readDer(certificate?.content ?? Buffer.alloc(0));
   const fields = readDer(content?.content ?? Buffer.alloc(0));
-  // The version stands first, unless it is the oldest one.
+  // The version comes first, and is omitted for version 1.
   const offset = fields[0]?.tag === contextTag(0) ? 1 : 0;
   const subject = fields[offset + 4]?.whole ?? Buffer.alloc(0);
   const [extensions] = readDer(fields.find(({ tag }) => tag === contextTag(3))?.content ?? Buffer.alloc(0));

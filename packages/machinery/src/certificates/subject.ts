@@ -8,27 +8,28 @@ const ORGANIZATION = derObjectIdentifier('2.5.4.10');
 /** AlternativeName is a name that a certificate is valid for. */
 export type AlternativeName = { type: 'dns' | 'ip' | 'url'; value: string };
 
-/** distinguishedName is a subject: organizations first, then the common name, as Go and OpenSSL write it. */
+/** distinguishedName encodes a subject: organizations first, then the common name, as Go and OpenSSL do. */
 export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   if (commonName === '') throw invalid('a certificate needs a common name', 'pass a non-empty commonName');
   if (organizations.includes('')) throw invalid(`an organization of "${commonName}" is empty`, 'leave it out');
-  // One relative distinguished name each: Kubernetes reads every O as a group, and order is kept.
+  // One relative distinguished name each: Kubernetes reads every O as a group, and the order is kept.
   const name = (type: Buffer, value: string): Buffer =>
     der(TAG.set, der(TAG.sequence, type, der(TAG.utf8String, Buffer.from(value))));
   return der(TAG.sequence, ...organizations.map((each) => name(ORGANIZATION, each)), name(COMMON_NAME, commonName));
 }
 
-/** AlternativeNames are the names that a certificate is valid for. */
+/** AlternativeNames holds the names that a certificate is valid for. */
 export interface AlternativeNames {
   dnsNames?: readonly string[];
   ipAddresses?: readonly string[];
   uris?: readonly string[];
 }
 
-// A label may hold an underscore: not a host name, but found in real service names, and every TLS stack takes it.
+// A label may contain an underscore: it is not allowed in host names, but occurs in real service names, and every TLS
+// stack accepts it.
 const DNS_NAME = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-/** alternativeNames checks each name, because a wrong one shows only as a failed handshake much later. */
+/** alternativeNames validates each name, because an invalid name would only cause a failed handshake much later. */
 export function alternativeNames(names: AlternativeNames): AlternativeName[] {
   return [
     ...(names.dnsNames ?? []).map((value): AlternativeName => {
@@ -37,7 +38,7 @@ export function alternativeNames(names: AlternativeNames): AlternativeName[] {
       return { type: 'dns', value };
     }),
     ...(names.ipAddresses ?? []).map((value): AlternativeName => {
-      // A zone identifier (fe80::1%eth0) passes isIP but has no place in a certificate.
+      // A zone identifier (fe80::1%eth0) passes isIP but is not allowed in a certificate.
       if (isIP(value) === 0 || value.includes('%'))
         throw invalid(`"${value}" is not an IP address`, 'put host names into dnsNames and leave out any port');
       return { type: 'ip', value };
@@ -49,7 +50,7 @@ export function alternativeNames(names: AlternativeNames): AlternativeName[] {
   ];
 }
 
-/** invalid is the error for a certificate request that makes no sense. */
+/** invalid returns the error for an invalid certificate request. */
 export function invalid(problem: string, remedy: string): BowlineError {
   return new BowlineError('BOWLINE_CERTIFICATE_REQUEST_INVALID', `cannot issue a certificate: ${problem}; ${remedy}`);
 }

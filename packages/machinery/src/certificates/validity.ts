@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/system-clock.ts';
 import { invalid } from './subject.ts';
 
-/** ValidityOptions says how long a certificate lasts. */
+/** ValidityOptions configures how long a certificate is valid. */
 export interface ValidityOptions {
   /** How long the certificate is valid from `now`, in milliseconds. */
   validForMs?: number;
@@ -9,10 +9,10 @@ export interface ValidityOptions {
   now?: number;
 }
 
-// The machines that check a certificate have clocks of their own; five minutes is the skew that Kerberos and others allow.
+// Machines that check a certificate have their own clocks; five minutes is the skew that Kerberos and others allow.
 const BACKDATED_MS = 5 * 60_000;
 
-/** validity is the pair of dates for a certificate, in whole seconds, because X.509 has no smaller unit. */
+/** validity returns the dates of a certificate, in whole seconds, because X.509 has no smaller unit. */
 export function validity(options: ValidityOptions, defaultMs: number): { notBefore: Date; notAfter: Date } {
   const now = options.now ?? systemClock.now();
   const validForMs = options.validForMs ?? defaultMs;

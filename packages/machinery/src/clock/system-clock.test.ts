@@ -26,7 +26,7 @@ describe('systemClock', () => {
     expect(fired).toBe(0);
     vi.advanceTimersByTime(4998);
     expect(fired).toBe(0);
-    // The monotonic clock has fractions of a millisecond, timeouts do not.
+    // The monotonic clock has fractions of a millisecond; timeouts do not.
     vi.advanceTimersByTime(3);
     expect(fired).toBe(1);
     expect(vi.getTimerCount()).toBe(0);

@@ -1,9 +1,11 @@
 import { type Clock, sleepOn, type Timer } from './clock.ts';
 
-/** setTimeout takes at most a signed 32-bit delay; a longer one fires at once. Longer timers are re-armed. */
+/**
+ * setTimeout accepts at most a signed 32-bit delay and fires at once for a longer one, so longer timers are re-armed.
+ */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** systemClock is the machine's own time. */
+/** systemClock is the clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

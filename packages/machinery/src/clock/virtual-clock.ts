@@ -13,9 +13,9 @@ interface Pending {
 }
 
 /**
- * VirtualClock is time that moves only when a test says so. `advance` runs the timers that fall due in their order,
- * and lets promise callbacks and pending I/O callbacks run between them, so code that sleeps in a loop behaves as it
- * would over real time.
+ * VirtualClock is a clock that moves only when a test advances it. `advance` runs the due timers in order, and lets
+ * promise callbacks and pending I/O callbacks run between them, so code that sleeps in a loop behaves as it would in
+ * real time.
  */
 export class VirtualClock implements Clock {
   readonly #startMs: number;
@@ -36,7 +36,7 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
-    // Not Math.max: that keeps NaN, and one NaN would spoil every comparison after it.
+    // Not Math.max: it returns NaN for NaN, which would break every later comparison.
     const entry: Pending = { due: this.#elapsed + (delayMs > 0 ? delayMs : 0), order: this.#order++, callback };
     this.#pending.add(entry);
     const cancel = (): void => {
@@ -49,18 +49,18 @@ export class VirtualClock implements Clock {
     return sleepOn(this, delayMs, signal);
   }
 
-  /** pendingTimers is how many timers wait; zero after a clean stop. */
+  /** pendingTimers is the number of pending timers; zero after a clean stop. */
   get pendingTimers(): number {
     return this.#pending.size;
   }
 
-  /** nextDueInMs is the time until the next timer, or undefined when none waits. */
+  /** nextDueInMs is the time until the next timer, or undefined if there is none. */
   get nextDueInMs(): number | undefined {
     const next = this.#next(Number.POSITIVE_INFINITY);
     return next && next.due - this.#elapsed;
   }
 
-  /** advance moves time forward by `ms` and settles what that sets off. */
+  /** advance moves time forward by `ms` and waits until the resulting callbacks have run. */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw new RangeError(`time cannot advance by ${ms} ms`);
     const target = this.#elapsed + ms;
@@ -85,7 +85,10 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** settle lets every promise callback that is ready run; two turns, because a stream hands over on the next one. */
+/**
+ * settle lets every ready promise callback run. It takes two turns, because a stream delivers its data in the next
+ * turn.
+ */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

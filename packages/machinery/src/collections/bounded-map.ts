@@ -2,9 +2,9 @@ import type { Clock } from '../clock/clock.ts';
 
 /** BoundedMapOptions limits a map. */
 export interface BoundedMapOptions<K, V> {
-  /** How many entries the map holds at most. */
+  /** The maximum number of entries. */
   readonly maxEntries: number;
-  /** How large all entries may be together, as `sizeOf` measures them. Defaults to no limit. */
+  /** The maximum total size of all entries, as measured by `sizeOf`. Defaults to no limit. */
   readonly maxSize?: number | undefined;
   /** sizeOf measures an entry. An entry larger than `maxSize` is not kept at all. Defaults to 1. */
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
@@ -19,15 +19,15 @@ interface Entry<V> {
 }
 
 /**
- * BoundedMap is a map that never grows beyond its limits. The least recently used entry is evicted first. Where entries
- * expire, the oldest one is evicted first, and reading an entry does not prolong it.
+ * BoundedMap is a map that never grows beyond its limits. The least recently used entry is evicted first. If entries
+ * expire, the oldest one is evicted first, and reading an entry does not extend its lifetime.
  *
  * @example
  * const parsed = new BoundedMap<string, object>({ maxEntries: 1_000 });
  */
 export class BoundedMap<K, V extends NonNullable<unknown>> {
   readonly #options: BoundedMapOptions<K, V>;
-  /** In the order of eviction: a Map iterates in the order of insertion. */
+  /** In eviction order: a Map iterates in insertion order. */
   readonly #entries = new Map<K, Entry<V>>();
   #totalSize = 0;
 
@@ -35,12 +35,12 @@ export class BoundedMap<K, V extends NonNullable<unknown>> {
     this.#options = options;
   }
 
-  /** The number of entries, including expired ones that were not dropped yet. */
+  /** The number of entries, including expired ones that have not been dropped yet. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** has reports whether the map holds a key, without using the entry. */
+  /** has reports whether the map holds a key. It does not count as a use of the entry. */
   has(key: K): boolean {
     const entry = this.#entries.get(key);
     return entry !== undefined && !this.#isExpired(entry);
@@ -81,7 +81,10 @@ export class BoundedMap<K, V extends NonNullable<unknown>> {
     this.#totalSize = 0;
   }
 
-  /** dropExpired deletes the expired entries. It returns the instant (monotonic) at which the next one expires, if any does. */
+  /**
+   * dropExpired deletes the expired entries. It returns the instant (monotonic) at which the next entry expires, if
+   * any.
+   */
   dropExpired(): number | undefined {
     if (this.#options.expiry === undefined) return undefined;
     for (const [key, entry] of this.#entries) {

@@ -1,8 +1,8 @@
 import { BoundedMap } from './bounded-map.ts';
 
 /**
- * memoByText returns a function that remembers its results by their text. It holds texts of at most `maxCharacters`
- * characters together and forgets the least recently used ones first. It does not remember errors.
+ * memoByText returns a function that caches its results by text. It holds texts of at most `maxCharacters` characters
+ * in total and evicts the least recently used ones first. It does not cache errors.
  *
  * @example
  * const recent = memoByText((text: string) => JSON.parse(text) as unknown, 65_536);

@@ -1,14 +1,14 @@
-/** BowlineErrorOptions describes an error beyond its text. */
+/** BowlineErrorOptions holds the properties of an error besides its message. */
 export interface BowlineErrorOptions {
-  /** What went wrong underneath. */
+  /** The underlying error. */
   cause?: unknown;
-  /** Whether the same attempt may succeed later without anybody changing anything. Defaults to false. */
+  /** Whether the same attempt may succeed later without any other change. Defaults to false. */
   retryable?: boolean;
 }
 
 /**
- * BowlineError is the base of every error that the suite throws on purpose. `code` is stable and documented in
- * docs/reference/errors.md; the message says what was attempted, on what, and what to do next.
+ * BowlineError is the base class of every error that the suite throws on purpose. `code` is stable and documented in
+ * docs/reference/errors.md; the message describes what was attempted, on what, and what to do next.
  */
 export class BowlineError extends Error {
   readonly code: string;

@@ -1,8 +1,8 @@
 import { BowlineError } from './bowline-error.ts';
 
 /**
- * InputError is about text that somebody wrote: a quantity, a duration, a selector. Its message names the text; `detail`
- * is the API server's wording alone, for whoever puts it behind a field path.
+ * InputError reports invalid text from a user: a quantity, a duration, a selector. Its message contains the text;
+ * `detail` is the API server's wording alone, for callers that put it after a field path.
  */
 export class InputError extends BowlineError {
   readonly detail: string;
@@ -13,7 +13,7 @@ export class InputError extends BowlineError {
   }
 }
 
-// Input may be as long as a request body; a message has to fit into a log line.
+// Input may be as long as a request body; a message must fit into a log line.
 const LONGEST_QUOTE = 100;
 
 function abbreviate(text: string): string {

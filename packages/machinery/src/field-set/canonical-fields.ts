@@ -4,8 +4,8 @@ import { type FieldsV1, parsePathElement } from './fields-v1.ts';
 import { NO_FIELDS } from './set-operations.ts';
 
 /**
- * canonicalFields takes a set of fields from a client: equal path elements become equal texts, and what a later version may
- * have added is left out. Undefined when it is no set of fields.
+ * canonicalFields normalizes a set of fields from a client: equal path elements become equal texts, and elements that a
+ * later version may have added are left out. It returns undefined if the input is not a set of fields.
  */
 export function canonicalFields(fields: unknown): FieldsV1 | undefined {
   if (fields === null || fields === undefined) return NO_FIELDS;
@@ -17,7 +17,7 @@ export function canonicalFields(fields: unknown): FieldsV1 | undefined {
       isMember = true;
       continue;
     }
-    // Types of path elements that nobody knows yet are nobody's loss.
+    // Unknown types of path elements are ignored.
     if (/^[^fkvi]:/.test(element)) continue;
     const name = canonicalElement(element);
     const below = canonicalFields(fields[element]);

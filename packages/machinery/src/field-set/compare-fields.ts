@@ -5,9 +5,9 @@ import type { FieldsV1 } from './fields-v1.ts';
 import { type Elements, elementNames, elementsByName, isEmptyObject, isGranularObject } from './list-elements.ts';
 import { NO_FIELDS, withSelf } from './set-operations.ts';
 
-/** FieldChange is what makes one object another. */
+/** FieldChange is the difference between two objects. */
 export interface FieldChange {
-  /** What was added, or has another value. */
+  /** The fields that were added or changed. */
   readonly written: FieldsV1;
   readonly removed: FieldsV1;
 }
@@ -16,13 +16,15 @@ const NO_CHANGE: FieldChange = { written: NO_FIELDS, removed: NO_FIELDS };
 
 type MutableFields = { [element: string]: FieldsV1 };
 
-/** Nodes collects what changed in an object or a list, by path element. Empty until something did. */
+/**
+ * Nodes collects the changes in an object or a list by path element. Its members are undefined until there is a change.
+ */
 interface Nodes {
   written: MutableFields | undefined;
   removed: MutableFields | undefined;
 }
 
-/** compareFields is the difference between two objects of a shape. Order of elements makes none. */
+/** compareFields returns the difference between two objects of a shape. The order of elements does not matter. */
 export function compareFields(from: JsonObject, to: JsonObject, shape: FieldShape): FieldChange {
   const nodes: Nodes = { written: undefined, removed: undefined };
   compareMembers(from, to, shape, nodes);
@@ -44,7 +46,7 @@ function compareMembers(from: JsonObject, to: JsonObject, shape: FieldShape, nod
   }
 }
 
-/** compareAt adds the difference at one path element to that of what holds it. */
+/** compareAt adds the difference at one path element to the nodes of its parent. */
 function compareAt(
   element: string,
   before: unknown,
@@ -71,9 +73,9 @@ function compareAt(
   if (below.removed) addNode(nodes, 'removed', element, below.removed);
 }
 
-/** compareValues adds what differs inside of two values, and says whether the value itself is another one. */
+/** compareValues adds the differences inside two values, and returns whether the value itself changed. */
 function compareValues(before: unknown, after: unknown, shape: FieldShape | undefined, below: Nodes): boolean {
-  // To compare is cheaper than to tell the elements of a list apart.
+  // Comparing the whole list is cheaper than identifying its elements.
   if (Array.isArray(before) && isSameJson(before, after)) return false;
   const old = partsOf(before, shape);
   const now = partsOf(after, shape);
@@ -86,20 +88,21 @@ function compareValues(before: unknown, after: unknown, shape: FieldShape | unde
   if (old?.elements || now?.elements) {
     compareElements(old?.elements ?? NO_ELEMENTS, now?.elements ?? NO_ELEMENTS, shape.element(), below);
   }
-  // Null and nothing in it are the same to what is in the other; but a text and an object have nothing in common.
+  // Null compares like an empty value of the other's type; a text and an object have nothing in common, so the value
+  // changed.
   return !isObjects && !isLists;
 }
 
 const NOTHING: JsonObject = {};
 const NO_ELEMENTS: Elements = new Map();
 
-/** Parts are what is in a value that is owned part by part: members or elements. */
+/** Parts holds the members or elements of a value that is owned part by part. */
 interface Parts {
   readonly object?: JsonObject;
   readonly elements?: Elements;
 }
 
-/** partsOf is what is in a value; undefined when it is owned as a whole or nothing is in it. */
+/** partsOf returns the parts of a value; undefined if it is owned as a whole or empty. */
 function partsOf(value: unknown, shape: FieldShape | undefined): Parts | undefined {
   if (shape === undefined) return undefined;
   if (Array.isArray(value)) {
@@ -116,7 +119,7 @@ function compareElements(from: Elements, to: Elements, shape: FieldShape | undef
       compareAt(name, before?.[0], after[0], shape, nodes);
       continue;
     }
-    // Elements of the same name are owned together, as a whole.
+    // Elements with the same name are owned together, as a whole.
     if (before && before.length > 1 && after.length > 1) {
       if (isSameJson(before, after)) continue;
     } else if (before) {

@@ -11,7 +11,7 @@ import { appliedFields } from './managed-fields.ts';
 
 type DesiredObject = KubernetesObject & { readonly [field: string]: unknown };
 
-/** What manager `m` applied, and what kube-apiserver 1.35.8 answered. */
+/** What manager `m` applied, and what kube-apiserver 1.35.8 returned. */
 const recorded = JSON.parse(
   readFileSync(new URL('./testdata/recorded-objects.json', import.meta.url), 'utf8'),
 ) as readonly { readonly desired: DesiredObject; readonly live: KubernetesObject }[];

@@ -4,21 +4,24 @@ import { elementsOf, type FieldsV1, fieldBelow, isLeaf, parsePathElement } from 
 import { type KeyElement, matchElements } from './match-elements.ts';
 import { isSameOwned, isSameScalar } from './same-value.ts';
 
-/** FieldDifference is the first field that an apply would change, and why. It names no value: values may be secret. */
+/**
+ * FieldDifference is the first field that an apply would change, and the reason. It contains no values, because they
+ * may be secret.
+ */
 export interface FieldDifference {
-  /** As in `.spec.containers[name="a"].image`. */
+  /** For example `.spec.containers[name="a"].image`. */
   readonly path: string;
   /**
-   * - `value`: the stored value is another one;
-   * - `owner`: the field is not ours yet, or no longer;
-   * - `dropped`: we own it and no longer want it;
-   * - `order`: the elements stand in another order;
-   * - `unclear`: what is stored cannot be compared.
+   * - `value`: the stored value differs;
+   * - `owner`: our manager does not own the field yet, or no longer does;
+   * - `dropped`: our manager owns the field and no longer applies it;
+   * - `order`: the elements have a different order;
+   * - `unclear`: the stored value cannot be compared.
    */
   readonly why: 'value' | 'owner' | 'dropped' | 'order' | 'unclear';
 }
 
-/** What the API server does not record an owner of. */
+/** The metadata fields for which the API server does not record an owner. */
 const UNOWNED_METADATA = new Set([
   'name',
   'namespace',
@@ -31,11 +34,12 @@ const UNOWNED_METADATA = new Set([
 ]);
 
 /**
- * findDifference says what a server-side apply of `desired` would change, given the stored object and the set of fields
- * that our manager owns in it; undefined when nothing. It follows the set, which tells how the server merges each list and
- * map; the shape only tells values that mean the same. In doubt there is a difference.
+ * findDifference returns what a server-side apply of `desired` would change, given the stored object and the set of
+ * fields that our manager owns in it; undefined if nothing would change. It follows the set, which shows how the server
+ * merges each list and map; the shape is only used to recognize equivalent values. In case of doubt it reports a
+ * difference.
  *
- * It relies on the server taking a field from our set as soon as somebody else changes it.
+ * It relies on the server removing a field from our set as soon as another manager changes it.
  */
 export function findDifference(
   desired: object,
@@ -46,7 +50,7 @@ export function findDifference(
   const { apiVersion: _, kind: __, metadata, ...content } = desired as JsonObject;
   const wanted: { [name: string]: unknown } = content;
   const labels = isObject(metadata) ? Object.entries(metadata).filter(([name]) => !UNOWNED_METADATA.has(name)) : [];
-  // Metadata that holds nothing but the name owns nothing.
+  // Metadata that contains only the name owns nothing.
   if (labels.some(([, value]) => value !== undefined)) wanted.metadata = Object.fromEntries(labels);
   return inObject(wanted, live, owned, shape, '');
 }
@@ -60,7 +64,7 @@ function inValue(
 ): FieldDifference | undefined {
   if (isLeaf(owned)) {
     if (Array.isArray(desired) || isObject(desired)) {
-      // Known to be owned in parts, and yet owned as a whole: when it was applied last, it was empty.
+      // The value is granular, and yet it is owned as a whole: it was empty when it was applied last.
       if (shape?.granular && !isNothing(desired)) return { path, why: 'owner' };
       return isSameOwned(desired, live, shape) ? undefined : { path, why: 'value' };
     }
@@ -155,9 +159,9 @@ function inSet(
   return places.includes(-1) ? { path, why: 'value' } : inOrder(places, path);
 }
 
-/** The server keeps the order in which elements were applied, and it means something: init containers run in it. */
+/** The server keeps the order in which elements were applied, and the order matters: init containers run in it. */
 function inOrder(places: readonly number[], path: string): FieldDifference | undefined {
-  // It means nothing in the lists of metadata, and whoever writes those back may change it.
+  // The order does not matter in the lists of metadata, and a client that writes them back may change it.
   if (path.startsWith('.metadata.')) return undefined;
   return places.every((place, index) => place >= (places[index - 1] ?? 0)) ? undefined : { path, why: 'order' };
 }
@@ -168,7 +172,7 @@ function isNothing(value: unknown): boolean {
     : isObject(value) && Object.values(value).every((each) => each === undefined);
 }
 
-/** An empty list that is merged by element has no owner; neither has an object that holds nothing but such lists. */
+/** An empty list that is merged by element has no owner, and neither does an object that contains only such lists. */
 function ownsNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (!isObject(value)) return false;

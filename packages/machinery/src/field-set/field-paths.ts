@@ -3,8 +3,8 @@ import { type FieldsV1, parsePathElement } from './fields-v1.ts';
 import { isMember, NO_FIELDS } from './set-operations.ts';
 
 /**
- * fieldPaths writes out the members of a set as people read them, `.spec.ports[port=80,protocol="TCP"].name`: at every level
- * first what is in the set itself, then what is only in something that is not.
+ * fieldPaths returns the members of a set in readable form, `.spec.ports[port=80,protocol="TCP"].name`: at every level,
+ * first the elements that are in the set themselves, then the members below each element.
  */
 export function fieldPaths(fields: FieldsV1, prefix = ''): string[] {
   const elements = Object.keys(fields)
@@ -17,7 +17,7 @@ export function fieldPaths(fields: FieldsV1, prefix = ''): string[] {
   ];
 }
 
-/** elementPath writes one path element as people read it. */
+/** elementPath returns one path element in readable form. */
 export function elementPath(element: string): string {
   const path = parsePathElement(element);
   switch (path?.type) {
@@ -36,7 +36,7 @@ export function elementPath(element: string): string {
   }
 }
 
-/** Fields come before keys, values and places: the order of their letters but for the places. */
+/** Fields sort before keys, values and indexes: by their letter, except that indexes come last. */
 const RANKS = 'fkvi';
 
 function byElement(a: string, b: string): number {

@@ -8,31 +8,34 @@ import {
 import { SERVER_DEFAULTS } from './server-defaults.ts';
 
 /**
- * FieldShape is what comparing values needs to know of a schema, whichever form that has. What it does not say is not
- * known.
+ * FieldShape holds what a comparison of values needs to know about a schema, in whichever form the schema is. An
+ * unspecified property is unknown.
  */
 export interface FieldShape {
-  /** Values of these formats may be written in several ways that mean the same. */
+  /** The format, if its values can be written in several equivalent ways. */
   readonly format: 'byte' | 'date-time' | 'quantity' | undefined;
-  /** Whether server-side apply is known to own the members of the map or list one by one. */
+  /** Whether server-side apply is known to own the members of the map or list individually. */
   readonly granular: boolean;
-  /** The type of the values: `scalar` where they may be any but objects and lists, undefined where they may be of any. */
+  /**
+   * The type of the values: `scalar` if they may be anything but objects and lists, undefined if they may be of any
+   * type.
+   */
   readonly type: SchemaType | 'scalar' | undefined;
-  /** Whether a value that is an object is owned as a whole. */
+  /** Whether an object is owned by member or as a whole. */
   readonly mapType: 'granular' | 'atomic';
-  /** What tells the elements of a value that is a list apart: their keys, their value, or nothing. */
+  /** What identifies the elements of a list: their keys, their value, or nothing. */
   readonly listType: 'map' | 'set' | 'atomic';
-  /** The members that tell the elements of a list of type `map` apart, in order of their names. */
+  /** The members that identify the elements of a list of type `map`, sorted by name. */
   readonly keys: readonly string[];
-  /** What stands for an absent value. */
+  /** The default for an absent value. */
   readonly default: unknown;
-  /** What the API server is known to fill in, by member. */
+  /** The values that the API server is known to fill in, by member. */
   readonly serverDefaults: Readonly<Record<string, unknown>> | undefined;
-  /** member is the shape of a member of an object or a map. */
+  /** member returns the shape of a member of an object or a map. */
   member(name: string): FieldShape | undefined;
-  /** declares says whether a member is a field with a name of its own, and not one of many keys of a map. */
+  /** declares reports whether a member is a declared field, rather than a key of a map. */
   declares(name: string): boolean;
-  /** element is the shape of a list's elements. */
+  /** element returns the shape of a list's elements. */
   element(): FieldShape | undefined;
 }
 
@@ -40,7 +43,7 @@ const compactShapes = new WeakMap<object, FieldShape>();
 const structuralShapes = new WeakMap<object, FieldShape>();
 const customShapes = new WeakMap<object, FieldShape>();
 
-/** What all shapes have that a schema says nothing of. */
+/** The properties of a shape for which the schema specifies nothing. */
 const UNKNOWN = {
   format: undefined,
   granular: false,
@@ -52,7 +55,9 @@ const UNKNOWN = {
   declares: () => false,
 } as const;
 
-/** ANY_SHAPE is that of values which nobody described: objects are owned by member, at every depth, and lists as a whole. */
+/**
+ * ANY_SHAPE is the shape of values without a schema: objects are owned by member, at every depth, and lists as a whole.
+ */
 export const ANY_SHAPE: FieldShape = {
   ...UNKNOWN,
   mapType: 'granular',
@@ -60,7 +65,7 @@ export const ANY_SHAPE: FieldShape = {
   element: () => OPAQUE_SHAPE,
 };
 
-/** OPAQUE_SHAPE is that of values which may be anything and are owned as a whole. */
+/** OPAQUE_SHAPE is the shape of values of any type that are owned as a whole. */
 const OPAQUE_SHAPE: FieldShape = {
   ...UNKNOWN,
   mapType: 'atomic',
@@ -70,18 +75,18 @@ const OPAQUE_SHAPE: FieldShape = {
 
 const STRING_SHAPE: FieldShape = { ...OPAQUE_SHAPE, type: 'string' };
 
-/** builtInShape is the shape of a built-in kind, or undefined for any other. */
+/** builtInShape returns the shape of a built-in kind, or undefined for any other kind. */
 export function builtInShape(apiVersion: string, kind: string): FieldShape | undefined {
   const schema = schemaFor(apiVersion, kind);
   return schema && compactShape(schema);
 }
 
-/** customShape is the shape of a custom resource with this schema. */
+/** customShape returns the shape of a custom resource with this schema. */
 export function customShape(schema: StructuralSchema): FieldShape {
   return cached(customShapes, schema, () => asResource(structuralShape(schema)));
 }
 
-/** asResource adds what the schema of a resource leaves out, because it is the same for every kind. */
+/** asResource adds the fields that the schema of a resource leaves out because they are the same for every kind. */
 function asResource(shape: FieldShape): FieldShape {
   const metadata = builtInShape('v1', 'ConfigMap')?.member('metadata');
   const common = (name: string): FieldShape | undefined =>
@@ -131,7 +136,7 @@ function structuralShape(schema: StructuralSchema): FieldShape {
       additionalProperties === true ||
       (additionalProperties === undefined && Object.keys(properties ?? {}).length === 0);
     const shape: FieldShape = {
-      // The server keeps what a custom resource says as it was written, quantities and times too.
+      // The server stores the values of a custom resource as they were written, including quantities and times.
       format: undefined,
       granular: listType !== 'atomic' || mapType === 'granular',
       type: typeOf(type, schema.format),
@@ -152,7 +157,7 @@ function structuralShape(schema: StructuralSchema): FieldShape {
   });
 }
 
-/** To server-side apply a time may be any number or text: what it is worth is judged later. */
+/** Server-side apply accepts any number or text as a time; it is validated later. */
 function typeOf(type: SchemaType | undefined, format: string | undefined): FieldShape['type'] {
   return format === 'date-time' ? 'scalar' : type;
 }

@@ -7,8 +7,8 @@ import { isEmptySet, NO_FIELDS, withSelf } from './set-operations.ts';
 type MutableFields = { [element: string]: FieldsV1 };
 
 /**
- * appliedSet is the set of the fields that somebody who applies an object says something of. Named fields that only hold
- * others are not in it, and neither are lists, unless they are owned as a whole; keys of maps and elements of lists are.
+ * appliedSet returns the set of fields that an applied object specifies. Named fields that only contain other fields
+ * are not in it, and neither are lists, unless they are owned as a whole; keys of maps and elements of lists are.
  *
  * @example
  * appliedSet({ data: { a: '1' } }, shape); // { 'f:data': { 'f:a': {} } }
@@ -27,8 +27,8 @@ export function appliedSet(object: JsonObject, shape: FieldShape): FieldsV1 {
 }
 
 /**
- * nodeOf is what stands below a path element; undefined when nothing does and the thing is not in the set itself: an empty
- * list whose elements are owned one by one says nothing.
+ * nodeOf returns the node below a path element; undefined if there is none and the element itself is not in the set: an
+ * empty list whose elements are owned individually specifies nothing.
  */
 function nodeOf(value: unknown, shape: FieldShape): FieldsV1 | undefined {
   if (isGranularObject(value, shape)) return notNothing(appliedSet(value, shape), value);
@@ -38,21 +38,22 @@ function nodeOf(value: unknown, shape: FieldShape): FieldsV1 | undefined {
   const element = shape.element();
   const fields: MutableFields = {};
   for (const [name, [item, ...more]] of elementsByName(value, names)) {
-    // Of elements with the same name nobody can say which one a field belongs to.
+    // For elements with the same name, it is unknown to which one a field belongs.
     const below = more.length === 0 && element ? nodeOf(item, element) : undefined;
     fields[name] = below ? withSelf(below) : NO_FIELDS;
   }
   return fields;
 }
 
-/** An object without members is in the set itself; one that only holds things that say nothing is not. */
+/** An empty object is in the set itself; an object whose members specify nothing is not. */
 function notNothing(fields: FieldsV1, object: JsonObject): FieldsV1 | undefined {
   if (!isEmptySet(fields)) return fields;
   return isEmptyObject(object) ? NO_FIELDS : undefined;
 }
 
 /**
- * wholeSet is the set of an object that was not there before: everything in it is in the set, also what only holds others.
+ * wholeSet returns the set of a new object: everything in it is in the set, including fields that only contain other
+ * fields.
  *
  * @example
  * wholeSet({ a: '1' }, mapShape); // { '.': {}, 'f:a': {} }

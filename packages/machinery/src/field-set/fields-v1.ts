@@ -1,30 +1,30 @@
 import { isObject, type JsonObject, member } from '../json/json.ts';
 
 /**
- * FieldsV1 is a set of fields as `metadata.managedFields` holds it. Members are path elements: `f:name` a field,
- * `k:{…}` the element of a list with these keys, `v:…` the element of a list that is this value, `i:0` an element by its
- * place, and `.` the thing itself. A path element without members below it is in the set itself.
+ * FieldsV1 is a set of fields as in `metadata.managedFields`. Members are path elements: `f:name` is a field, `k:{…}`
+ * the element of a list with these keys, `v:…` the element of a list with this value, `i:0` an element by its index,
+ * and `.` the parent itself. A path element without members below it is in the set itself.
  */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 };
 
-/** PathElement is one step from a value into it. */
+/** PathElement is one step into a value. */
 export type PathElement =
   | { readonly type: 'field'; readonly name: string }
   | { readonly type: 'key'; readonly key: JsonObject }
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'index'; readonly index: number };
 
-/** Objects of a cache are shared and never change, so a set is looked at once. */
+/** Cached objects are shared and never change, so each set is validated once. */
 const known = new WeakSet<object>();
 
-/** parseFieldsV1 takes what stands in a managedFields entry; undefined when it is no set of fields. */
+/** parseFieldsV1 validates the set of a managedFields entry; it returns undefined if it is not a set of fields. */
 export function parseFieldsV1(fields: unknown): FieldsV1 | undefined {
   if (!isObject(fields)) return undefined;
   if (!known.has(fields)) {
     if (!isFields(fields)) return undefined;
     known.add(fields);
   }
-  // Every level was looked at, now or before.
+  // Every level has been validated, now or before.
   return fields as FieldsV1;
 }
 
@@ -37,7 +37,7 @@ function isFields(fields: unknown): boolean {
   return true;
 }
 
-/** parsePathElement reads one path element; undefined when it is none. */
+/** parsePathElement parses one path element; it returns undefined if the text is not a path element. */
 export function parsePathElement(element: string): PathElement | undefined {
   const text = element.slice(2);
   switch (element.slice(0, 2)) {
@@ -66,26 +66,29 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** fieldBelow is the part of a set below a named field; undefined when neither the field nor anything in it is in the set. */
+/**
+ * fieldBelow returns the part of a set below a named field; undefined if neither the field nor anything in it is in the
+ * set.
+ */
 export function fieldBelow(fields: FieldsV1, name: string): FieldsV1 | undefined {
   // Own members only: `f:constructor` is a label like any other.
   return member(fields, `f:${name}`) as FieldsV1 | undefined;
 }
 
-/** elementsOf are the path elements of a set, without the thing itself. */
+/** elementsOf returns the path elements of a set, without `.`. */
 export function elementsOf(fields: FieldsV1): string[] {
   return Object.keys(fields).filter((element) => element !== '.');
 }
 
-/** isLeaf says that nothing below is in the set, only the thing itself. */
+/** isLeaf reports whether nothing below is in the set. */
 export function isLeaf(fields: FieldsV1): boolean {
   for (const element in fields) if (element !== '.') return false;
   return true;
 }
 
 /**
- * hasField says whether a field, or anything in it, is in a set. Stops at what is owned as a whole: all inside it is in the
- * set too. Lists cannot be stepped into by name.
+ * hasField reports whether a field, or anything in it, is in a set. It stops at a value that is owned as a whole:
+ * everything inside it is in the set too. Lists cannot be entered by name.
  *
  * @example
  * hasField({ 'f:spec': { 'f:replicas': {} } }, ['spec']); // true

@@ -2,20 +2,20 @@ import { formatJson, quoteText } from '../json/go-text.ts';
 import { isObject, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 
-/** isGranularObject says that the members of an object are owned one by one. */
+/** isGranularObject reports whether the members of an object are owned individually. */
 export function isGranularObject(value: unknown, shape: FieldShape): value is JsonObject {
   return shape.mapType === 'granular' && isObject(value);
 }
 
-/** isEmptyObject says that an object has no members. */
+/** isEmptyObject reports whether an object has no members. */
 export function isEmptyObject(object: JsonObject): boolean {
   for (const name of Object.keys(object)) if (object[name] !== undefined) return false;
   return true;
 }
 
 /**
- * elementNames are the path elements of a list whose elements are owned one by one; undefined for a list that is owned as a
- * whole, by its shape or because its elements cannot be told apart.
+ * elementNames returns the path elements of a list whose elements are owned individually; undefined for a list that is
+ * owned as a whole, because of its shape or because its elements cannot be identified.
  */
 export function elementNames(list: readonly unknown[], shape: FieldShape): string[] | undefined {
   if (shape.listType === 'atomic') return undefined;
@@ -29,7 +29,7 @@ export function elementNames(list: readonly unknown[], shape: FieldShape): strin
   return names;
 }
 
-/** elementProblem says why an element cannot be told apart from others; undefined when it can. */
+/** elementProblem returns the reason why an element cannot be identified; undefined if it can. */
 export function elementProblem(item: unknown, shape: FieldShape): string | undefined {
   if (shape.listType === 'set') {
     if (item === null) return "associative list without keys has an element that's an explicit null";
@@ -57,13 +57,13 @@ function keyName(item: unknown, keys: readonly string[], element: FieldShape | u
   let parts = '';
   for (const key of keys) {
     const value = keyValue(item, key, element);
-    // A key that is left out and has no default tells nothing.
+    // A missing key without a default is left out of the name.
     if (value !== undefined) parts += `${parts === '' ? '' : ','}${formatJson(key)}:${formatJson(value)}`;
   }
   return `k:{${parts}}`;
 }
 
-/** Elements are those of a list by name. One that is there more than once has several values. */
+/** Elements holds the elements of a list by name. A name that occurs more than once has several values. */
 export type Elements = ReadonlyMap<string, readonly [unknown, ...unknown[]]>;
 
 /** elementsByName groups the elements of a list by their names. */

@@ -1,18 +1,18 @@
 import type { KubernetesObject } from '@bowline/kubernetes';
 import { type FieldsV1, hasField, parseFieldsV1 } from './fields-v1.ts';
 
-/** FieldManager is who manages fields of an object, and how it came to. */
+/** FieldManager is a manager of an object's fields, with the operation that it used. */
 export interface FieldManager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** The version that the set of fields is written in. */
+  /** The API version in which the set of fields is written. */
   readonly apiVersion: string;
   readonly fields: FieldsV1;
 }
 
-/** fieldManagers are the managers of an object as far as they can be read. */
+/** fieldManagers returns the managers of an object. Entries that cannot be read are left out. */
 export function fieldManagers(object: KubernetesObject): readonly FieldManager[] {
   return (object.metadata?.managedFields ?? []).flatMap((entry) => {
     const { manager = '', operation, subresource = '', apiVersion = '', fieldsType } = entry;
@@ -22,7 +22,10 @@ export function fieldManagers(object: KubernetesObject): readonly FieldManager[]
   });
 }
 
-/** appliedFields is the set of fields that a manager applied to an object in this version; undefined when it never did. */
+/**
+ * appliedFields returns the set of fields that a manager applied to an object in this version; undefined if it has not
+ * applied any.
+ */
 export function appliedFields(
   object: KubernetesObject,
   manager: string,
@@ -37,8 +40,8 @@ export function appliedFields(
 }
 
 /**
- * managersOf are the names of those who manage a field of an object or anything in it. A value that an admission webhook
- * filled in has no manager.
+ * managersOf returns the names of the managers of a field of an object, or of anything in it. A value that an admission
+ * webhook filled in has no manager.
  *
  * @example
  * managersOf(server, ['spec', 'trustDomain']).filter((manager) => !manager.startsWith('bowline-'));

@@ -1,23 +1,23 @@
 import { isObject, isSameJson, type JsonObject, member } from '../json/json.ts';
 import type { FieldShape } from './field-shape.ts';
 
-/** KeyElement is a path element that names an element by its keys. */
+/** KeyElement is a path element that identifies an element by its keys. */
 export interface KeyElement {
   readonly key: JsonObject;
   readonly text: string;
 }
 
-/** ElementMatch ties an element that we want to its entry in our set and to its place in the stored list. */
+/** ElementMatch links a desired element to its entry in our set and to its index in the stored list. */
 export interface ElementMatch {
   readonly item: unknown;
-  /** The path element; undefined when the element is not in our set. */
+  /** The path element; undefined if the element is not in our set. */
   readonly text: string | undefined;
   readonly place: number | undefined;
 }
 
 /**
- * matchElements finds wanted elements of a list that is merged by keys. Keys that an element leaves out have their default;
- * undefined when it is not clear which element is meant.
+ * matchElements matches the desired elements of a list that is merged by keys. A missing key has its default value. It
+ * returns undefined if a match is ambiguous.
  */
 export function matchElements(
   desired: readonly unknown[],
@@ -43,7 +43,7 @@ export function matchElements(
   return matches;
 }
 
-/** The values of the keys, in the order of their names. One without value or default could be any. */
+/** The values of the keys, in the order of their names. A key without a value or default matches any value. */
 type Identity = readonly unknown[];
 
 function isCompatible(a: Identity, b: Identity): boolean {

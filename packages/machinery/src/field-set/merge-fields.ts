@@ -3,8 +3,9 @@ import type { FieldShape } from './field-shape.ts';
 import { elementNames, isEmptyObject } from './list-elements.ts';
 
 /**
- * mergeFields is what an object becomes when somebody applies another to it: what is owned as a whole is replaced, all else is
- * merged member by member and element by element. Neither object is changed; the result may share parts with both.
+ * mergeFields returns the result of applying an object to a live object: values that are owned as a whole are replaced,
+ * all others are merged member by member and element by element. Neither object is changed; the result may share parts
+ * with both.
  */
 export function mergeFields(live: JsonObject, applied: JsonObject, shape: FieldShape): JsonObject {
   const merged: { [name: string]: unknown } = {};
@@ -35,8 +36,8 @@ function mergeValues(live: unknown, applied: unknown, shape: FieldShape | undefi
 }
 
 /**
- * Applied elements come in the order in which they were applied; those that only the live list has stay where they are
- * between the ones that both have.
+ * Applied elements keep the order in which they were applied; elements that only the live list has keep their position
+ * between the shared elements.
  */
 function mergeLists(
   live: readonly unknown[],
@@ -70,7 +71,7 @@ function mergeLists(
       takeApplied(here);
       mine++;
     } else if (here !== undefined && there !== undefined && next < shared.length && shared[next] !== here) {
-      // Its turn comes later, or has been.
+      // The element is taken later, or has already been taken.
       mine++;
     } else {
       if (here !== undefined && taken.has(here)) mine++;
@@ -80,7 +81,10 @@ function mergeLists(
   return merged;
 }
 
-/** Where each name is; one that is there more than once stands for no single element. */
+/**
+ * Returns the index of each name; undefined for a name that occurs more than once, because it identifies no single
+ * element.
+ */
 function placesOf(names: readonly string[]): Map<string, number | undefined> {
   const places = new Map<string, number | undefined>();
   names.forEach((name, place) => {

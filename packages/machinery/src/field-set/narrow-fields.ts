@@ -3,8 +3,8 @@ import { type FieldsV1, isLeaf } from './fields-v1.ts';
 import { NO_FIELDS, withSelf } from './set-operations.ts';
 
 /**
- * withNamedFields adds to a set the named fields that hold something of it. They are in no set that somebody applied, but go
- * together with what is in them.
+ * withNamedFields adds to a set the named fields that contain members of it. They are in no applied set, but are
+ * removed together with their content.
  */
 export function withNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   return mapNodes(fields, shape, (element, node, below) => {
@@ -14,8 +14,8 @@ export function withNamedFields(fields: FieldsV1, shape: FieldShape): FieldsV1 {
 }
 
 /**
- * withoutParts is a set without anything in values that are owned as a whole: their owners own all of it. A schema that
- * changed leaves such sets behind.
+ * withoutParts returns a set without the fields inside values that are owned as a whole: their owners own all of it. A
+ * schema change can leave such sets behind.
  */
 export function withoutParts(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   return mapNodes(fields, shape, (_element, node, below) => {
@@ -27,7 +27,7 @@ export function withoutParts(fields: FieldsV1, shape: FieldShape): FieldsV1 {
   });
 }
 
-/** mapNodes makes another set from the nodes that have something in them; the same set when none changes. */
+/** mapNodes returns a set with changed nodes; leaf nodes are skipped. It returns the same set if no node changes. */
 function mapNodes(
   fields: FieldsV1,
   shape: FieldShape,

@@ -2,8 +2,8 @@ import { isObject, isSameJson, type JsonObject, member, setMember } from '../jso
 import { elementsOf, type FieldsV1, fieldBelow, isLeaf, parsePathElement } from './fields-v1.ts';
 
 /**
- * ownedValues is the part of an object that is in a set of fields: what a manager said of it. Elements of lists keep their
- * keys and their order.
+ * ownedValues returns the part of an object that is in a set of fields: the values that a manager specified. Elements
+ * of lists keep their keys and their order.
  *
  * @example
  * ownedValues({ spec: { replicas: 1, paused: true } }, { 'f:spec': { 'f:paused': {} } }); // { spec: { paused: true } }

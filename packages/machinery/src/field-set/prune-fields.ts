@@ -7,17 +7,19 @@ import { removeFields } from './remove-fields.ts';
 import { intersectFields, isEmptySet, subtractFields, uniteFields } from './set-operations.ts';
 
 /**
- * pruneFields is a merged object without what its writer applied last time and leaves out now, unless somebody owns it.
- * `last` is what the writer owned, `owned` what everybody owns from now on, the writer included.
+ * pruneFields returns a merged object without the fields that its writer applied last time and leaves out now, unless
+ * another manager owns them. `last` is the set that the writer owned, `owned` the set that all managers own from now
+ * on, including the writer.
  */
 export function pruneFields(merged: JsonObject, last: FieldsV1, owned: FieldsV1, shape: FieldShape): JsonObject {
   if (isEmptySet(subtractFields(last, owned))) return merged;
   const setOf = (object: JsonObject): FieldsV1 => withNamedFields(appliedSet(object, shape), shape);
   const before = withNamedFields(last, shape);
   const all = setOf(merged);
-  // Without all that the writer ever said, but with what is owned. A field that goes takes with it what is in it.
+  // Remove everything that the writer ever applied, except what is owned. Removing a field also removes everything in
+  // it.
   const stays = uniteFields(setOf(removeFields(merged, before, shape)), withNamedFields(owned, shape));
   const pruned = removeFields(merged, subtractFields(all, stays), shape);
-  // What went without having been the writer's comes back.
+  // Restore removed fields that the writer did not own.
   return removeFields(merged, intersectFields(subtractFields(all, setOf(pruned)), before), shape);
 }

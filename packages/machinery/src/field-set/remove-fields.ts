@@ -5,7 +5,7 @@ import { elementNames } from './list-elements.ts';
 import { isEmptySet, isMember } from './set-operations.ts';
 
 /**
- * removeFields is an object without the fields of a set. What had something in it and now has nothing becomes null.
+ * removeFields returns an object without the fields of a set. A value that becomes empty is replaced by null.
  *
  * @example
  * removeFields({ a: 1, b: { c: 2 } }, { 'f:b': { 'f:c': {} } }, shape); // { a: 1, b: null }

@@ -4,8 +4,8 @@ import { parseTime } from '../values/timestamp.ts';
 import type { FieldShape } from './field-shape.ts';
 
 /**
- * isSameOwned says whether a value that we own as a whole still means what we want it to mean. Members that the server
- * filled in, and zero values that it dropped, make no difference; anything else does.
+ * isSameOwned reports whether a value that we own as a whole is still equivalent to the desired value. Members that the
+ * server filled in, and zero values that it dropped, make no difference; anything else does.
  */
 export function isSameOwned(desired: unknown, live: unknown, shape: FieldShape | undefined): boolean {
   if (isAbsent(live)) return isZero(desired);
@@ -33,7 +33,7 @@ function isSameObject(
   return true;
 }
 
-/** isDefault says that a member which we did not ask for is one that the server fills in. */
+/** isDefault reports whether a member that is not desired was filled in by the server. */
 function isDefault(name: string, value: unknown, shape: FieldShape | undefined): boolean {
   const known = shape?.serverDefaults && member(shape.serverDefaults, name);
   if (known !== undefined && isSameJson(known, value)) return true;
@@ -41,7 +41,7 @@ function isDefault(name: string, value: unknown, shape: FieldShape | undefined):
   return stated !== undefined && isSameJson(stated, value);
 }
 
-/** isSameScalar compares by meaning where the server writes a value its own way. */
+/** isSameScalar compares by meaning if the server normalizes the value. */
 export function isSameScalar(desired: unknown, live: unknown, shape: FieldShape | undefined): boolean {
   if (desired === live) return true;
   if (isAbsent(live)) return isZero(desired);
@@ -65,7 +65,7 @@ function isSameQuantity(a: string | number, b: string | number): boolean {
   try {
     return compareQuantities(parseQuantity(a), parseQuantity(b)) === 0;
   } catch {
-    // The server will say what is wrong with it.
+    // The server will report the problem.
     return false;
   }
 }
@@ -78,7 +78,7 @@ function isSameTime(a: string, b: string): boolean {
   }
 }
 
-/** Base64 may be folded into lines; the server writes one. */
+/** Base64 may contain line breaks; the server writes one line. */
 function unfold(text: string): string {
   return text.replaceAll(/[\r\n]/g, '');
 }
@@ -93,7 +93,7 @@ function isEmpty(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((item) => isAbsent(item) || (isObject(item) && isEmpty(item)));
 }
 
-/** isZero says that the server may drop the value when it stores it. */
+/** isZero reports whether the server may drop the value when it stores it. */
 function isZero(value: unknown): boolean {
   return isAbsent(value) || value === 0 || value === false || isEmpty(value);
 }

@@ -1,11 +1,12 @@
 const RBAC = 'rbac.authorization.k8s.io';
 
 /**
- * What kube-apiserver fills in inside values that server-side apply owns as a whole, by definition and member. Elsewhere a
- * default has no owner and needs no entry here; inside such a value it cannot be told from a field that was applied
- * before, except by knowing it. Values that the schemas give as `default` are known without an entry.
+ * The values that kube-apiserver fills in inside values that server-side apply owns as a whole, by definition and
+ * member. Elsewhere a default has no owner and needs no entry here. Inside such a value, a default cannot be
+ * distinguished from a previously applied field unless it is listed. Values that the schemas contain as `default` need
+ * no entry.
  *
- * A value that is missing here costs one request per restart of the operator, no more.
+ * A value that is missing here costs only one request per restart of the operator.
  */
 export const SERVER_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'admissionregistration-v1.MatchResources': { matchPolicy: 'Equivalent' },

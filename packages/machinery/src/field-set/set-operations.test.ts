@@ -5,7 +5,7 @@ import { fieldPaths } from './field-paths.ts';
 import type { FieldsV1 } from './fields-v1.ts';
 import { excludeFields, intersectFields, isEmptySet, subtractFields, uniteFields } from './set-operations.ts';
 
-/** A set with few elements, so that two of them often meet. */
+/** Returns a set with few different elements, so that two sets often overlap. */
 function randomSet(random: Random, depth = 3): FieldsV1 {
   const fields: { [element: string]: FieldsV1 } = {};
   for (const element of ['f:a', 'f:b', 'k:{"x":1}', 'v:"y"']) {

@@ -1,28 +1,28 @@
 import { type FieldsV1, isLeaf } from './fields-v1.ts';
 
-/** NO_FIELDS is the empty set, and below a path element the mark that the element itself is in the set. */
+/** NO_FIELDS is the empty set. Below a path element, it marks that the element itself is in the set. */
 export const NO_FIELDS: FieldsV1 = Object.freeze({});
 
-/** isEmptySet says that no field is in a set. */
+/** isEmptySet reports whether a set contains no field. */
 export function isEmptySet(fields: FieldsV1): boolean {
   for (const _ in fields) return false;
   return true;
 }
 
-/** isMember says that the thing at a path is in the set itself, not only something in it. */
+/** isMember reports whether a node itself is in the set, not only something below it. */
 export function isMember(node: FieldsV1): boolean {
   return node['.'] !== undefined || isLeaf(node);
 }
 
-/** withSelf is the node of something that is in the set itself, with what is in it. */
+/** withSelf returns a node that is itself in the set, with everything below it. */
 export function withSelf(below: FieldsV1): FieldsV1 {
   return below['.'] !== undefined || isEmptySet(below) ? below : { '.': NO_FIELDS, ...below };
 }
 
-/** Operation says which members stay: those of both sets always go through `keeps`. */
+/** Operation defines which members are kept: `keeps` decides for elements that are in both sets. */
 interface Operation {
   readonly keeps: (inA: boolean, inB: boolean) => boolean;
-  /** Whether what only one of the sets knows stays. */
+  /** Whether elements that are only in one of the sets are kept. */
   readonly keepsA: boolean;
   readonly keepsB: boolean;
 }
@@ -31,22 +31,25 @@ const UNION: Operation = { keeps: (a, b) => a || b, keepsA: true, keepsB: true }
 const DIFFERENCE: Operation = { keeps: (a, b) => a && !b, keepsA: true, keepsB: false };
 const INTERSECTION: Operation = { keeps: (a, b) => a && b, keepsA: false, keepsB: false };
 
-/** uniteFields is the set of all fields that are in either set. */
+/** uniteFields returns the set of all fields that are in either set. */
 export function uniteFields(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return combine(a, b, UNION);
 }
 
-/** subtractFields is the set of the fields in `a` that are not in `b`. What is in a field of `b` is not in `b` itself. */
+/**
+ * subtractFields returns the set of the fields in `a` that are not in `b`. A field below a member of `b` is not in `b`
+ * itself.
+ */
 export function subtractFields(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return combine(a, b, DIFFERENCE);
 }
 
-/** intersectFields is the set of the fields that are in both sets. */
+/** intersectFields returns the set of the fields that are in both sets. */
 export function intersectFields(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return combine(a, b, INTERSECTION);
 }
 
-/** excludeFields is the set of the fields of `a` that are neither in `b` nor in a field of `b`. */
+/** excludeFields returns the set of the fields of `a` that are neither in `b` nor below a member of `b`. */
 export function excludeFields(a: FieldsV1, b: FieldsV1): FieldsV1 {
   let result: { [element: string]: FieldsV1 } | undefined;
   for (const element in b) {
@@ -61,7 +64,7 @@ export function excludeFields(a: FieldsV1, b: FieldsV1): FieldsV1 {
   return result ?? a;
 }
 
-/** combine works on the elements of two nodes; whether the nodes themselves are members is the caller's to decide. */
+/** combine combines the elements of two nodes; the caller decides whether the nodes themselves are members. */
 function combine(a: FieldsV1, b: FieldsV1, operation: Operation): FieldsV1 {
   const { keeps, keepsA, keepsB } = operation;
   const result: { [element: string]: FieldsV1 } = {};

@@ -4,12 +4,12 @@ import { elementPath } from './field-paths.ts';
 import type { FieldShape } from './field-shape.ts';
 import { elementNames, elementProblem } from './list-elements.ts';
 
-/** More are not listed: nobody reads them, and there may be as many as the document has values. */
+/** The maximum number of reported problems: more are of no use, and there may be as many as the document has values. */
 const MOST_PROBLEMS = 100;
 
 /**
- * shapeProblems are the reasons why a value cannot be applied, in the API server's words: members that its shape does not have,
- * values of another type, and elements of lists that cannot be told apart.
+ * shapeProblems returns the reasons why a value cannot be applied, in the API server's wording: members that its shape
+ * does not have, values of a wrong type, and elements of lists that cannot be identified.
  */
 export function shapeProblems(value: unknown, shape: FieldShape): string[] {
   const problems: string[] = [];
@@ -82,7 +82,7 @@ function findInElements(list: readonly unknown[], shape: FieldShape, path: strin
   }
 }
 
-/** As Go prints a value for people. */
+/** Formats a value like Go's `%v`. */
 function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
@@ -91,7 +91,7 @@ function goText(value: unknown): string {
   return `map[${names.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
 }
 
-/** As Go prints a value in its own syntax. */
+/** Formats a value in Go syntax. */
 function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (typeof value === 'string') return quoteText(value);

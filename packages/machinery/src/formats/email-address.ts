@@ -6,15 +6,15 @@ const ADDRESS = new RegExp(
   `^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\[\\]\\\\]*\\])$`,
   'u',
 );
-// One character at a time, so that nothing can be matched in two ways: nested repetition would take exponential time.
+// One character at a time, so that there is only one way to match: nested repetition would take exponential time.
 const PHRASE = new RegExp(`^(?:[${ATOM_CHARACTERS}. \\t]|${QUOTED})*$`, 'u');
 
-// RFC 5321 has 254 for the address; a display name may come before it.
+// RFC 5321 limits the address to 254; a display name may precede it.
 const LONGEST = 1_000;
 
 /**
- * isEmailAddress tells whether Go's `mail.ParseAddress` takes a text: `a@b`, or `Name <a@b>`. Comments and encoded words,
- * which nobody writes into a manifest, are refused here.
+ * isEmailAddress reports whether Go's `mail.ParseAddress` accepts a text: `a@b`, or `Name <a@b>`. Comments and encoded
+ * words, which do not occur in manifests, are rejected here.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > LONGEST) return false;

@@ -10,7 +10,7 @@ describe('formatCheck', () => {
     expect(formatCheck('constructor')).toBeUndefined();
   });
 
-  // A check that tries combinations would not come back from these before the test ends.
+  // A backtracking check would not finish on these before the test ends.
   const hostile = [
     'a'.repeat(100_000),
     `${'a'.repeat(900)} ! <`,

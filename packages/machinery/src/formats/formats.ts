@@ -33,14 +33,14 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
 ]);
 
 /**
- * formatCheck is how the API server checks a format of text, or undefined for one that it ignores. Dashes in the name do
- * not matter. Numbers have no formats that are checked.
+ * formatCheck returns the API server's check for a format of text, or undefined for a format that it ignores. Dashes in
+ * the name do not matter. Formats of numbers are not checked.
  */
 export function formatCheck(format: string): ((text: string) => boolean) | undefined {
   return FORMATS.get(format.replaceAll('-', ''));
 }
 
-/** FORMAT_NAMES are the formats that the API server checks, as people write them. */
+/** FORMAT_NAMES lists the formats that the API server checks, as users write them. */
 export const FORMAT_NAMES: readonly string[] = [...FORMATS.keys()].map((name) => {
   return { datetime: 'date-time', k8sshortname: 'k8s-short-name', k8slongname: 'k8s-long-name' }[name] ?? name;
 });
@@ -124,7 +124,7 @@ function isDate(text: string): boolean {
 }
 
 function isDateTime(text: string): boolean {
-  // The API server looks only at what stands between the first two letters t, of either case.
+  // The API server only checks the text up to the second letter t, in upper or lower case.
   const [date = '', time] = text.toLowerCase().split('t');
   if (time === undefined || !isDate(date)) return false;
   const match = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[^\n][0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/u.exec(time);
@@ -133,10 +133,13 @@ function isDateTime(text: string): boolean {
 
 const LOOSE_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
 
-// Long rows of digits are tried from every position; nobody writes a duration of a thousand characters.
+// Long runs of digits are tried from every position; no real duration has a thousand characters.
 const LONGEST_LOOSE_DURATION = 1_000;
 
-/** Go's durations, and also `3 days` or `2 weeks and 1 hour`: any number before a known unit counts, the rest is ignored. */
+/**
+ * Accepts Go durations, and also `3 days` or `2 weeks and 1 hour`: any number before a known unit counts, the rest is
+ * ignored.
+ */
 function isDuration(text: string): boolean {
   try {
     parseDurationNs(text);

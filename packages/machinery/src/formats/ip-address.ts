@@ -1,6 +1,6 @@
 /**
- * parseIp reads an IP address into 4 or 16 bytes, or gives undefined. Zones (`fe80::1%eth0`) are refused. `sloppy` takes
- * leading zeros in dotted numbers, which Kubernetes still does in some places.
+ * parseIp parses an IP address into 4 or 16 bytes, or returns undefined. Zones (`fe80::1%eth0`) are rejected. `sloppy`
+ * accepts leading zeros in dotted numbers, as Kubernetes still does in some places.
  */
 export function parseIp(text: string, options: { readonly sloppy?: boolean } = {}): Uint8Array | undefined {
   return text.includes(':') ? parseIpv6(text, options.sloppy === true) : parseIpv4(text, options.sloppy === true);
@@ -11,7 +11,7 @@ function parseIpv4(text: string, sloppy: boolean): Uint8Array | undefined {
   if (parts.length !== 4) return undefined;
   const bytes = new Uint8Array(4);
   for (const [index, part] of parts.entries()) {
-    // Ten digits are enough for any amount of harmless zeros and bound the work.
+    // Ten digits allow for any reasonable number of leading zeros and limit the work.
     if (!/^[0-9]{1,10}$/.test(part) || (!sloppy && part.length > 1 && part.startsWith('0'))) return undefined;
     const number = Number(part);
     if (number > 255) return undefined;
@@ -29,7 +29,7 @@ function parseIpv6(text: string, sloppy: boolean): Uint8Array | undefined {
   const missing = 8 - head.length - tail.length;
   // `::` stands for at least one group.
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  // Dotted numbers may only end the address, so not stand before `::`.
+  // Dotted numbers are only allowed at the end of the address, so not before `::`.
   if (halves.length === 2 && halves[0]?.includes('.')) return undefined;
   const groups = [...head, ...new Array<number>(missing).fill(0), ...tail];
   return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
@@ -54,14 +54,14 @@ function groupsOf(text: string, sloppy: boolean): number[] | undefined {
   return groups;
 }
 
-/** isMappedIpv4 tells an IPv4 address in IPv6 form (`::ffff:1.2.3.4`). */
+/** isMappedIpv4 reports whether an address is an IPv4 address in IPv6 form (`::ffff:1.2.3.4`). */
 export function isMappedIpv4(bytes: Uint8Array): boolean {
   return (
     bytes.length === 16 && bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255
   );
 }
 
-/** parsePrefixLength reads the number behind the slash of a CIDR. */
+/** parsePrefixLength parses the number after the slash of a CIDR. */
 export function parsePrefixLength(
   text: string,
   addressBytes: number,

@@ -1,6 +1,6 @@
 /**
- * isRequestUri tells whether Go's `url.ParseRequestURI` takes a text: an absolute URI, also an opaque one such as
- * `mailto:a@b`, or an absolute path. `#` is an ordinary character.
+ * isRequestUri reports whether Go's `url.ParseRequestURI` accepts a text: an absolute URI, including an opaque one such
+ * as `mailto:a@b`, or an absolute path. `#` is an ordinary character.
  */
 export function isRequestUri(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is refused
@@ -11,7 +11,7 @@ export function isRequestUri(text: string): boolean {
   const rest = scheme === '' ? text : text.slice(scheme.length + 1);
   const question = rest.indexOf('?');
   const beforeQuery = question < 0 ? rest : rest.slice(0, question);
-  // An opaque URI is not looked at any further.
+  // An opaque URI is not checked any further.
   if (!beforeQuery.startsWith('/')) return scheme !== '';
   if (scheme === '' || !beforeQuery.startsWith('//')) return hasValidEscapes(beforeQuery);
   const slash = beforeQuery.indexOf('/', 2);
@@ -20,7 +20,7 @@ export function isRequestUri(text: string): boolean {
   return isAuthority(authority) && hasValidEscapes(path);
 }
 
-/** The scheme, empty where there is none, undefined where there should be one. */
+/** Returns the scheme; empty if there is none, undefined if it is missing before a colon. */
 function schemeOf(text: string): string | undefined {
   for (let index = 0; index < text.length; index++) {
     const character = text.charAt(index);
@@ -65,7 +65,10 @@ function isPort(text: string): boolean {
   return text === '' || /^:[0-9]*$/.test(text);
 }
 
-/** Hosts may have any byte beyond ASCII and a few marks as they are; of the rest only bytes beyond ASCII may be escaped. */
+/**
+ * Hosts may contain any byte beyond ASCII and a few punctuation characters unescaped; of all other bytes, only those
+ * beyond ASCII may be escaped.
+ */
 function isEncodedHost(host: string): boolean {
   if (!hasValidEscapes(host)) return false;
   for (const [escaped] of host.matchAll(/%[0-9a-fA-F]{2}/g)) {

@@ -12,7 +12,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** quoteText writes text as the API server quotes it: printable characters as they are, others escaped as in Go source. */
+/** quoteText quotes text as the API server does: printable characters unchanged, others escaped as in Go source. */
 export function quoteText(text: string): string {
   let quoted = '"';
   for (const character of text) {
@@ -27,38 +27,44 @@ function isPrintable(character: string): boolean {
 
 function escapeCodePoint(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  // Half a surrogate pair is no character for Go.
+  // Go does not treat half a surrogate pair as a character.
   if (code >= 0xd800 && code <= 0xdfff) return '\\ufffd';
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, '0')}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
   return `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-/** formatFloat writes a floating point number as Go's `%v`: from a million on, and below a ten-thousandth, with exponent. */
+/**
+ * formatFloat formats a floating point number like Go's `%v`: with an exponent from a million on, and below a
+ * ten-thousandth.
+ */
 export function formatFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   const [mantissa = '', exponentText = '0'] = value.toExponential().split('e');
   const exponent = Number(exponentText);
-  // JavaScript itself changes to exponents only outside of this range.
+  // Within this range, JavaScript never uses an exponent itself.
   if (exponent >= -4 && exponent < 6) return Object.is(value, -0) ? '-0' : String(value);
   return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** formatNumber writes a number as the API server does: whole ones within 64 bits as integers, others as floats. */
+/** formatNumber formats a number as the API server does: whole numbers within 64 bits as integers, others as floats. */
 export function formatNumber(value: number): string {
   return isInt64(value) ? BigInt(value).toString() : formatFloat(value);
 }
 
 const INT64_LIMIT = 2 ** 63;
 
-/** isInt64 tells whether the API server reads a number as an integer. `1.0` is one here: JavaScript keeps no difference. */
+/**
+ * isInt64 reports whether the API server reads a number as an integer. `1.0` is one here, because JavaScript does not
+ * distinguish it from `1`.
+ */
 export function isInt64(value: number | bigint): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value;
   return Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT;
 }
 
-/** formatJson writes a value as Go marshals it: keys sorted, `<`, `>` and `&` escaped. */
+/** formatJson formats a value as Go marshals it: keys sorted, `<`, `>` and `&` escaped. */
 export function formatJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatJson).join(',')}]`;
   if (isObject(value)) {
@@ -77,14 +83,19 @@ export function formatJson(value: unknown): string {
   });
 }
 
-/** byUtf8 sorts text as Go does, by bytes. Only beyond the basic plane that differs from JavaScript's own order. */
+/**
+ * byUtf8 orders text by bytes, as Go does. This differs from JavaScript's order only beyond the basic multilingual
+ * plane.
+ */
 export function byUtf8(a: string, b: string): number {
   if (a === b) return 0;
   if (!/[\ud800-\udfff]/.test(a + b)) return a < b ? -1 : 1;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** formatValue writes the offending value into an error: text quoted, numbers plain, everything else as JSON. */
+/**
+ * formatValue formats the offending value for an error message: text quoted, numbers plain, everything else as JSON.
+ */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number') return formatNumber(value);

@@ -1,22 +1,25 @@
 import { quoteText } from './go-text.ts';
 
-/** ParsedJson is a document and what a lenient reader would have hidden. */
+/** ParsedJson is a parsed document, and the problems that a lenient parser would hide. */
 export interface ParsedJson {
   readonly value: unknown;
-  /** Paths of members that stood more than once in their object; the last one counts. */
+  /** Paths of members that occur more than once in their object; the last value is used. */
   readonly duplicates: readonly string[];
 }
 
-/** ParseJsonOptions say what becomes of a document's parts. */
+/** ParseJsonOptions configures how parts of a document are converted. */
 export interface ParseJsonOptions {
-  /** What a number becomes; it is given the literal. Defaults to a number, or a bigint for an integer beyond 2^53. */
+  /** Converts the literal of a number. Defaults to a number, or a bigint for an integer beyond 2^53. */
   readonly number?: ((literal: string) => unknown) | undefined;
 }
 
-/** JsonSyntaxError is a text that is no JSON. Its message shows the character at fault; `position` alone shows nothing. */
+/**
+ * JsonSyntaxError reports a text that is not JSON. Its message contains the offending character; `position` does not
+ * reveal any content.
+ */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
-  /** The index of the character at fault. */
+  /** The index of the offending character. */
   readonly position: number;
 
   constructor(message: string, position: number) {
@@ -25,17 +28,20 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** MOST_JSON_DEPTH is how deep a document may nest. Far beyond any object, and well within the stack of everything that walks one. */
+/**
+ * MOST_JSON_DEPTH is the maximum nesting depth of a document: far beyond any object, and well within the stack of all
+ * recursive functions.
+ */
 export const MOST_JSON_DEPTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Everything in a string up to its end that needs no decoding. Control characters are not allowed in one. */
+/** Matches everything in a string that needs no decoding. Control characters are not allowed in strings. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in strings.
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 
 /**
- * parseJson reads JSON that must come back as it went in. Unlike `JSON.parse` it keeps integers beyond 2^53 (as bigint), or
- * every number as it was written if asked to, it finds members that are named twice, and it bounds how deep a document nests.
+ * parseJson parses JSON without loss. Unlike `JSON.parse`, it keeps integers beyond 2^53 (as bigint), or every number
+ * as written if requested, reports duplicate members, and limits the nesting depth.
  *
  * @example
  * parseJson('{"id": 12345678901234567890}').value; // { id: 12345678901234567890n }
@@ -103,7 +109,7 @@ class Parser {
       this.#space();
       if (!this.#take(':')) throw this.#unexpected('after object key');
       const value = this.#value(below);
-      // An assignment to `__proto__` would change what the object inherits.
+      // An assignment to `__proto__` would set the prototype of the object.
       if (name === '__proto__') {
         Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
       } else {
@@ -160,7 +166,7 @@ class Parser {
     const [literal] = NUMBER.exec(this.#text) ?? [];
     if (literal === undefined) throw this.#noNumber();
     const value = this.#read(literal);
-    // Infinity is what became of a number that no 64 bits hold.
+    // A number that does not fit into 64 bits has become Infinity.
     if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
       throw new JsonSyntaxError(`the number ${literal.slice(0, 40)} is too large`, this.#at);
     this.#at += literal.length;
@@ -211,7 +217,7 @@ class Parser {
     return this.#unexpected(`in literal ${word} (expecting '${word[length]}')`);
   }
 
-  /** The first escape of a string that is none. */
+  /** Returns the error for the first invalid escape of a string. */
   #noEscape(start: number): JsonSyntaxError {
     const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(u[0-9a-fA-F]{0,3})?)/g;
     escapes.lastIndex = start;
@@ -224,7 +230,7 @@ class Parser {
     return new JsonSyntaxError('invalid string escape code', start);
   }
 
-  /** In the words of the API server, which are those of Go. */
+  /** Uses the wording of the API server, which is Go's. */
   #unexpected(where: string): JsonSyntaxError {
     const found = this.#text.codePointAt(this.#at);
     if (found === undefined) return new JsonSyntaxError('unexpected end of JSON input', this.#at);

@@ -1,4 +1,6 @@
-/** YamlToken is as much of a token of the library `yaml` (its concrete syntax tree) as tells how deep it nests. */
+/**
+ * YamlToken is the part of a token of the `yaml` library (its concrete syntax tree) that determines the nesting depth.
+ */
 export interface YamlToken {
   readonly type: string;
   readonly value?: unknown;
@@ -9,8 +11,8 @@ export interface YamlToken {
 }
 
 /**
- * yamlNestsDeeper is whether a text, as the library's Parser reads it, nests deeper than so many levels. Asked before its
- * Composer reads on: that one is recursive, and at the end of the stack it takes the whole process down.
+ * yamlNestsDeeper reports whether a text, as parsed by the library's Parser, nests deeper than `depth` levels. Call it
+ * before the library's Composer: the Composer is recursive, and a stack overflow in it ends the whole process.
  */
 export function yamlNestsDeeper(token: YamlToken | null | undefined, depth: number): boolean {
   if (!token) return false;

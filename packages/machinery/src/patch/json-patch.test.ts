@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, diffJsonPatch, formatPointer, type JsonPatchOperation, parsePointer } from './json-patch.ts';
 
 const key = fc.constantFrom('a', 'b', 'c/d', 'e~f', '0', '', 'constructor', 'toString', '__proto__');
-// Built by JSON.parse, as documents from the wire are: there `__proto__` is an ordinary member.
+// Created by JSON.parse, like documents from the wire: `__proto__` is an ordinary member there.
 const json: fc.Arbitrary<unknown> = fc
   .letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(

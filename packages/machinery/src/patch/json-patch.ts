@@ -2,7 +2,7 @@ import { createPatch } from 'rfc6902';
 import { BowlineError } from '../errors/bowline-error.ts';
 import { isObject, isSameJson, member, withMember } from '../json/json.ts';
 
-/** JsonPatchOperation is one step of an RFC 6902 patch. */
+/** JsonPatchOperation is one operation of an RFC 6902 patch. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
@@ -10,15 +10,16 @@ export type JsonPatchOperation =
 
 // The API server's limit for one patch.
 const MOST_OPERATIONS = 10_000;
-// Copies of copies double with each step; a document this large is beyond any that the API server would store.
+// Copies of copies double with each operation; the API server would not store a document this large.
 const MOST_COPIED_VALUES = 1_000_000;
 
 /**
- * applyJsonPatch gives the document that results from an RFC 6902 patch. The input is not changed; parts that the patch
- * does not touch are shared with it. All operations apply or none: the first that fails throws, and says which it was.
+ * applyJsonPatch returns the document that results from an RFC 6902 patch. The input is not changed; parts that the
+ * patch does not touch are shared with it. Either all operations apply or none: the first failure throws an error that
+ * names the operation.
  *
- * Not built on the library that computes our patches: that one changes its input, cannot replace the whole document,
- * finds inherited members, and resolves a pointer through `__proto__` or `constructor` to the wrong place.
+ * It does not use the library that computes our patches: that library changes its input, cannot replace the whole
+ * document, finds inherited members, and resolves a pointer through `__proto__` or `constructor` to the wrong value.
  *
  * @example
  * applyJsonPatch({ a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }]); // { a: [1, 2] }
@@ -32,7 +33,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
     if (++copied > MOST_COPIED_VALUES) throw new Unfit(`copies more than ${MOST_COPIED_VALUES} values`);
     if (Array.isArray(value)) return value.map(clone);
     if (!isObject(value)) return value;
-    // fromEntries defines its members, so `__proto__` stays data.
+    // fromEntries defines its members, so `__proto__` stays an ordinary member.
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clone(item)]));
   };
   return patch.reduce((current: unknown, operation: JsonPatchOperation, index) => {
@@ -63,7 +64,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
           if (from.length < path.length && from.every((token, depth) => token === path[depth]))
             throw new Unfit('a value cannot move into itself');
           const moved = get(current, from);
-          // Moving the document onto itself is the only move from the root that is left, and RFC 6902 allows it.
+          // Only a move of the document onto itself is left here, and RFC 6902 allows it.
           return from.length === 0 ? moved : add(remove(current, from), path, moved);
         }
         default:
@@ -75,7 +76,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
   }, document);
 }
 
-/** A reason why an operation does not fit the document, on its way to the caller. */
+/** The reason why an operation does not apply to the document; it is caught and rethrown with the operation. */
 class Unfit extends Error {}
 
 function malformed(problem: string): BowlineError {
@@ -93,7 +94,7 @@ function isAt(document: unknown, path: readonly string[], value: unknown): boole
   return isSameJson(value === null ? getOrNull(document, path) : get(document, path), value);
 }
 
-/** To the API server a member that an object does not have is null, where it is tested or copied. */
+/** The API server treats a missing member of an object as null in test and copy operations. */
 function getOrNull(document: unknown, path: readonly string[]): unknown {
   const token = path.at(-1);
   if (token === undefined) return document;
@@ -105,7 +106,7 @@ function get(value: unknown, tokens: readonly string[]): unknown {
   return tokens.reduce(child, value);
 }
 
-/** The child must be there: an absent one is an error in every operation that looks at it. */
+/** The child must exist: every operation that reads a missing child fails. */
 function child(parent: unknown, token: string): unknown {
   const found = Array.isArray(parent)
     ? parent[indexOf(token, parent.length - 1)]
@@ -123,7 +124,7 @@ function indexOf(token: string, last: number): number {
   return index;
 }
 
-/** Rebuilds the containers along the path and lets `change` edit the innermost one. */
+/** Copies the containers along the path and lets `change` edit the innermost one. */
 function edit(value: unknown, tokens: readonly string[], change: (parent: unknown, token: string) => unknown): unknown {
   const [token, ...rest] = tokens;
   if (token === undefined) throw new Unfit('the document itself has no parent');
@@ -146,7 +147,7 @@ function add(document: unknown, path: readonly string[], value: unknown): unknow
 function replace(document: unknown, path: readonly string[], value: unknown): unknown {
   if (path.length === 0) return value;
   return edit(document, path, (parent, token) => {
-    // The API server replaces what an object does not have, too.
+    // The API server also replaces a member that does not exist.
     if (isObject(parent) && !Array.isArray(parent)) return withMember(parent, token, value);
     child(parent, token);
     return Array.isArray(parent) ? parent.with(Number(token), value) : parent;
@@ -161,12 +162,12 @@ function remove(document: unknown, path: readonly string[]): unknown {
   });
 }
 
-// The comparison of two lists takes time, memory and stack in proportion to the product of their lengths.
+// Comparing two lists takes time, memory and stack in proportion to the product of their lengths.
 const LARGEST_LIST_COMPARISON = 4096;
 
 /**
- * diffJsonPatch gives the RFC 6902 operations that turn `from` into `to`, few of them: nothing when they are the same JSON.
- * Undefined members count as absent. Lists whose lengths multiply to more than 4096 are replaced as a whole.
+ * diffJsonPatch returns the RFC 6902 operations that turn `from` into `to`, with few operations; empty if both are the
+ * same JSON. Undefined members count as absent. Lists whose lengths multiply to more than 4096 are replaced as a whole.
  */
 export function diffJsonPatch(from: unknown, to: unknown): JsonPatchOperation[] {
   return createPatch(from, to, (input: unknown, output: unknown, pointer): JsonPatchOperation[] | undefined => {
@@ -176,7 +177,10 @@ export function diffJsonPatch(from: unknown, to: unknown): JsonPatchOperation[] 
   });
 }
 
-/** parsePointer splits an RFC 6901 pointer into its tokens; undefined when it is not one. The empty pointer is the document. */
+/**
+ * parsePointer splits an RFC 6901 pointer into its tokens; it returns undefined if the text is not a pointer. The empty
+ * pointer is the document.
+ */
 export function parsePointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;

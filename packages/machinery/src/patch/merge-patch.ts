@@ -1,8 +1,9 @@
 import { isObject, isSameJson, type JsonObject, member, setMember } from '../json/json.ts';
 
 /**
- * applyMergePatch gives the document that results from a JSON merge patch (RFC 7386): objects are merged, null removes a
- * member, everything else replaces. The input is not changed; what the patch does not touch is shared with it.
+ * applyMergePatch returns the document that results from a JSON merge patch (RFC 7386): objects are merged, null
+ * removes a member, everything else replaces. The input is not changed; parts that the patch does not touch are shared
+ * with it.
  *
  * @example
  * applyMergePatch({ a: 1, b: { c: 2 } }, { a: null, b: { d: 3 } }); // { b: { c: 2, d: 3 } }
@@ -23,10 +24,10 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
 }
 
 /**
- * diffMergePatch gives the smallest merge patch that turns `from` into `to`; undefined when they are the same JSON, so that
- * a caller can leave out the request. Lists are replaced as a whole.
+ * diffMergePatch returns the smallest merge patch that turns `from` into `to`; undefined if both are the same JSON, so
+ * that the caller can skip the request. Lists are replaced as a whole.
  *
- * A merge patch cannot set a member to null: a null in `to` means "absent" here, as it does to the API server.
+ * A merge patch cannot set a member to null: a null in `to` means "absent" here, as it does for the API server.
  */
 export function diffMergePatch(from: unknown, to: unknown): unknown {
   if (!isObject(from) || !isObject(to)) return isSameJson(from, to) ? undefined : to;

@@ -3,9 +3,9 @@ import { byUtf8, formatNumber } from '../json/go-text.ts';
 import { isObject } from '../json/json.ts';
 
 /**
- * StrategicMergeError is a strategic merge patch that cannot be applied. Its code is `BOWLINE_PATCH_INVALID` where the patch
- * makes no sense for any object, and `BOWLINE_PATCH_FAILED` where it does not fit this one; `detail` is the API server's
- * wording alone.
+ * StrategicMergeError reports a strategic merge patch that cannot be applied. Its code is `BOWLINE_PATCH_INVALID` if
+ * the patch is invalid for any object, and `BOWLINE_PATCH_FAILED` if it does not apply to this object; `detail` is the
+ * API server's wording alone.
  */
 export class StrategicMergeError extends BowlineError {
   readonly detail: string;
@@ -16,28 +16,28 @@ export class StrategicMergeError extends BowlineError {
   }
 }
 
-/** malformed: a directive is not of the form that it must have. */
+/** malformed returns the error for a directive with an invalid form. */
 export function malformed(directive: 'primitive list' | 'retainKeys' | 'setElementOrder list'): StrategicMergeError {
   return new StrategicMergeError('BOWLINE_PATCH_INVALID', `invalid patch format of ${directive}`);
 }
 
-/** unfit: the patch does not fit the object, in the words given. */
+/** unfit returns the error for a patch that does not apply to the object. */
 export function unfit(detail: string): StrategicMergeError {
   return new StrategicMergeError('BOWLINE_PATCH_FAILED', detail);
 }
 
-/** unknownDirective: `$patch` says something that means nothing where it stands. */
+/** unknownDirective returns the error for a value of `$patch` that is not supported at its position. */
 export function unknownDirective(directive: unknown, patch: unknown): StrategicMergeError {
   const written = typeof directive === 'string' ? directive : `%!s(${goPrefix(directive)}${goText(directive)})`;
   return unfit(`unknown patch type: ${written} in map: ${goText(patch)}`);
 }
 
-/** withoutKey: an element lacks what tells it from the others. */
+/** withoutKey returns the error for an element without its merge key. */
 export function withoutKey(element: unknown, mergeKey: string): StrategicMergeError {
   return unfit(`map: ${goText(element)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** otherType: a value is not of the type that a directive needs. */
+/** otherType returns the error for a value whose type a directive does not support. */
 export function otherType(wanted: 'list' | 'map', found: unknown): StrategicMergeError {
   const received = found === null ? '%!s(<nil>)' : goType(found);
   return unfit(
@@ -45,7 +45,7 @@ export function otherType(wanted: 'list' | 'map', found: unknown): StrategicMerg
   );
 }
 
-/** goText writes a value of JSON as the API server does where it shows what it works on: `map[name:a ports:[80]]`. */
+/** goText formats a JSON value as the API server prints it: `map[name:a ports:[80]]`. */
 export function goText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
   if (isObject(value)) {
@@ -60,7 +60,7 @@ function goPrefix(value: unknown): string {
   return value === null || typeof value === 'object' ? '' : `${goType(value)}=`;
 }
 
-/** goType is what the API server calls the type of a value of JSON: `map[string]interface {}`. */
+/** goType returns the API server's name for the type of a JSON value: `map[string]interface {}`. */
 export function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   switch (typeof value) {

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, member } from '../json/json.ts';
 import { goText, otherType, unfit, unknownDirective, withoutKey } from './strategic-merge-error.ts';
 
-/** MergeElement merges one element of a list with what the patch says of it. */
+/** MergeElement merges one element of a list with its change in the patch. */
 export type MergeElement = (element: JsonObject, change: JsonObject) => JsonObject;
 
-/** MergeElements is the list that `mergeList` gives for two. The first is undefined where there is no list yet. */
+/** MergeElements merges two lists with `mergeList`. The first is undefined if the list does not exist yet. */
 type MergeElements = (current: readonly unknown[] | undefined, change: readonly unknown[]) => readonly unknown[];
 
 /**
- * mergeList merges two lists, of maps by the member that tells them apart, of scalars as sets. The patch's elements come in
- * the patch's order, the others keep theirs; where the list had two in an order already and one of them is not the patch's,
- * that one comes first which came first.
+ * mergeList merges two lists: maps by their merge key, scalars as sets. The elements of the patch come in the order of
+ * the patch, the others keep their order. If a patch element and another element were both in the list before, they
+ * keep their relative order.
  */
 export function mergeList(
   current: readonly unknown[],
@@ -38,7 +38,7 @@ export function mergeList(
   return arranged(merged, rest, kept, (element) => keyIn(element, mergeKey));
 }
 
-/** withoutElements is a list of scalars without those that a patch deletes; undefined where the lists are of maps. */
+/** withoutElements returns a list of scalars without those that a patch deletes; undefined if the elements are maps. */
 export function withoutElements(
   current: readonly unknown[],
   deleted: readonly unknown[],
@@ -49,7 +49,10 @@ export function withoutElements(
   return current.filter((element) => !gone.has(element));
 }
 
-/** orderList merges lists and puts the elements that `order` names into that order. Undefined where there is no list at all. */
+/**
+ * orderList merges lists and sorts the elements in `order` into that order. It returns undefined if there is no list at
+ * all.
+ */
 export function orderList(
   current: readonly unknown[] | undefined,
   change: readonly unknown[] | undefined,
@@ -71,8 +74,9 @@ export function orderList(
 }
 
 /**
- * overwritten is what the API server takes for the list as it was: it deletes and adds in the same memory, so new elements stand
- * where deleted ones made room. Whoever deletes and adds at once, as kubectl apply does, sees it in the order.
+ * overwritten returns the list that the API server uses as the previous list. The server deletes and adds in the same
+ * memory, so new elements take the place of deleted ones. The effect is visible in the order if a patch deletes and
+ * adds at once, as kubectl apply does.
  */
 function overwritten(current: readonly unknown[], change: readonly unknown[], mergeKey: string): readonly unknown[] {
   const keyOf = (element: unknown): unknown => (isObject(element) ? member(element, mergeKey) : undefined);
@@ -89,12 +93,14 @@ function overwritten(current: readonly unknown[], change: readonly unknown[], me
   return memory;
 }
 
-/** separate takes the elements that say `$patch` out of a patch, and out of the list those that they delete. */
+/**
+ * separate removes the elements with `$patch` from a patch, and removes from the list the elements that they delete.
+ */
 function separate(current: readonly unknown[], change: readonly unknown[], mergeKey: string) {
   const rest: JsonObject[] = [];
   const deleted = new Set<unknown>();
   let isReplaced = false;
-  // That all are maps was checked before.
+  // The types have been checked before: all elements are maps.
   for (const element of change as readonly JsonObject[]) {
     if (!Object.hasOwn(element, '$patch')) rest.push(element);
     else if (element.$patch === 'replace') isReplaced = true;
@@ -106,7 +112,10 @@ function separate(current: readonly unknown[], change: readonly unknown[], merge
   return { kept, rest, isReplaced };
 }
 
-/** arranged sorts a merged list: what `order` names as it says, the rest as it stood in `before`, woven by what stood there. */
+/**
+ * arranged sorts a merged list: the elements in `order` in that order, the others as in `before`, interleaved by their
+ * positions in `before`.
+ */
 function arranged<T>(
   merged: readonly T[],
   order: readonly unknown[],
@@ -138,7 +147,7 @@ function isBefore(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && a < b;
 }
 
-/** positions are the places of elements, the first of those that are the same. */
+/** positions returns the index of each key; the first one if a key occurs more than once. */
 function positions(list: readonly unknown[], keyOf: (element: unknown) => unknown): ReadonlyMap<unknown, number> {
   const found = new Map<unknown, number>();
   for (const [index, element] of list.entries()) {
@@ -148,7 +157,10 @@ function positions(list: readonly unknown[], keyOf: (element: unknown) => unknow
   return found;
 }
 
-/** checkOrder refuses a patch whose elements do not come in the order that it gives itself. Those that it deletes may. */
+/**
+ * checkOrder rejects a patch whose elements are not in the order of its `$setElementOrder`. Deleted elements may be in
+ * any order.
+ */
 function checkOrder(change: readonly unknown[], order: readonly unknown[], mergeKey: string | undefined): void {
   const keyOf = (element: unknown): unknown => (mergeKey === undefined ? element : keyIn(element, mergeKey));
   const isDirected = (element: unknown): boolean =>
@@ -168,7 +180,7 @@ function checkOrder(change: readonly unknown[], order: readonly unknown[], merge
   }
 }
 
-/** keyIn is what tells an element from the others. */
+/** keyIn returns the merge key of an element. */
 function keyIn(element: unknown, mergeKey: string): unknown {
   if (!isObject(element)) throw otherType('map', element);
   const key = member(element, mergeKey);
@@ -180,7 +192,7 @@ function keyIn(element: unknown, mergeKey: string): unknown {
 
 const scalarKey = (element: unknown): unknown => element;
 
-/** typeOfElements is the type that all elements of both lists must have. */
+/** typeOfElements returns the common type of the elements of both lists. */
 function typeOfElements(current: readonly unknown[], change: readonly unknown[]): string {
   const types = new Set([...current, ...change].map(typeOf));
   const [type = 'null'] = types;

@@ -14,7 +14,7 @@ const POD = schemaOf('v1', 'Pod');
 const pod = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({ kind: 'Pod', metadata, spec });
 const merged = (document: JsonObject, patch: JsonObject): unknown => strategicMerge(document, patch, POD);
 
-/** Lists of containers, as `name=image`. */
+/** Returns a list of containers from texts of the form `name=image`. */
 const containers = (...list: string[]): JsonObject[] =>
   list.map((each) => {
     const [name, image] = each.split('=');

@@ -9,9 +9,9 @@ const ELEMENT_ORDER = '$setElementOrder';
 const DELETE_FROM = '$deleteFromPrimitiveList';
 
 /**
- * strategicMerge gives the document that results from a strategic merge patch, as the API server computes it for a built-in
- * kind: objects are merged, null removes a member, and lists are replaced or merged by what the schema says of them. The
- * input is not changed; what the patch does not touch is shared with it. Throws a StrategicMergeError.
+ * strategicMerge returns the document that results from a strategic merge patch, as the API server computes it for a
+ * built-in kind: objects are merged, null removes a member, and lists are replaced or merged as the schema specifies.
+ * The input is not changed; parts that the patch does not touch are shared with it. It throws a StrategicMergeError.
  *
  * @example
  * const schema = schemaFor('v1', 'Pod');
@@ -22,9 +22,9 @@ export function strategicMerge(document: unknown, patch: JsonObject, schema: Sch
   return mergeObject(isObject(document) ? document : {}, patch, { schema, name: typeof kind === 'string' ? kind : '' });
 }
 
-/** Place is where in an object the merge is: what the schema says, and what the API server calls the type. */
+/** Place is a position in an object during the merge: its schema, and the API server's name for its type. */
 interface Place {
-  /** Undefined below what the schema knows. */
+  /** Undefined below the fields that the schema describes. */
   readonly schema: Schema | undefined;
   readonly name: string;
 }
@@ -40,7 +40,7 @@ function mergeObject(before: JsonObject, patch: JsonObject, place: Place): JsonO
     setMember(after, name, mergeOrdered(after, patch, name, patch[directive], place));
     ordered.add(name);
   }
-  // What is deleted is deleted before anything is added: it would otherwise depend on the order of members.
+  // Deletions run before additions; otherwise the result would depend on the order of members.
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(DELETE_FROM)) continue;
     const name = named(directive, DELETE_FROM);
@@ -53,7 +53,7 @@ function mergeObject(before: JsonObject, patch: JsonObject, place: Place): JsonO
   return after;
 }
 
-/** replaced is what becomes of a map whose patch says `$patch`. */
+/** replaced returns the result for a map whose patch has `$patch`. */
 function replaced(patch: JsonObject): JsonObject {
   const { [DIRECTIVE]: directive, ...rest } = patch;
   if (directive === 'replace') return rest;
@@ -65,7 +65,7 @@ function isDirective(name: string): boolean {
   return name === RETAIN_KEYS || name.startsWith(ELEMENT_ORDER) || name.startsWith(DELETE_FROM);
 }
 
-/** named is the member that a directive is about: `$setElementOrder/containers` is about `containers`. */
+/** named returns the member that a directive applies to: `containers` for `$setElementOrder/containers`. */
 function named(directive: string, prefix: typeof ELEMENT_ORDER | typeof DELETE_FROM): string {
   if (directive[prefix.length] !== '/') {
     throw malformed(prefix === ELEMENT_ORDER ? 'setElementOrder list' : 'primitive list');
@@ -73,7 +73,7 @@ function named(directive: string, prefix: typeof ELEMENT_ORDER | typeof DELETE_F
   return directive.slice(prefix.length + 1);
 }
 
-/** retainKeys drops the members that the patch does not list; it must list all that it sets. */
+/** retainKeys drops the members that the patch does not list; the patch must list all members that it sets. */
 function retainKeys(after: { [name: string]: unknown }, patch: JsonObject): void {
   const listed = patch[RETAIN_KEYS];
   if (!Array.isArray(listed)) throw malformed('retainKeys');
@@ -84,7 +84,7 @@ function retainKeys(after: { [name: string]: unknown }, patch: JsonObject): void
   for (const name of Object.keys(after)) if (!retained.has(name)) setMember(after, name, undefined);
 }
 
-/** mergedMember is a member after the patch; undefined where it is gone. */
+/** mergedMember returns a member after the patch; undefined if it is removed. */
 function mergedMember(current: unknown, change: unknown, name: string, place: Place): unknown {
   if (change === null) return undefined;
   if (isObject(change) && isObject(current)) {
@@ -96,7 +96,10 @@ function mergedMember(current: unknown, change: unknown, name: string, place: Pl
   return isDirected(change) ? undefined : withoutDirectives(change);
 }
 
-/** withoutDeleted is a list of scalars without those that are deleted. Of anything else it is an ordinary patch, if it fits. */
+/**
+ * withoutDeleted returns a list of scalars without the deleted ones. Any other value is treated as an ordinary patch if
+ * its type matches.
+ */
 function withoutDeleted(current: unknown, deleted: unknown, name: string, place: Place): unknown {
   if (deleted === null) return undefined;
   if (Array.isArray(current) && Array.isArray(deleted)) {
@@ -119,7 +122,7 @@ function elementMerger({ items }: Schema, name: string): MergeElement {
   return (element, change) => mergeObject(element, change, { schema, name: items ? nameOf(items) : name });
 }
 
-/** mergeOrdered merges a list and puts it into the order that the patch gives for it. */
+/** mergeOrdered merges a list and sorts it into the order that the patch specifies. */
 function mergeOrdered(
   after: JsonObject,
   patch: JsonObject,
@@ -139,7 +142,7 @@ function mergeOrdered(
   });
 }
 
-/** placeOf is the place of a member. What the schema does not know cannot be merged, only set. */
+/** placeOf returns the place of a member. A member that the schema does not describe cannot be merged, only set. */
 function placeOf({ schema, name: type }: Place, name: string): Place {
   const { properties, additionalProperties, preserveUnknown } = schema ?? {};
   const below = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -156,14 +159,14 @@ function nameOf({ ref, preserveUnknown }: Schema): string {
 }
 
 /**
- * withoutDirectives is a value that had nothing to be merged with: nulls have nothing to remove, and neither have maps that
- * say `$patch`, whatever they say. The API server drops even those that say replace.
+ * withoutDirectives returns a value that is not merged with anything: nulls are dropped because there is nothing to
+ * remove, and so are maps with `$patch`, whatever its value. The API server drops even those with `replace`.
  */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((each) => !isDirected(each)).map(withoutDirectives);
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([, below]) => below !== null && below !== undefined && !isDirected(below));
-  // fromEntries defines its members, so `__proto__` stays data.
+  // fromEntries defines its members, so `__proto__` stays an ordinary member.
   return Object.fromEntries(kept.map(([name, below]) => [name, withoutDirectives(below)]));
 }
 

@@ -2,14 +2,15 @@ import { RE2JS } from 're2js';
 import { BoundedMap } from '../collections/bounded-map.ts';
 import { BowlineError } from '../errors/bowline-error.ts';
 
-// A CRD has tens of patterns; a server of foreign CRDs, or rules that build their patterns, may bring any number.
+// A CRD has tens of patterns; a server for CRDs of other vendors, or rules that build their patterns, may use any
+// number.
 const MAX_PATTERNS = 1_000;
 
 const compiled = new BoundedMap<string, RE2JS>({ maxEntries: MAX_PATTERNS });
 
 /**
- * compilePattern compiles an RE2 expression, in time linear to the text it is matched with, and remembers the last
- * thousand. It throws `BOWLINE_SCHEMA_PATTERN` for what RE2 does not know.
+ * compilePattern compiles an RE2 expression, which matches in linear time, and caches the last thousand. It throws
+ * `BOWLINE_SCHEMA_PATTERN` for syntax that RE2 does not support.
  */
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
@@ -19,7 +20,7 @@ export function compilePattern(pattern: string): RE2JS {
   return fresh;
 }
 
-/** isCompiled tells whether `compilePattern` remembers a pattern, so that it costs nothing. */
+/** isCompiled reports whether a pattern is in the cache of `compilePattern`, so that compiling it costs nothing. */
 export function isCompiled(pattern: string): boolean {
   return compiled.has(pattern);
 }
@@ -41,7 +42,7 @@ function patternProblem(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** matchesPattern tells whether a pattern matches anywhere in a text, as the API server looks for it. */
+/** matchesPattern reports whether a pattern matches anywhere in a text, as the API server does. */
 export function matchesPattern(pattern: string, text: string): boolean {
   return compilePattern(pattern).matcher(text).find();
 }

@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 
-/** OverreadError ends a search that reads its text more often than it may. */
+/** OverreadError ends a search that exceeds its limit of reads. */
 export class OverreadError extends Error {
   constructor() {
     super('the search reads its text too often');
@@ -9,9 +9,9 @@ export class OverreadError extends Error {
 }
 
 /**
- * CountedText is a text that can be read only so often. One search with RE2 is linear, but a series of them is not: each
- * may look to the end of the text for a longer match before it settles for a short one, as `a(.*z)?` does. The engine takes
- * any string object and reads it with `charCodeAt`.
+ * CountedText is a text with a limit on the number of reads. One RE2 search is linear, but a series of searches is not:
+ * each may read to the end of the text for a longer match before it settles for a short one, as with `a(.*z)?`. The
+ * engine accepts any string object and reads it with `charCodeAt`.
  */
 export class CountedText extends String {
   #readsLeft: number;
@@ -27,18 +27,20 @@ export class CountedText extends String {
   }
 }
 
-/** A step of CEL is worth this many of the engine's: instructions that it looks at, for every character that it reads. */
+/**
+ * The number of engine instructions per CEL step: the engine executes instructions for every character that it reads.
+ */
 const INSTRUCTIONS_PER_STEP = 32;
 
-/** What reading and counting a character costs by itself, in instructions. */
+/** The cost of reading and counting a character, in instructions. */
 const INSTRUCTIONS_PER_READ = 24;
 
-/** readsWithin is how often a pattern's search may read characters in so many steps. */
+/** readsWithin returns the number of characters that a search with the pattern may read in `steps` steps. */
 export function readsWithin(steps: number, pattern: RE2JS): number {
   return Math.floor((steps * INSTRUCTIONS_PER_STEP) / (pattern.programSize() + INSTRUCTIONS_PER_READ));
 }
 
-/** searchSteps is what one search in a text of this length costs, in steps. */
+/** searchSteps returns the cost of one search in a text of this length, in steps. */
 export function searchSteps(pattern: RE2JS, length: number): number {
   return Math.ceil((length * pattern.programSize()) / INSTRUCTIONS_PER_STEP);
 }

@@ -1,21 +1,21 @@
 /** Glob is a compiled pattern: compile once, match often. */
 export interface Glob {
   readonly pattern: string;
-  /** matches says whether the pattern covers the whole text. */
+  /** matches reports whether the pattern matches the whole text. */
   matches(text: string): boolean;
 }
 
 const STAR = 0;
 const DOUBLE_STAR = 1;
 const ANY_CHARACTER = 2;
-/** A literal character is its code point, moved out of the way of the marks above. */
+/** A literal character is its code point plus this offset, so that it does not collide with the tokens above. */
 const LITERAL = 3;
 const SLASH = 0x2f;
 
 /**
- * glob compiles a pattern in which `*` stands for any characters but `/`, `**` for any characters at all and `?` for one;
- * nothing else is special, so every text is a valid pattern. Matching takes time linear in the text, and at most its
- * length times the pattern's: no pattern makes it hang.
+ * glob compiles a pattern in which `*` matches any characters but `/`, `**` any characters and `?` one character;
+ * nothing else is special, so every text is a valid pattern. Matching is linear in the text, and takes at most the
+ * length of the text times the length of the pattern: no pattern makes it hang.
  *
  * @example
  * glob('team-*').matches('team-blue'); // true
@@ -34,7 +34,7 @@ function tokensOf(pattern: string): readonly number[] {
   });
 }
 
-/** Follows all ways to match at once: `reached[i]` says that the first i tokens cover the text so far. */
+/** Follows all possible matches at once: `reached[i]` is 1 if the first i tokens match the text so far. */
 function run(tokens: readonly number[], text: string): boolean {
   let reached = new Uint8Array(tokens.length + 1);
   let next = new Uint8Array(tokens.length + 1);
@@ -59,14 +59,17 @@ function run(tokens: readonly number[], text: string): boolean {
   return reached[tokens.length] === 1;
 }
 
-/** Stars also stand for nothing. */
+/** Stars also match the empty text. */
 function skipStars(tokens: readonly number[], reached: Uint8Array): void {
   for (const [index, token] of tokens.entries()) {
     if (reached[index] === 1 && (token === STAR || token === DOUBLE_STAR)) reached[index + 1] = 1;
   }
 }
 
-/** anyGlob compiles several patterns into one question: whether one of them covers a text. Of no patterns, none does. */
+/**
+ * anyGlob compiles several patterns into a function that reports whether any of them matches a text. It returns false
+ * if there are no patterns.
+ */
 export function anyGlob(patterns: readonly string[]): (text: string) => boolean {
   const globs = patterns.map(glob);
   return (text) => globs.some((each) => each.matches(text));

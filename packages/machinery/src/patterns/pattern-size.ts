@@ -1,18 +1,18 @@
-/** A class of all letters of the world is a table of hundreds of ranges. */
+/** A Unicode class is a table of hundreds of ranges. */
 const UNICODE_CLASS = 20;
 
 const REPETITION = /\{(\d+)(?:(,)(\d*))?\}/y;
 
 interface Level {
-  /** Of everything before the last part. */
+  /** The size of everything before the last part. */
   size: number;
-  /** Of the last part, which a repetition is about. */
+  /** The size of the last part, to which a repetition applies. */
   last: number;
 }
 
 /**
- * patternSize is about how many instructions an RE2 pattern has, and with them what compiling it costs. It only reads the
- * pattern, once: a few characters can ask for millions of instructions.
+ * patternSize returns the approximate number of instructions of an RE2 pattern, which determines the cost of compiling
+ * it. It only scans the pattern once: a few characters can require millions of instructions.
  */
 export function patternSize(pattern: string): number {
   const around: Level[] = [];
@@ -41,7 +41,7 @@ export function patternSize(pattern: string): number {
   return level.size + level.last;
 }
 
-/** A part is an escape, a class, a repetition, or one character. */
+/** Returns the end of a part: an escape, a class, a repetition, or one character. */
 function endOfPart(pattern: string, start: number): number {
   if (pattern[start] === '\\') {
     const isNamed = /[pPx]/.test(pattern.charAt(start + 1)) && pattern[start + 2] === '{';
@@ -52,7 +52,7 @@ function endOfPart(pattern: string, start: number): number {
   return REPETITION.test(pattern) ? REPETITION.lastIndex : start + 1;
 }
 
-/** `]` is a member of its class where it stands first. */
+/** `]` is a member of the class if it comes first. */
 function endOfClass(pattern: string, start: number): number {
   let at = start + (pattern[start + 1] === '^' ? 2 : 1);
   if (pattern[at] === ']') at++;
@@ -63,7 +63,7 @@ function endOfClass(pattern: string, start: number): number {
   return at + 1;
 }
 
-/** What is not closed goes on to the end. */
+/** An unclosed part extends to the end. */
 function endAfter(pattern: string, end: string, start: number): number {
   const found = pattern.indexOf(end, start);
   return found < 0 ? pattern.length : found + end.length;

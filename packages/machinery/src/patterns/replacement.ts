@@ -4,21 +4,21 @@ import { InputError } from '../errors/input-error.ts';
 import { compilePattern } from './compile-pattern.ts';
 import { CountedText, OverreadError, readsWithin } from './counted-text.ts';
 
-/** ReplaceLimits bound one replacement. */
+/** ReplaceLimits limits one replacement. */
 export interface ReplaceLimits {
-  /** How many steps it may take, as for a CEL expression. Defaults to a million. */
+  /** The maximum number of steps, as for a CEL expression. Defaults to a million. */
   readonly maxSteps?: number | undefined;
-  /** How long the result may be, in UTF-16 units. Defaults to 16 million. */
+  /** The maximum length of the result in UTF-16 units. Defaults to 16 million. */
   readonly maxLength?: number | undefined;
 }
 
-/** Replacement is a compiled pattern and what its matches become. */
+/** Replacement is a compiled pattern with the replacement of its matches. */
 export interface Replacement {
-  /** How many instructions the pattern has: what looking at one character costs at most. */
+  /** The number of instructions of the pattern: the maximum cost of reading one character. */
   readonly instructions: number;
   /**
-   * replaceAll replaces every match in a text. It throws `BOWLINE_REPLACEMENT_BUDGET` when that takes too many steps and
-   * `BOWLINE_REPLACEMENT_TOO_LONG` when the result is too long.
+   * replaceAll replaces every match in a text. It throws `BOWLINE_REPLACEMENT_BUDGET` if it takes too many steps and
+   * `BOWLINE_REPLACEMENT_TOO_LONG` if the result is too long.
    */
   replaceAll(text: string, limits?: ReplaceLimits): string;
 }
@@ -30,8 +30,9 @@ const MOST_STEPS = 1_000_000;
 const MOST_LENGTH = 16_000_000;
 
 /**
- * compileReplacement compiles an RE2 pattern and a replacement: `$1` or `${1}` is a group by number, `${name}` one by name,
- * `$0` the whole match and `$$` a dollar. It throws `BOWLINE_SCHEMA_PATTERN` or `BOWLINE_REPLACEMENT_INVALID`.
+ * compileReplacement compiles an RE2 pattern and a replacement: `$1` or `${1}` is a group by number, `${name}` a group
+ * by name, `$0` the whole match and `$$` a dollar sign. It throws `BOWLINE_SCHEMA_PATTERN` or
+ * `BOWLINE_REPLACEMENT_INVALID`.
  *
  * @example
  * compileReplacement('(\\w+)\\.internal', '$1.example.com').replaceAll('db.internal'); // 'db.example.com'
@@ -74,7 +75,7 @@ function replaceAll(pattern: RE2JS, parts: readonly Part[], text: string, limits
   const { maxSteps = MOST_STEPS, maxLength = MOST_LENGTH } = limits;
   const counted = new CountedText(text, readsWithin(maxSteps, pattern));
   try {
-    // The engine takes string objects, which its types do not say.
+    // The engine accepts string objects, although its types do not declare it.
     return replaced(pattern.matcher(counted as unknown as string), parts, text, maxLength);
   } catch (cause) {
     if (!(cause instanceof OverreadError)) throw cause;
@@ -106,7 +107,7 @@ function replaced(matcher: Matcher, parts: readonly Part[], text: string, maxLen
   return result;
 }
 
-/** A group that took no part in the match is empty. */
+/** A group that did not participate in the match is empty. */
 function groupOf(matcher: Matcher, group: number, text: string): string {
   const start = matcher.start(group);
   return start < 0 ? '' : text.slice(start, matcher.end(group));

@@ -36,7 +36,7 @@ describe('seededRandom', () => {
       const bucket = integerBelow(random, 10);
       buckets[bucket] = (buckets[bucket] ?? 0) + 1;
     }
-    // Standard deviation of a bucket is 30; five of them.
+    // The standard deviation of a bucket is 30; this allows five of them.
     for (const count of buckets) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
 });

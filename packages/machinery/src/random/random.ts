@@ -1,13 +1,13 @@
-/** Random is an injected source of chance, so that jitter is reproducible under a seed. */
+/** Random is an injected source of randomness, so that jitter is reproducible with a seed. */
 export interface Random {
-  /** next is a number in [0, 1). */
+  /** next returns a number in [0, 1). */
   next(): number;
 }
 
-/** systemRandom is Math.random: good for jitter, never for secrets. */
+/** systemRandom uses Math.random: suitable for jitter, never for secrets. */
 export const systemRandom: Random = { next: () => Math.random() };
 
-/** seededRandom gives the same sequence for the same seed on every machine (mulberry32). */
+/** seededRandom returns the same sequence for the same seed on every machine (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return {
@@ -20,17 +20,17 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** between is a number in [low, high). */
+/** between returns a number in [low, high). */
 export function between(random: Random, low: number, high: number): number {
   return low + random.next() * (high - low);
 }
 
-/** integerBelow is a whole number in [0, bound). */
+/** integerBelow returns a whole number in [0, bound). */
 export function integerBelow(random: Random, bound: number): number {
   return Math.floor(random.next() * bound);
 }
 
-/** pick is one element of a non-empty list. */
+/** pick returns one element of a non-empty list. */
 export function pick<T>(random: Random, items: readonly T[]): T {
   const item = items[integerBelow(random, items.length)];
   if (item === undefined) throw new RangeError('pick needs a non-empty list');

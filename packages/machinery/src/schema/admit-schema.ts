@@ -11,19 +11,19 @@ import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
 /**
- * admitSchema returns a schema, or throws if the API server would refuse it or nobody can mean it. What it is made of has
- * been admitted before.
+ * admitSchema returns a schema, or throws if the API server would reject it or it cannot be intended. The schemas
+ * inside it have been checked before.
  */
 export function admitSchema(schema: StructuralSchema): StructuralSchema {
   const what = `the schema of type ${schema.type ?? (schema['x-kubernetes-int-or-string'] === true ? 'int-or-string' : 'unknown')}`;
   refuse(what, [...checkStructure(schema), ...checkSense(schema)]);
-  // Rules are compiled against a schema that is sound, values are held against rules that compile.
+  // Rules are compiled only for a valid schema, and values are checked only against rules that compile.
   refuse(what, compileRules(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true }).problems);
   refuse(what, [...checkOldSelf(schema), ...checkDefault(schema), ...checkExample(schema)]);
   return schema;
 }
 
-/** checkDefault finds what is wrong with the default of one level of a schema. */
+/** checkDefault returns the problems of the default at one level of a schema. */
 export function checkDefault(schema: StructuralSchema): SchemaProblem[] {
   const value = schema.default;
   if (value === undefined) return [];
@@ -32,7 +32,7 @@ export function checkDefault(schema: StructuralSchema): SchemaProblem[] {
   const isResource = schema['x-kubernetes-embedded-resource'] === true;
   if (!isSameJson(prune(value, schema, { isResource }), value))
     return wrong('the default has fields that the schema does not know; remove them or describe them');
-  // The API server does not fill defaults into defaults before it checks them.
+  // The API server does not apply defaults inside defaults before it validates them.
   const problems = validate(value, schema, { path: 'default', isResource });
   if (problems.length === 0) return [];
   return wrong(`the default is not valid itself: ${describeProblems(problems)}; change it or the schema`);

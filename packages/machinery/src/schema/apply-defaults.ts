@@ -2,8 +2,8 @@ import { isObject, type JsonObject, setMember } from '../json/json.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 
 /**
- * applyDefaults is a value with the defaults of its schema filled in, as the API server does when it reads one. A null
- * where the schema allows none counts as absent. Parts that do not change are shared with the value.
+ * applyDefaults returns a value with the defaults of its schema filled in, as the API server does when it reads one.
+ * Null counts as absent if the schema does not allow it. Unchanged parts are shared with the value.
  */
 export function applyDefaults(value: unknown, schema: StructuralSchema): unknown {
   if (Array.isArray(value)) {

@@ -9,7 +9,7 @@ import {
 import type { SchemaProblem } from '../structural-schema/schema-problem.ts';
 import type { StructuralSchema } from '../structural-schema/structural-schema.ts';
 
-/** checkCost finds the rules of a schema that the API server refuses because evaluating them could take too long. */
+/** checkCost returns the rules of a schema that the API server rejects because evaluating them could take too long. */
 export function checkCost(schema: StructuralSchema, options: { readonly isResource: boolean }): SchemaProblem[] {
   const { rules, total } = ruleCosts(schema, options);
   const problems = rules.filter(({ cost }) => cost > MAX_RULE_COST).map(tooExpensive);
@@ -30,7 +30,7 @@ function expensiveTogether(total: number, expensive: readonly RuleCost[]): Schem
   return { code: 'BOWLINE_SCHEMA_RULE', path: '', problem };
 }
 
-/** What to do: bound what has no bound, which is where almost all of the cost of such rules comes from. */
+/** Returns the remedy: add the missing bounds, which cause almost all of the cost of such rules. */
 function advice(rules: readonly RuleCost[]): string {
   const missing = new Set(
     rules.flatMap(({ unbounded }) => [...unbounded].map(([value, bound]) => `${bound} to ${value}`)),

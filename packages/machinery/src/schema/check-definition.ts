@@ -15,7 +15,10 @@ const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 const MOST_SELECTABLE = 8;
 
-/** checkDefinition throws `BOWLINE_CRD_INVALID` for a kind that the API server would refuse, or that refers to nothing. */
+/**
+ * checkDefinition throws `BOWLINE_CRD_INVALID` for a kind that the API server would reject, or that refers to missing
+ * fields.
+ */
 export function checkDefinition(definition: ResourceDefinition): void {
   const problems = [...checkNames(definition), ...checkVersions(definition)];
   const [first] = problems;
@@ -94,7 +97,7 @@ function checkColumn(
   if (name === '') return ['a column has no name'];
   if (!path.startsWith('.'))
     return [`the path ${JSON.stringify(path)} of the column ${name} must begin with a dot, as in .spec.size`];
-  // The fields of metadata are the API server's; filters and wildcards are followed up to where they begin.
+  // The API server defines the fields of metadata; paths are checked up to the first filter or wildcard.
   const simple = /^(?:\.[\w-]+)+/.exec(path)?.[0] ?? '';
   if (simple === '' || simple.startsWith('.metadata')) return [];
   const found = resolveFieldPath(simple, root);

@@ -7,7 +7,7 @@ import {
   type ValueValidation,
 } from '../structural-schema/structural-schema.ts';
 
-/** checkNested finds what is wrong with the patterns of a schema and with the branches of its allOf, anyOf, oneOf and not. */
+/** checkNested returns the problems of a schema's patterns and of the branches of its allOf, anyOf, oneOf and not. */
 export function checkNested(schema: StructuralSchema): SchemaProblem[] {
   return checkValidation(schema, '', isIntOrString(schema.anyOf));
 }
@@ -26,7 +26,7 @@ interface Branch {
   readonly branch: NestedValidation;
   readonly at: string;
   readonly isAnyOf: boolean;
-  /** Whether it is the first of an allOf, the other place where an int-or-string may say its types. */
+  /** Whether it is the first branch of an allOf, the other place where an int-or-string may list its types. */
   readonly isFirst: boolean;
 }
 
@@ -47,7 +47,7 @@ function branchesOf(validation: ValueValidation, path: string): Branch[] {
     : [...lists, { branch: not, at: under(path, 'not'), isAnyOf: false, isFirst: false }];
 }
 
-/** The one place where the API server lets a branch have a type. */
+/** The only case in which the API server allows a type in a branch. */
 function isIntOrString(anyOf: readonly NestedValidation[] | undefined): boolean {
   return JSON.stringify(anyOf) === '[{"type":"integer"},{"type":"string"}]';
 }
@@ -84,8 +84,8 @@ function checkBranch(branch: NestedValidation, path: string, skipAnyOf = false):
 }
 
 /**
- * checkCompleteness finds branches about fields or items that the schema itself does not describe. The API server looks for
- * them only in the branches of the whole schema; below it they would never match anything.
+ * checkCompleteness returns branches for fields or items that the schema itself does not describe. The API server only
+ * checks the branches of the whole schema; at lower levels, such a branch would never match anything.
  */
 export function checkCompleteness(schema: StructuralSchema): SchemaProblem[] {
   return branchesOf(schema, '').flatMap(({ branch, at }) => incomplete(branch, schema, at));

@@ -3,8 +3,9 @@ import type { ValueValidation } from '../structural-schema/structural-schema.ts'
 import { invalid, type Outcome } from './outcome.ts';
 
 /**
- * checkNumber holds a number against the bounds of a schema. For a whole number the API server cuts the fraction off the
- * bounds before it compares, so that 1 fulfils a minimum of 1.5; the same here. Whole numbers beyond 2^53 may be bigints.
+ * checkNumber checks a number against the bounds of a schema. For a whole number, the API server truncates the bounds
+ * before it compares, so that 1 satisfies a minimum of 1.5; this function does the same. Whole numbers beyond 2^53 may
+ * be bigints.
  */
 export function checkNumber(outcome: Outcome, value: number | bigint, schema: ValueValidation, path: string): void {
   const isWhole = isInt64(value);
@@ -46,7 +47,7 @@ function isMultiple(value: number | bigint, factor: number): boolean {
   return isInt64(number) ? number % factor === 0 : isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor);
 }
 
-/** isNearlyWhole forgives a rounding error of a billionth, up to the largest integer that a double holds. */
+/** isNearlyWhole tolerates a rounding error of a billionth, up to the largest integer that a double can hold. */
 export function isNearlyWhole(value: number): boolean {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);

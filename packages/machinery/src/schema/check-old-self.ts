@@ -4,8 +4,8 @@ import type { StructuralSchema } from '../structural-schema/structural-schema.ts
 import { forEachSchema } from './check-structure.ts';
 
 /**
- * checkOldSelf finds rules that compare with the old value where there is none to compare with: the items of a list can be
- * told apart only in a list-map. It is asked of objects, because a list becomes a list-map after it was built.
+ * checkOldSelf returns rules that use oldSelf where there is no old value: only the items of a list-map have an
+ * identity. It is called for objects, because a list becomes a list-map after it was built.
  */
 export function checkOldSelf(schema: StructuralSchema): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
@@ -19,7 +19,7 @@ function inLists(schema: StructuralSchema, path: string, problems: SchemaProblem
   const { items } = schema;
   if (schema.type !== 'array' || items === undefined) return;
   const at = under(path, 'items');
-  // Objects inside have been asked already.
+  // Objects inside have been checked already.
   if (schema['x-kubernetes-list-type'] === 'map') return;
   forEachSchema(items, at, (each, where) => {
     const isResource = each['x-kubernetes-embedded-resource'] === true;

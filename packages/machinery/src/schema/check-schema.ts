@@ -7,13 +7,16 @@ import { checkCompleteness } from './check-nested.ts';
 import { checkOldSelf } from './check-old-self.ts';
 import { checkStructure, forEachSchema } from './check-structure.ts';
 
-/** CheckSchemaOptions say what a schema describes. */
+/** CheckSchemaOptions describes the values of a schema. */
 export interface CheckSchemaOptions {
-  /** Whether it describes whole objects, so that its own rules may read apiVersion, kind and metadata.name. Defaults to false. */
+  /**
+   * Whether the schema describes whole objects, so that its root rules may read apiVersion, kind and metadata.name.
+   * Defaults to false.
+   */
   readonly isResource?: boolean | undefined;
 }
 
-/** checkSchema is everything for which the API server would refuse a schema that was not built with `s`. */
+/** checkSchema returns every reason for which the API server would reject a schema that was not built with `s`. */
 export function checkSchema(schema: StructuralSchema, options: CheckSchemaOptions = {}): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   const structural: SchemaProblem[] = [];
@@ -21,12 +24,12 @@ export function checkSchema(schema: StructuralSchema, options: CheckSchemaOption
     structural.push(...checkStructure(each).map((problem) => placed(problem, path))),
   );
   structural.push(...checkCompleteness(schema));
-  // Rules and defaults of a schema that is not sound would only add noise.
+  // In an invalid schema, problems of rules and defaults would only add noise.
   if (structural.length > 0) return structural;
   forEachSchema(schema, '', (each, path) => {
     const isResource =
       each['x-kubernetes-embedded-resource'] === true || (options.isResource === true && each === schema);
-    // The API server does not look at the defaults of map values.
+    // The API server does not check the defaults of map values.
     const defaults = path.includes('additionalProperties') ? [] : checkDefault(each);
     const found = [...compileRules(each, { isResource }).problems, ...checkOldSelf(each), ...defaults];
     problems.push(...found.map((problem) => placed(problem, path)));

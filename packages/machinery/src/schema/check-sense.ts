@@ -6,8 +6,9 @@ import type { StructuralSchema } from '../structural-schema/structural-schema.ts
 import { checkCompleteness } from './check-nested.ts';
 
 /**
- * checkSense finds what the API server accepts in one level of a schema but nobody can mean: bounds that exclude each other,
- * enumerations of another type, formats that it ignores, branches about fields that do not exist.
+ * checkSense returns the parts of one level of a schema that the API server accepts but that cannot be intended: bounds
+ * that exclude each other, enumerations of a wrong type, formats that it ignores, branches for fields that do not
+ * exist.
  */
 export function checkSense(schema: StructuralSchema): SchemaProblem[] {
   return [...checkBounds(schema), ...checkEnum(schema), ...checkFormat(schema), ...checkCompleteness(schema)];
@@ -43,7 +44,7 @@ function checkBounds(schema: StructuralSchema): SchemaProblem[] {
     const bound = schema[key];
     if (bound === undefined) continue;
     if (!Number.isFinite(bound)) problems.push(structural('', `${key} is ${bound}; give a finite number`));
-    // The API server would cut the fraction off and compare with something else.
+    // The API server would truncate the bound and compare with a different value.
     else if (schema.type === 'integer' && !Number.isInteger(bound))
       problems.push(structural('', `${key} is ${bound}, but the values are whole numbers; give a whole number`));
   }

@@ -7,7 +7,10 @@ import {
 } from '../structural-schema/structural-schema.ts';
 import { checkNested } from './check-nested.ts';
 
-/** checkStructure finds what the API server would refuse in one level of a schema; the levels below are checked alone. */
+/**
+ * checkStructure returns the problems for which the API server would reject one level of a schema; lower levels are
+ * checked separately.
+ */
 export function checkStructure(schema: StructuralSchema): SchemaProblem[] {
   return [
     ...checkKind(schema),
@@ -125,7 +128,7 @@ function checkRuleForm(rule: ValidationRule, schema: StructuralSchema, index: nu
   return problems;
 }
 
-/** forEachSchema visits a schema and everything in it, each with its path. */
+/** forEachSchema visits a schema and all schemas in it, each with its path. */
 export function forEachSchema(
   schema: StructuralSchema,
   path: string,

@@ -15,8 +15,8 @@ import { invalid, missing, Outcome, tooLong, tooMany, unfulfilled, unsupported, 
 type AnyValidation = StructuralSchema & NestedValidation;
 
 /**
- * checkValue holds a value against a schema, rules and list types apart, in the order and with the words of the API server.
- * With a correlation, problems of unchanged values do not count.
+ * checkValue validates a value against a schema, without rules and list types, in the order and with the messages of
+ * the API server. With a correlation, problems of unchanged values are ignored.
  */
 export function checkValue(value: unknown, schema: AnyValidation, path: string, paired?: Correlation): Outcome {
   const outcome = new Outcome();
@@ -30,7 +30,8 @@ export function checkValue(value: unknown, schema: AnyValidation, path: string, 
     if (Array.isArray(value)) checkList(outcome, value, schema, path, paired);
     checkEnum(outcome, value, schema, path);
     if (isObject(value)) checkObject(outcome, value, schema, path, paired);
-    // Every check that applied counts, passed or not, and so does their end: that is how the API server ranks branches.
+    // Every check that ran counts as a match, passed or not, and so does the end of the validation: that is how the API
+    // server ranks branches.
     outcome.matches += applied(value, schema);
   }
   if (!outcome.isValid && paired?.isUnchanged === true) {
@@ -84,7 +85,7 @@ function checkType(outcome: Outcome, value: unknown, schema: AnyValidation, path
     outcome.add(wrongType(path, schema.format ?? '', formatOf(found)));
     return;
   }
-  // A format takes the place of the type: it will say more.
+  // A format replaces the type check: its message is more specific.
   const formatDecides = format !== undefined && isPlain && !isNumeric;
   if (!formatDecides && !fits) outcome.add(wrongType(path, types.join(','), found));
   else outcome.matches++;
@@ -106,7 +107,10 @@ function checkText(outcome: Outcome, value: string, schema: AnyValidation, path:
   if (format !== undefined && !format(value)) outcome.add(wrongType(path, schema.format ?? '', value));
 }
 
-/** Characters, not UTF-16 units; a text of half as many units or less need not be counted. */
+/**
+ * Counts characters, not UTF-16 units; counting is needed only if the text has more than `most` and at most twice as
+ * many units.
+ */
 function hasAtMost(text: string, most: number): boolean {
   if (text.length <= most) return true;
   if (text.length > most * 2) return false;
@@ -118,12 +122,12 @@ function hasAtMost(text: string, most: number): boolean {
 function checkEnum(outcome: Outcome, value: unknown, schema: AnyValidation, path: string): void {
   const allowed = schema.enum;
   if (allowed === undefined || allowed.length === 0) return;
-  // Null is never a member, whatever the list says: the API server compares by type first, and null has none.
+  // Null is never a member, whatever the list contains: the API server compares types first, and null has none.
   if (value !== null && allowed.some((item) => isMember(value, item))) return;
   outcome.add(unsupported(path, value, allowed));
 }
 
-/** The API server converts a value to the type of the member first: 1.5 is the integer 1, and 97 the text "a". */
+/** The API server converts a value to the type of the member first: 1.5 becomes the integer 1, and 97 the text "a". */
 function isMember(value: unknown, item: unknown): boolean {
   if (typeof value === 'number' && typeof item === 'number')
     return value === item || (isInt64(item) && Math.trunc(value) === item);
@@ -168,7 +172,7 @@ function checkObject(
   const additional = additionalSchema(schema);
   for (const key of keys) {
     const own = ownSchema<AnyValidation>(properties, key);
-    // The type's own fields cannot change, and are compared after conversion: their problems always count.
+    // apiVersion and kind cannot change, and are compared after conversion: their problems always count.
     const pair = path === '' && (key === 'apiVersion' || key === 'kind') ? undefined : paired?.key(key);
     if (own !== undefined) outcome.merge(checkValue(object[key], own, path === '' ? key : `${path}.${key}`, pair));
     else if (additionalProperties === false) outcome.add({ ...invalid(path, key, ''), ...forbidden(path, key) });

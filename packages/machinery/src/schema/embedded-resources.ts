@@ -51,7 +51,7 @@ function kindProblems(at: string, kind: string): FieldProblem[] {
 
 function checkMetadata(metadata: JsonObject, path: string): FieldProblem[] {
   const { name, namespace, labels, annotations } = metadata;
-  // What the API server cannot even read it refuses whole; the field is easier to find.
+  // The API server rejects the whole object if it cannot decode it; reporting the field is more useful.
   const problems: FieldProblem[] = checkMetadataTypes(metadata, path);
   if (typeof name === 'string')
     for (const problem of nameProblems(name)) problems.push(wrong(`${path}.name`, name, problem));

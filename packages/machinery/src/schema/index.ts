@@ -1,4 +1,5 @@
-// The entry of `@bowline/machinery/schema`: apart from the main one, because it loads the CEL and RE2 engines.
+// The entry of `@bowline/machinery/schema`. It is separate from the main entry because it loads the CEL and RE2
+// engines.
 
 export { type CompiledRule, type CompiledRules, compileRules } from '../cel/compile-rules.ts';
 export { type CostOptions, type CostProblem, type CostProblems, costProblems } from '../cel/cost-problems.ts';

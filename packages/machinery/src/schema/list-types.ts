@@ -4,7 +4,7 @@ import { listMapKeys } from '../structural-schema/correlation.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 
-/** checkListTypes finds items that a set or a list-map has more than once. Each is reported where it comes second. */
+/** checkListTypes returns the duplicate items of sets and list-maps. Each is reported at its second occurrence. */
 export function checkListTypes(value: unknown, schema: StructuralSchema, path: string): FieldProblem[] {
   if (Array.isArray(value)) {
     const items = schema.items;
@@ -38,7 +38,7 @@ function duplicates(items: readonly unknown[], schema: StructuralSchema, path: s
   return repeated(identities, identities.map(formatJson), path);
 }
 
-/** The second one of every group: a third would say nothing new. */
+/** Reports the second item of every group: a third would add no information. */
 function repeated(shown: readonly unknown[], texts: readonly string[], path: string): FieldProblem[] {
   const seen = new Map<string, number>();
   const problems: FieldProblem[] = [];

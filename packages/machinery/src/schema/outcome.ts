@@ -1,42 +1,42 @@
 import { formatValue, quoteText } from '../json/go-text.ts';
 import type { FieldProblem, FieldProblemReason } from '../validation/field-problem.ts';
 
-/** Failure is a problem before it is known where the value stands in the whole object. */
+/** Failure is a problem whose position in the whole object is not known yet. */
 export interface Failure {
-  /** The path from the validated value on; undefined when the problem has none. */
+  /** The path relative to the validated value; undefined if the problem has none. */
   readonly path: string | undefined;
   readonly reason: FieldProblemReason;
   readonly message: string;
-  /** What makes two failures the same: they are reported once. */
+  /** Failures with the same identity are reported once. */
   readonly identity: string;
 }
 
-/** Outcome collects failures and counts checks that passed, by which the best branch of an `anyOf` is chosen. */
+/** Outcome collects failures and counts passed checks, to choose the best branch of an `anyOf`. */
 export class Outcome {
   readonly failures: Failure[] = [];
   readonly #known = new Set<string>();
   matches = 0;
 
-  /** add records a failure once. */
+  /** add records a failure unless it is already recorded. */
   add(failure: Failure): void {
     if (this.#known.has(failure.identity)) return;
     this.#known.add(failure.identity);
     this.failures.push(failure);
   }
 
-  /** merge takes over another outcome. */
+  /** merge adds the content of another outcome. */
   merge(other: Outcome): void {
     this.matches += other.matches;
     for (const failure of other.failures) this.add(failure);
   }
 
-  /** isValid tells whether nothing failed. */
+  /** isValid reports whether nothing failed. */
   get isValid(): boolean {
     return this.failures.length === 0;
   }
 }
 
-/** invalid is a value that breaks a constraint. */
+/** invalid returns the failure for a value that violates a constraint. */
 export function invalid(path: string, value: unknown, constraint: string): Failure {
   const text = `${path} in body ${constraint}`;
   return {
@@ -47,7 +47,10 @@ export function invalid(path: string, value: unknown, constraint: string): Failu
   };
 }
 
-/** wrongType is a value of another type or format than demanded; `found` is the type, or the text of a wrong format. */
+/**
+ * wrongType returns the failure for a value of a wrong type or format; `found` is the type, or the text with the wrong
+ * format.
+ */
 export function wrongType(path: string, expected: string, found: string): Failure {
   const text = `${path} in body must be of type ${expected}: ${quoteText(found)}`;
   return {
@@ -58,12 +61,12 @@ export function wrongType(path: string, expected: string, found: string): Failur
   };
 }
 
-/** missing is a required field that is absent. */
+/** missing returns the failure for a required field that is absent. */
 export function missing(path: string): Failure {
   return { path, reason: 'FieldValueRequired', message: 'Required value', identity: `${path} in body is required` };
 }
 
-/** unsupported is a value that an enumeration does not have. */
+/** unsupported returns the failure for a value that is not in an enumeration. */
 export function unsupported(path: string, value: unknown, allowed: readonly unknown[]): Failure {
   const values = allowed.map((item) => quoteText(typeof item === 'string' ? item : formatValue(item)));
   return {
@@ -74,7 +77,10 @@ export function unsupported(path: string, value: unknown, allowed: readonly unkn
   };
 }
 
-/** tooLong is text with too many characters. The API server speaks of bytes although it counts characters. */
+/**
+ * tooLong returns the failure for text with too many characters. The API server reports bytes although it counts
+ * characters.
+ */
 export function tooLong(path: string, most: number): Failure {
   return {
     path,
@@ -84,7 +90,7 @@ export function tooLong(path: string, most: number): Failure {
   };
 }
 
-/** tooMany is a list or map with too many members. */
+/** tooMany returns the failure for a list or map with too many members. */
 export function tooMany(path: string, count: number, most: number, what: 'items' | 'properties'): Failure {
   return {
     path,
@@ -94,12 +100,15 @@ export function tooMany(path: string, count: number, most: number, what: 'items'
   };
 }
 
-/** unfulfilled is a value that breaks an `allOf`, `anyOf`, `oneOf` or `not`; the API server reports it without a field. */
+/**
+ * unfulfilled returns the failure for a value that violates an `allOf`, `anyOf`, `oneOf` or `not`; the API server
+ * reports it without a field.
+ */
 export function unfulfilled(text: string): Failure {
   return { path: undefined, reason: 'FieldValueInvalid', message: `Invalid value: "": ${text}`, identity: text };
 }
 
-/** problemOf places a failure: `base` is the path of the validated value in the whole object. */
+/** problemOf converts a failure to a problem: `base` is the path of the validated value in the whole object. */
 export function problemOf(failure: Failure, base: string): FieldProblem {
   const path = failure.path?.replace(/^\./, '') ?? '';
   const field = [base, path].filter((part) => part !== '').join('.');

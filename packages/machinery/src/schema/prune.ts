@@ -2,27 +2,36 @@ import { quoteText } from '../json/go-text.ts';
 import { isObject, type JsonObject, setMember } from '../json/json.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from '../structural-schema/structural-schema.ts';
 
-/** PruneOptions say what a value is. */
+/** PruneOptions describes the value. */
 export interface PruneOptions {
-  /** Whether the value is a whole object, whose apiVersion, kind and metadata are not the schema's business. Defaults to false. */
+  /**
+   * Whether the value is a whole object, whose apiVersion, kind and metadata are not described by the schema. Defaults
+   * to false.
+   */
   readonly isResource?: boolean | undefined;
 }
 
 type Context = { readonly onUnknown?: (path: string) => void };
 
-/** prune is a value without the fields that its schema does not know. Parts that lose nothing are shared with the value. */
+/**
+ * prune returns a value without the fields that its schema does not describe. Parts that lose nothing are shared with
+ * the value.
+ */
 export function prune(value: unknown, schema: StructuralSchema, options: PruneOptions = {}): unknown {
   return pruneValue(value, resourceSchema(schema, options), '', {});
 }
 
-/** unknownFields are the paths of the fields that `prune` would drop, sorted: `spec.x`, `spec.list[0].y`. */
+/** unknownFields returns the paths of the fields that `prune` would drop, sorted: `spec.x`, `spec.list[0].y`. */
 export function unknownFields(value: unknown, schema: StructuralSchema, options: PruneOptions = {}): string[] {
   const paths: string[] = [];
   pruneValue(value, resourceSchema(schema, options), '', { onUnknown: (path) => paths.push(path) });
   return paths.sort();
 }
 
-/** describeUnknownFields is what the API server says of unknown fields: in warnings, or behind `strict decoding error: `. */
+/**
+ * describeUnknownFields returns the API server's messages for unknown fields: in warnings, or after `strict decoding
+ * error: `.
+ */
 export function describeUnknownFields(paths: readonly string[]): string[] {
   return paths.map((path) => `unknown field ${quoteText(path)}`);
 }
@@ -63,7 +72,7 @@ function pruneList(
   context: Context,
 ): unknown {
   const keepsAll = schema?.['x-kubernetes-preserve-unknown-fields'] === true;
-  // What is kept without a schema is kept whole.
+  // A list that is preserved without a schema is kept unchanged.
   if (keepsAll && schema.items === undefined) return items;
   const pruned = items.map((item, index) => pruneValue(item, schema?.items, `${path}[${index}]`, context));
   return pruned.some((item, index) => item !== items[index]) ? pruned : items;
@@ -99,7 +108,7 @@ function pruneObject(
   return isSame ? object : kept;
 }
 
-/** Metadata has the same fields in every object, whatever a schema says of it, and none of them is nullable. */
+/** Metadata has the same fields in every object, regardless of the schema, and none of them is nullable. */
 function pruneMetadata(metadata: unknown, path: string, context: Context): unknown {
   if (metadata === null) return {};
   if (!isObject(metadata)) return metadata;

@@ -5,16 +5,17 @@ import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
 /**
- * readObject is a whole object as the API server takes it in, before it judges it, and as it gives it out again: without the
- * fields that its schema does not know, and then with the schema's defaults.
+ * readObject returns a whole object as the API server reads it, before validation, and as it returns it: without the
+ * fields that its schema does not describe, and then with the schema's defaults.
  */
 export function readObject(object: unknown, schema: StructuralSchema): unknown {
   return applyDefaults(prune(object, schema, { isResource: true }), schema);
 }
 
 /**
- * validateObject is everything that the API server finds wrong with a whole object as somebody writes it. With `oldObject`
- * the object is an update of that one. Both are read first, as the server does: what it never knew is no change.
+ * validateObject returns all problems that the API server reports for a whole object as a client writes it. With
+ * `oldObject`, the object is an update of it. Both are read first, as the server does: a field that it never knew is
+ * not a change.
  */
 export function validateObject(
   object: unknown,

@@ -12,8 +12,8 @@ import {
 } from './resource-definition.ts';
 
 /**
- * renderCustomResourceDefinition is the CRD of a kind, as it is applied to a cluster. It throws `BOWLINE_CRD_INVALID` for
- * names, columns or paths that the API server would refuse or that point to nothing.
+ * renderCustomResourceDefinition returns the CRD of a kind, as it is applied to a cluster. It throws
+ * `BOWLINE_CRD_INVALID` for names, columns or paths that the API server would reject or that do not exist.
  *
  * @example
  * renderCustomResourceDefinition({ group: 'example.com', version: 'v1', kind: 'Site', scope: 'Namespaced', spec: s.object({}) });

@@ -13,8 +13,8 @@ import {
 } from './resource-definition.ts';
 
 /**
- * renderKindPage is the reference page of a kind in Markdown: names, columns, and every field with type, default, bounds
- * and rules, all from the schema.
+ * renderKindPage returns the reference page of a kind in Markdown: names, columns, and every field with its type,
+ * default, bounds and rules, all from the schema.
  */
 export function renderKindPage(definition: ResourceDefinition): string {
   const { group, kind, scope, shortNames = [], categories = [] } = definition;
@@ -172,7 +172,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return ['', line(head), line(head.map(() => '---')), ...rows.map(line), ''];
 }
 
-/** A cell ends at a bar and at a line break. */
+/** A table cell must not contain bars and line breaks. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replace(/\s*\n\s*/g, '<br>');
 }

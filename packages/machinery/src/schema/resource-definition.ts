@@ -1,26 +1,26 @@
 import { canonicalSchema, type StructuralSchema, type ValidationRule } from '../structural-schema/structural-schema.ts';
 import type { AnySchema } from './builder/primitives.ts';
 
-/** Column is one of those that `kubectl get` shows. */
+/** Column is a column in the output of `kubectl get`. */
 export interface Column {
   readonly name: string;
-  /** Where the value stands: `.spec.size`, `.status.conditions[?(@.type=="Ready")].status`. */
+  /** The path of the value: `.spec.size`, `.status.conditions[?(@.type=="Ready")].status`. */
   readonly path: string;
-  /** Defaults to what the schema says of a simple path, else to string. */
+  /** Defaults to the type in the schema for a simple path, otherwise to string. */
   readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'date' | undefined;
   /** For instance `int32`, `byte`, `date-time`. Defaults to none. */
   readonly format?: string | undefined;
   readonly description?: string | undefined;
-  /** Columns above 0 are shown with `-o wide` only. Defaults to 0. */
+  /** Columns with a priority above 0 are shown with `-o wide` only. Defaults to 0. */
   readonly priority?: number | undefined;
 }
 
-/** Scale names the fields behind the scale subresource. */
+/** Scale names the fields of the scale subresource. */
 export interface Scale {
-  /** `.spec.replicas`, for instance. */
+  /** For instance `.spec.replicas`. */
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
-  /** A selector as text, for autoscalers. Defaults to none. */
+  /** The path of a selector in text form, for autoscalers. Defaults to none. */
   readonly labelSelectorPath?: string | undefined;
 }
 
@@ -28,29 +28,32 @@ export interface Scale {
 export interface VersionDefinition {
   /** `v1`, `v1alpha1`, … */
   readonly version: string;
-  /** What the kind is, for `kubectl explain` and its page. Defaults to nothing. */
+  /** The description of the kind, for `kubectl explain` and its reference page. Defaults to none. */
   readonly description?: string | undefined;
-  /** Defaults to none: objects of the kind have no spec. */
+  /** The schema of `spec`. Defaults to none: objects of the kind have no spec. */
   readonly spec?: AnySchema | undefined;
-  /** Gives the kind a status subresource. Defaults to none. */
+  /** The schema of `status`; adds a status subresource. Defaults to none. */
   readonly status?: AnySchema | undefined;
-  /** Rules on the whole object; `self.metadata.name` may be read. Defaults to none. */
+  /** Rules on the whole object; they may read `self.metadata.name`. Defaults to none. */
   readonly rules?: readonly ValidationRule[] | undefined;
-  /** An `Age` column is added at the end unless there is one. Defaults to none but name and age. */
+  /** Additional columns. An `Age` column is appended unless there is one. Defaults to name and age only. */
   readonly columns?: readonly Column[] | undefined;
-  /** Fields that field selectors may name: `.spec.color`. At most eight, each text, boolean or integer. Defaults to none. */
+  /**
+   * Fields that can be used in field selectors: `.spec.color`. At most eight, each text, boolean or integer. Defaults
+   * to none.
+   */
   readonly selectableFields?: readonly string[] | undefined;
-  /** Gives the kind a scale subresource. Defaults to none. */
+  /** Adds a scale subresource. Defaults to none. */
   readonly scale?: Scale | undefined;
   /** Whether the API server serves the version. Defaults to true. */
   readonly served?: boolean | undefined;
   /** Whether objects are stored in this version. Defaults to true for the first version and to false for others. */
   readonly storage?: boolean | undefined;
-  /** Whether clients are warned; text is the warning. Defaults to false. */
+  /** Whether clients receive a deprecation warning; a text replaces the warning. Defaults to false. */
   readonly deprecated?: boolean | string | undefined;
 }
 
-/** ResourceNames are how a kind is called. */
+/** ResourceNames holds the names of a kind. */
 export interface ResourceNames {
   readonly group: string;
   readonly kind: string;
@@ -61,7 +64,7 @@ export interface ResourceNames {
   readonly singular?: string | undefined;
   /** Defaults to none. */
   readonly shortNames?: readonly string[] | undefined;
-  /** What `kubectl get <category>` shows it under. Defaults to none. */
+  /** The categories of the kind: `kubectl get <category>` includes it. Defaults to none. */
   readonly categories?: readonly string[] | undefined;
   /** Annotations of the CustomResourceDefinition. Defaults to none. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -73,7 +76,7 @@ export interface ResourceNames {
 export type ResourceDefinition = ResourceNames &
   (VersionDefinition | { readonly versions: readonly [VersionDefinition, ...VersionDefinition[]] });
 
-/** versionsOf are the versions of a definition; exactly one of them is stored. */
+/** versionsOf returns the versions of a definition; exactly one of them is the storage version. */
 export function versionsOf(
   definition: ResourceDefinition,
 ): readonly (VersionDefinition & { readonly storage: boolean })[] {
@@ -82,7 +85,7 @@ export function versionsOf(
   return versions.map((version, index) => ({ ...version, storage: version.storage ?? (!isChosen && index === 0) }));
 }
 
-/** pluralOf is the plural of a kind: given, or English. */
+/** pluralOf returns the plural of a kind: the given one, or the English plural. */
 export function pluralOf({ kind, plural }: Pick<ResourceNames, 'kind' | 'plural'>): string {
   if (plural !== undefined) return plural;
   const singular = kind.toLowerCase();
@@ -93,7 +96,7 @@ export function pluralOf({ kind, plural }: Pick<ResourceNames, 'kind' | 'plural'
 const TEXT: StructuralSchema = Object.freeze({ type: 'string' });
 const OBJECT: StructuralSchema = Object.freeze({ type: 'object' });
 
-/** resourceSchema is the schema of a kind's whole objects in one version. */
+/** resourceSchema returns the schema of a kind's whole objects in one version. */
 export function resourceSchema(version: VersionDefinition): StructuralSchema {
   const { spec, status } = version;
   const properties: Record<string, StructuralSchema> = { apiVersion: TEXT, kind: TEXT, metadata: OBJECT };

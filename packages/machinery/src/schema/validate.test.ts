@@ -44,7 +44,7 @@ describe('validate', () => {
       const byText = (a: { message: string; field: string }, b: { message: string; field: string }) => {
         return `${a.field} ${a.message}` < `${b.field} ${b.message}` ? -1 : 1;
       };
-      // The API server walks maps in random order.
+      // The API server iterates over maps in random order.
       expect([...problems].sort(byText)).toEqual([...(answer?.causes ?? [])].sort(byText));
       if (answer?.causes.length === 0) expect(object.spec.value).toEqual(answer.stored);
     },

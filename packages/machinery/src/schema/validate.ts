@@ -8,19 +8,24 @@ import { checkEmbedded } from './embedded-resources.ts';
 import { checkListTypes } from './list-types.ts';
 import { problemOf } from './outcome.ts';
 
-/** ValidateOptions say what a value is and what it replaces. */
+/** ValidateOptions describes a value and the value that it replaces. */
 export interface ValidateOptions {
   /** The value before the update. Defaults to none: the value is being created. */
   readonly oldValue?: unknown;
-  /** Whether problems of values that the update does not change are let through. Defaults to true. */
+  /** Whether problems of values that the update does not change are ignored. Defaults to true. */
   readonly ratcheting?: boolean | undefined;
-  /** Where the value stands in the whole object, for the fields of the problems: `status`. Defaults to the object itself. */
+  /**
+   * The path of the value in the whole object, for the fields of the problems: `status`. Defaults to the object itself.
+   */
   readonly path?: string | undefined;
-  /** Whether the value is a whole object, so that rules at its root may read apiVersion, kind and metadata.name. Defaults to false. */
+  /**
+   * Whether the value is a whole object, so that rules at its root may read apiVersion, kind and metadata.name.
+   * Defaults to false.
+   */
   readonly isResource?: boolean | undefined;
 }
 
-// Rules may rely on these: they would fail in confusing ways, or take too long.
+// Rules may rely on these checks: with one of these problems they would fail in confusing ways, or take too long.
 const BLOCKING: ReadonlySet<FieldProblemReason> = new Set<FieldProblemReason>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -37,8 +42,9 @@ const RULES_NOT_CHECKED: FieldProblem = {
 };
 
 /**
- * validate is everything that the API server (1.35) finds wrong with a value: types, bounds, formats, duplicates in sets and
- * list-maps, embedded objects, and rules, in its words and with its field paths. Prune and default the value before.
+ * validate returns all problems that the API server (1.35) reports for a value: types, bounds, formats, duplicates in
+ * sets and list-maps, embedded objects, and rules, with its messages and field paths. Prune the value and apply
+ * defaults first.
  *
  * @example
  * validate({ size: 'x' }, Spec.json, { path: 'spec' });
@@ -53,7 +59,7 @@ export function validate(value: unknown, schema: StructuralSchema, options: Vali
     ...checkValue(value, schema, '', paired).failures.map((failure) => problemOf(failure, base)),
     ...checkEmbedded(value, schema, base),
   ];
-  // Lists that already had duplicates keep them; the API server cannot tell which one is new.
+  // Lists that already contained duplicates may keep them; the API server cannot determine which one is new.
   if (old === undefined || checkListTypes(old, schema, base).length === 0)
     problems.push(...checkListTypes(value, schema, base));
   if (!hasRules(schema)) return problems;

@@ -9,16 +9,16 @@ export interface FieldRequirement {
 }
 
 /**
- * parseFieldSelector reads a field selector: `metadata.name=a,status.phase!=Running`. In values, `\` makes a following
- * comma, equals sign or backslash literal. A field that an object lacks counts as empty. Which fields a kind has is not
- * known here.
+ * parseFieldSelector parses a field selector: `metadata.name=a,status.phase!=Running`. In values, `\` escapes a
+ * following comma, equals sign or backslash. A missing field of an object counts as empty. It does not check which
+ * fields a kind has.
  */
 export function parseFieldSelector(text: string): Selector<FieldRequirement> {
   const terms = text.match(/(?:\\.|[^,\\])+\\?|\\/gs) ?? [];
   const requirements = terms
     .sort(byText)
     .map((term) => parseTerm(text, term))
-    // A term of nothing but an operator selects everything to the API server, whichever operator it is.
+    // The API server treats a term that is only an operator as selecting everything, whichever operator it is.
     .filter(({ field, value }) => field !== '' || value !== '')
     .sort((a, b) => byText(write(a), write(b)));
   return selectorOf({ requirements, check, write });
@@ -33,7 +33,7 @@ function parseTerm(text: string, term: string): FieldRequirement {
 
 function unescapeValue(text: string, raw: string): string {
   return raw.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
-    // The server prints the number of the character.
+    // The server prints the code of the character.
     if (escaped === undefined)
       throw invalid(text, `invalid field selector: unescaped character in value: ${found.charCodeAt(0)}`);
     if (!['\\', ',', '='].includes(escaped))
@@ -42,7 +42,7 @@ function unescapeValue(text: string, raw: string): string {
   });
 }
 
-/** escapeFieldValue makes any text safe as the value of a field selector. */
+/** escapeFieldValue escapes a text for use as the value of a field selector. */
 export function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, String.raw`\$&`);
 }

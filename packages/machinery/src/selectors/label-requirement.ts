@@ -2,18 +2,18 @@ import { type FieldProblem, invalidValue } from '../validation/field-problem.ts'
 import { labelValueProblems } from './label-syntax.ts';
 import { byText, ownValue, type Selector, selectorOf } from './selector.ts';
 
-/** LabelOperator relates a label to values; `==` is read as `=`. */
+/** LabelOperator compares a label with values; `==` is parsed as `=`. */
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
 
 /** LabelRequirement is one condition of a label selector. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted and without duplicates; one for the comparisons, none for `exists` and `!`. */
+  /** Sorted and without duplicates; one value for the comparisons, none for `exists` and `!`. */
   readonly values: readonly string[];
 }
 
-/** labelSelectorOf makes a selector of requirements that have been validated. */
+/** labelSelectorOf creates a selector from validated requirements. */
 export function labelSelectorOf(requirements: readonly LabelRequirement[]): Selector<LabelRequirement> {
   const sorted = requirements
     .map(({ key, operator, values }) => Object.freeze({ key, operator, values: [...new Set(values)].sort(byText) }))
@@ -61,7 +61,7 @@ function write({ key, operator, values }: LabelRequirement): string {
   }
 }
 
-/** valueProblems is what is wrong with the values of a requirement that was written as text. */
+/** valueProblems returns the problems of the values of a requirement that was parsed from text. */
 export function valueProblems({ key, operator, values }: LabelRequirement): FieldProblem[] {
   return values.flatMap((value, index) => {
     const problems: FieldProblem[] = [];
@@ -73,7 +73,7 @@ export function valueProblems({ key, operator, values }: LabelRequirement): Fiel
   });
 }
 
-// Labels hold at most 63 characters, so the number stays small; beyond int64 nothing is a number to the API server.
+// Labels have at most 63 characters, so the number stays small; the API server does not accept numbers beyond int64.
 function parseInt64(text: string): bigint | undefined {
   if (!/^[+-]?[0-9]{1,63}$/.test(text)) return undefined;
   const magnitude = BigInt(text.replace(/^[+-]/, ''));

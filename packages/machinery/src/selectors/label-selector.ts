@@ -20,8 +20,9 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 
 /**
- * labelSelector compiles a selector of either form, text or `metav1.LabelSelector`. An empty one selects everything. An
- * absent one means everything to a list and nothing to a workload, so there is no default: the caller says which.
+ * labelSelector compiles a selector in either form, text or `metav1.LabelSelector`. An empty selector selects
+ * everything. An absent selector means everything for a list and nothing for a workload, so there is no default: the
+ * caller must decide.
  *
  * @example
  * labelSelector({ matchExpressions: [{ key: 'tier', operator: 'In', values: ['a', 'b'] }] }).toString(); // 'tier in (a,b)'
@@ -45,7 +46,7 @@ export function labelSelector(selector: string | LabelSelector): Selector<LabelR
   ]);
 }
 
-/** validateLabelSelector is everything that the API server finds wrong with a selector at the field `path`. */
+/** validateLabelSelector returns all problems that the API server reports for a selector at the field `path`. */
 export function validateLabelSelector(selector: LabelSelector, path: string): FieldProblem[] {
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => byText(a, b));
   return [

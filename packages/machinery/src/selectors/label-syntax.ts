@@ -1,6 +1,6 @@
 import { dnsSubdomainProblems } from '../validation/dns-names.ts';
 
-// The texts are the API server's own, because users search for them and tests compare them.
+// The texts are those of the API server, because users search for them and tests compare them.
 
 const NAME_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
@@ -12,10 +12,13 @@ const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end " +
   `with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${NAME_PATTERN})?')`;
 
-// The patterns as code: the same language as the published ones, without their capturing groups.
+// The patterns as regular expressions: they match the same texts as the published ones, without capturing groups.
 const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-/** labelKeyProblems is what the API server finds wrong with a label or annotation key; empty when nothing is. */
+/**
+ * labelKeyProblems returns the problems that the API server reports for a label or annotation key; empty if it is
+ * valid.
+ */
 export function labelKeyProblems(key: string): string[] {
   const parts = key.split('/');
   if (parts.length > 2) return [KEY_RULE];
@@ -32,7 +35,7 @@ export function labelKeyProblems(key: string): string[] {
   return problems;
 }
 
-/** labelValueProblems is what the API server finds wrong with a label value; empty when nothing is. */
+/** labelValueProblems returns the problems that the API server reports for a label value; empty if it is valid. */
 export function labelValueProblems(value: string): string[] {
   const problems: string[] = [];
   if (isTooLong(value, 63)) problems.push('must be no more than 63 bytes');

@@ -5,8 +5,8 @@ import { labelKeyProblems } from './label-syntax.ts';
 import { byText, type Selector } from './selector.ts';
 
 /**
- * parseLabelSelector reads a label selector as it stands in a URL or behind `kubectl -l`: `app=web,tier in (a,b),!old`.
- * The empty text selects everything. Refuses what the API server refuses, with its words.
+ * parseLabelSelector parses a label selector as in a URL or after `kubectl -l`: `app=web,tier in (a,b),!old`. The empty
+ * text selects everything. It rejects what the API server rejects, with the same messages.
  *
  * @example
  * parseLabelSelector('app=web,tier notin (cache)').matches({ app: 'web' }); // true
@@ -20,7 +20,7 @@ export function parseLabelSelector(text: string): Selector<LabelRequirement> {
   }
 }
 
-/** A syntax error on its way to the caller; its message is the API server's. */
+/** A syntax error with the API server's message; it is caught and rethrown as an InputError. */
 class Unexpected extends Error {}
 
 const END = '';
@@ -46,7 +46,7 @@ function tokensOf(text: string): Tokens {
   return { peek: () => all[position] ?? END, next: () => all[position++] ?? END };
 }
 
-/** Anything that is not a symbol is a word: a key, a value, or `in` and `notin`, which may be keys and values as well. */
+/** Any token that is not a symbol is a word: a key, a value, or `in` and `notin`, which may also be keys and values. */
 function isWord(token: string): boolean {
   return token !== END && !SYMBOLS.has(token);
 }
@@ -84,7 +84,7 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   const key = tokens.next();
   if (!isWord(key)) throw new Unexpected(`found '${key}', expected: identifier`);
   const problems = labelKeyProblems(key);
-  // The server has no field to name here and prints its empty path.
+  // The server has no field name here and prints its empty path.
   if (problems.length > 0) throw new Unexpected(describeProblems([invalidValue('<nil>', key, problems.join('; '))]));
   if (isNegated) return { key, operator: '!', values: [] };
   if (tokens.peek() === END || tokens.peek() === ',') return { key, operator: 'exists', values: [] };
@@ -103,7 +103,7 @@ function parseOperator(tokens: Tokens): LabelOperator {
   return operator;
 }
 
-/** The value of a comparison may be left out: `a=` and `a=,b` compare with the empty text. */
+/** The value of a comparison may be omitted: `a=` and `a=,b` compare with the empty text. */
 function parseValue(tokens: Tokens): string {
   if (tokens.peek() === END || tokens.peek() === ',') return '';
   const token = tokens.next();
@@ -111,7 +111,7 @@ function parseValue(tokens: Tokens): string {
   return token;
 }
 
-/** A set holds words between commas; where a word is missing it holds the empty text. */
+/** A set contains words separated by commas; a missing word is the empty text. */
 function parseSet(tokens: Tokens): string[] {
   const open = tokens.next();
   if (open !== '(') throw new Unexpected(`found '${open}' expected: '('`);

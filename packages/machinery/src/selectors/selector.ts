@@ -1,14 +1,17 @@
 /** Selector is a parsed label or field selector: parse once, match often. */
 export interface Selector<Requirement> {
-  /** What must hold, all of it, in canonical order. */
+  /** The requirements, which must all be met, in canonical order. */
   readonly requirements: readonly Requirement[];
-  /** matches says whether a set of labels (or fields) meets every requirement. No labels at all are an empty set. */
+  /** matches reports whether a set of labels (or fields) meets every requirement. Undefined counts as an empty set. */
   matches(values: Readonly<Record<string, string | undefined>> | undefined): boolean;
-  /** toString is the canonical text: it parses to the same selector, and spaces and order have no influence on it. */
+  /**
+   * toString returns the canonical text: it parses to the same selector, and does not depend on the spaces and order of
+   * the original.
+   */
   toString(): string;
 }
 
-/** SelectorParts is what a kind of selector adds to make one: how a requirement is checked and written. */
+/** SelectorParts holds the specifics of a kind of selector: how a requirement is checked and formatted. */
 export interface SelectorParts<Requirement> {
   readonly requirements: readonly Requirement[];
   readonly check: (requirement: Requirement, values: Readonly<Record<string, string | undefined>>) => boolean;
@@ -17,7 +20,7 @@ export interface SelectorParts<Requirement> {
 
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
 
-/** selectorOf makes a selector that is the conjunction of its requirements. */
+/** selectorOf creates a selector that is the conjunction of its requirements. */
 export function selectorOf<Requirement>(parts: SelectorParts<Requirement>): Selector<Requirement> {
   const { requirements, check, write } = parts;
   let text: string | undefined;
@@ -35,12 +38,12 @@ export function selectorOf<Requirement>(parts: SelectorParts<Requirement>): Sele
   });
 }
 
-/** ownValue reads a label; only its own, since `constructor` is a valid label key. */
+/** ownValue returns an own label, not an inherited member, because `constructor` is a valid label key. */
 export function ownValue(values: Readonly<Record<string, string | undefined>>, key: string): string | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** byText orders strings by code unit, as canonical forms need it, whatever the locale. */
+/** byText orders strings by code unit, as canonical forms require, regardless of the locale. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

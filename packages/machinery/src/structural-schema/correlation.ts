@@ -2,8 +2,8 @@ import { isObject, isSameJson, member } from '../json/json.ts';
 import { additionalSchema, ownSchema, type StructuralSchema } from './structural-schema.ts';
 
 /**
- * Correlation pairs a value with the one it replaces, along the fields, map keys and list-map items of a schema. What is
- * not paired counts as changed.
+ * Correlation pairs a value with the one that it replaces, along the fields, map keys and list-map items of a schema. A
+ * value without a pair counts as changed.
  */
 export class Correlation {
   readonly value: unknown;
@@ -19,7 +19,9 @@ export class Correlation {
     this.schema = schema;
   }
 
-  /** key is the pair of a field or map key, or undefined where one side has none or the schema does not describe it. */
+  /**
+   * key returns the pair for a field or map key, or undefined if one side lacks it or the schema does not describe it.
+   */
   key(name: string): Correlation | undefined {
     return this.#child(name, () => {
       if (!isObject(this.value) || !isObject(this.old)) return undefined;
@@ -31,7 +33,7 @@ export class Correlation {
     });
   }
 
-  /** index is the pair of a list's item. Only the items of a list-map can be paired. */
+  /** index returns the pair for an item of a list. Only the items of a list-map can be paired. */
   index(position: number): Correlation | undefined {
     return this.#child(position, () => {
       if (!Array.isArray(this.value) || !Array.isArray(this.old)) return undefined;
@@ -46,7 +48,7 @@ export class Correlation {
     });
   }
 
-  /** isUnchanged tells whether both values are the same; the order of list-map items does not matter. */
+  /** isUnchanged reports whether both values are the same; the order of list-map items does not matter. */
   get isUnchanged(): boolean {
     this.#unchanged ??= this.#compare();
     return this.#unchanged;
@@ -73,12 +75,12 @@ export class Correlation {
   }
 }
 
-/** listMapKeys are the keys of a list-map, or undefined for any other list. */
+/** listMapKeys returns the keys of a list-map, or undefined for any other list. */
 export function listMapKeys(schema: StructuralSchema): readonly string[] | undefined {
   return schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : undefined;
 }
 
-/** itemKey identifies an item of a list-map, or is undefined where a key is missing or no scalar. */
+/** itemKey returns the key of an item of a list-map, or undefined if a key field is missing or not a scalar. */
 export function itemKey(item: unknown, keys: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined;
   const values = keys.map((key) => member(item, key));
@@ -86,7 +88,7 @@ export function itemKey(item: unknown, keys: readonly string[]): string | undefi
   return isKeyed ? JSON.stringify(values) : undefined;
 }
 
-/** itemsByKey are the items of a list-map by their key. Of several with the same key it is the first. */
+/** itemsByKey returns the items of a list-map by their key. If several have the same key, it returns the first. */
 export function itemsByKey(items: readonly unknown[], keys: readonly string[]): Map<string, unknown> {
   const byKey = new Map<string, unknown>();
   for (const item of items) {

@@ -1,26 +1,28 @@
-/** SchemaType is the type of a value in a structural schema. There is none for null: that is `nullable`. */
+/** SchemaType is the type of a value in a structural schema. There is no type for null: use `nullable`. */
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
-/** RuleReason is what an API client is told when a validation rule fails. */
+/** RuleReason is the reason in the API error when a validation rule fails. */
 export type RuleReason = 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
 
 /** ValidationRule is one entry of `x-kubernetes-validations`. */
 export interface ValidationRule {
   /** The CEL expression that must be true; `self` is the value, `oldSelf` the value before an update. */
   readonly rule: string;
-  /** What the user is told. Defaults to the rule itself. */
+  /** The error message. Defaults to the rule itself. */
   readonly message?: string | undefined;
-  /** A CEL expression that makes the message. Wins over `message` unless it fails. */
+  /** A CEL expression that returns the message. It takes precedence over `message` unless it fails. */
   readonly messageExpression?: string | undefined;
   /** Defaults to FieldValueInvalid. */
   readonly reason?: RuleReason | undefined;
-  /** The field that the error names, below the one that has the rule: `.spec.size`, `['a b']`. */
+  /** The field in the error, relative to the field with the rule: `.spec.size`, `['a b']`. */
   readonly fieldPath?: string | undefined;
-  /** Makes `oldSelf` optional, and the rule run also when there is no old value. */
+  /** Makes `oldSelf` optional, so that the rule also runs if there is no old value. */
   readonly optionalOldSelf?: boolean | undefined;
 }
 
-/** ValueValidation is what may be demanded of a value beside its type, also inside `allOf`, `anyOf`, `oneOf` and `not`. */
+/**
+ * ValueValidation holds the constraints on a value besides its type, also inside `allOf`, `anyOf`, `oneOf` and `not`.
+ */
 export interface ValueValidation {
   readonly format?: string | undefined;
   readonly enum?: readonly unknown[] | undefined;
@@ -44,17 +46,19 @@ export interface ValueValidation {
   readonly not?: NestedValidation | undefined;
 }
 
-/** NestedValidation is a branch of `allOf`, `anyOf`, `oneOf` or `not`: it restricts values and describes none. */
+/**
+ * NestedValidation is a branch of `allOf`, `anyOf`, `oneOf` or `not`: it restricts values but does not describe them.
+ */
 export interface NestedValidation extends ValueValidation {
-  /** Only inside the `anyOf` of an int-or-string. */
+  /** Allowed only inside the `anyOf` of an int-or-string. */
   readonly type?: SchemaType | undefined;
   readonly properties?: Readonly<Record<string, NestedValidation>> | undefined;
   readonly items?: NestedValidation | undefined;
 }
 
 /**
- * StructuralSchema is the schema of a custom resource or of a part of it, as it stands in a CustomResourceDefinition
- * (`openAPIV3Schema`). Compiled forms are kept per object, so do not change one that has been used.
+ * StructuralSchema is the schema of a custom resource or a part of it, as in a CustomResourceDefinition
+ * (`openAPIV3Schema`). Compiled forms are cached per object, so do not change a schema that has been used.
  */
 export interface StructuralSchema extends ValueValidation {
   readonly type?: SchemaType | undefined;
@@ -76,7 +80,7 @@ export interface StructuralSchema extends ValueValidation {
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[] | undefined;
 }
 
-// People read CRDs from top to bottom: what it is, what it may be, what is inside.
+// CRDs are read from top to bottom: first the description, then the constraints, then the content.
 const KEY_ORDER = [
   'title',
   'description',
@@ -116,19 +120,22 @@ const KEY_ORDER = [
   'x-kubernetes-validations',
 ] as const satisfies readonly (keyof StructuralSchema)[];
 
-/** canonicalSchema is a frozen copy of one level of a schema with its keys in a fixed order and without undefined ones. */
+/**
+ * canonicalSchema returns a frozen copy of one level of a schema, with its keys in a fixed order and without undefined
+ * members.
+ */
 export function canonicalSchema(schema: StructuralSchema): StructuralSchema {
   const ordered: Record<string, unknown> = {};
   for (const key of KEY_ORDER) if (schema[key] !== undefined) ordered[key] = schema[key];
   return Object.freeze(ordered);
 }
 
-/** ownSchema is a schema's member of a name that came from outside; `constructor` is a field name like any other. */
+/** ownSchema returns a schema's own member for a name from user input; `constructor` is a field name like any other. */
 export function ownSchema<S>(schemas: Readonly<Record<string, S>> | undefined, name: string): S | undefined {
   return schemas !== undefined && Object.hasOwn(schemas, name) ? schemas[name] : undefined;
 }
 
-/** additionalSchema is the schema of a map's values, or undefined where there is none. */
+/** additionalSchema returns the schema of a map's values, or undefined if there is none. */
 export function additionalSchema(schema: StructuralSchema): StructuralSchema | undefined {
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }

@@ -5,28 +5,31 @@ import { BowlineError } from '../errors/bowline-error.ts';
 /** Template is a compiled template. */
 export interface Template {
   /**
-   * render fills in the holes. It throws `BOWLINE_CEL_EVALUATION`, for instance for a key that is not there, or
-   * `BOWLINE_CEL_BUDGET`. Templates that are rendered with one budget take only so many steps together.
+   * render evaluates the holes. It throws `BOWLINE_CEL_EVALUATION`, for instance for a missing key, or
+   * `BOWLINE_CEL_BUDGET`. Templates that are rendered with the same budget share its steps.
    */
   render(data: Readonly<Record<string, string>>, budget?: StepBudget): string;
-  /** How many instructions the patterns in its holes have, all together. */
+  /** The number of instructions of the patterns in all holes together. */
   readonly patternSize: number;
 }
 
-/** How many steps all holes together may take: enough to put together a whole ConfigMap or Secret, and well under a second. */
+/**
+ * The maximum number of steps of all holes together: enough to build a whole ConfigMap or Secret, and well under a
+ * second.
+ */
 const MOST_STEPS = 500_000;
 
-/** How many instructions the patterns of all holes may have: compiling so many takes a tenth of a second. */
+/** The maximum number of instructions of the patterns in all holes: compiling this many takes a tenth of a second. */
 const MOST_PATTERN_SIZE = 20_000;
 
-/** The most holes of one template: so many items may the list have that they are evaluated as. */
+/** The maximum number of holes in a template: the holes are evaluated as one list, which may have this many items. */
 const MOST_HOLES = 1_000;
 
 const VARIABLES = { data: 'map<string, string>' };
 
 /**
- * compileTemplate compiles text with `{{ CEL }}` holes over `data`. Whatever a hole gives becomes text as CEL's `string()`
- * makes it. It throws `BOWLINE_TEMPLATE_INVALID` or `BOWLINE_CEL_INVALID`.
+ * compileTemplate compiles text with `{{ CEL }}` holes over `data`. The result of a hole is converted to text like
+ * CEL's `string()`. It throws `BOWLINE_TEMPLATE_INVALID` or `BOWLINE_CEL_INVALID`.
  *
  * @example
  * compileTemplate('host={{ data.host }}').render({ host: 'db' }); // 'host=db'
@@ -36,7 +39,8 @@ export function compileTemplate(template: string): Template {
   if (holes.length === 0) return { render: () => template, patternSize: 0 };
   const limits = { variables: VARIABLES, maxSteps: MOST_STEPS, maxPatternSize: MOST_PATTERN_SIZE };
   for (const hole of holes) {
-    // Each by itself first: an error is then about what its author wrote, and no hole can end the list that it becomes a part of.
+    // Compile each hole separately first: an error then refers to what its author wrote, and no hole can close the list
+    // that it becomes a part of.
     compileExpression(hole.trim(), limits);
     compileExpression(asText(hole), limits);
   }
@@ -59,26 +63,26 @@ function evaluated(
     return holes.evaluate({ data }, budget) as readonly string[];
   } catch (error) {
     if (!(error instanceof BowlineError) || !(error.cause instanceof Error)) throw error;
-    // What was evaluated is not what the author wrote; the cause says what is wrong with the values.
+    // The evaluated expression is not what the author wrote; the cause describes the problem with the values.
     throw new BowlineError('BOWLINE_CEL_EVALUATION', `a hole cannot be filled in: ${error.cause.message}`, {
       cause: error.cause,
     });
   }
 }
 
-/** The line break ends a comment that a hole may end with. */
+/** The line break ends a comment at the end of a hole. */
 function asText(hole: string): string {
   return `string(${hole}\n)`;
 }
 
-/** TemplateParts is a template taken apart. */
+/** TemplateParts is a parsed template. */
 export interface TemplateParts {
-  /** One more than holes: what stands before each, and behind the last. */
+  /** One more than `holes`: the text before each hole, and after the last. */
   readonly texts: readonly string[];
   readonly holes: readonly string[];
 }
 
-/** parseTemplate finds the holes of a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
+/** parseTemplate finds the holes in a template, or throws `BOWLINE_TEMPLATE_INVALID`. */
 export function parseTemplate(template: string): TemplateParts {
   const texts: string[] = [];
   const holes: string[] = [];
@@ -98,7 +102,7 @@ export function parseTemplate(template: string): TemplateParts {
   }
 }
 
-/** What matters inside of a hole: strings, in which braces mean nothing, comments, and braces, which may be nested. */
+/** The tokens inside a hole: strings, in which braces have no meaning, comments, and braces, which may be nested. */
 const TOKEN = /(?<quote>'''|"""|'|")|\/\/(?:(?!\}\})[^\n])*|(?<open>\{)|(?<close>\})/g;
 
 function endOfHole(template: string, start: number): number | undefined {
@@ -130,8 +134,8 @@ function invalid(template: string, position: number, problem: string): BowlineEr
   return new BowlineError('BOWLINE_TEMPLATE_INVALID', `the template is not valid at line ${line}: ${problem}`);
 }
 
-// A template may be as long as 256 KiB, and its compiled form is several times as large.
+// A template may have up to 256 KiB, and its compiled form is several times as large.
 const MAX_REMEMBERED_CHARACTERS = 1_048_576;
 
-/** recentTemplate is `compileTemplate` with a memory: every reconcile of an object needs the same templates. */
+/** recentTemplate is `compileTemplate` with a cache: every reconcile of an object needs the same templates. */
 export const recentTemplate = memoByText(compileTemplate, MAX_REMEMBERED_CHARACTERS);

@@ -1,4 +1,4 @@
-// The texts are the API server's own, because users search for them and tests compare them.
+// The texts are those of the API server, because users search for them and tests compare them.
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
@@ -8,12 +8,12 @@ const LABEL_RULE = `a lowercase RFC 1123 label must consist of lower case alphan
 const SUBDOMAIN_RULE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`;
 const LABEL_1035_RULE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`;
 
-/** dnsSubdomainProblems is what the API server finds wrong with the name of most objects. */
+/** dnsSubdomainProblems returns the problems that the API server reports for the name of most objects. */
 export const dnsSubdomainProblems = named(SUBDOMAIN, 253, SUBDOMAIN_RULE);
 
 const labelProblems = named(LABEL, 63, LABEL_RULE);
 
-/** dnsLabelProblems is what the API server finds wrong with the name of, for instance, a namespace. */
+/** dnsLabelProblems returns the problems that the API server reports for the name of, for instance, a namespace. */
 export function dnsLabelProblems(text: string): string[] {
   const isSubdomain = text.includes('.') && !dnsSubdomainProblems(text).includes(SUBDOMAIN_RULE);
   return labelProblems(text).map((problem) =>
@@ -21,11 +21,11 @@ export function dnsLabelProblems(text: string): string[] {
   );
 }
 
-/** dns1035LabelProblems is what the API server finds wrong with the name of, for instance, a Service. */
+/** dns1035LabelProblems returns the problems that the API server reports for the name of, for instance, a Service. */
 export const dns1035LabelProblems = named(LABEL_1035, 63, LABEL_1035_RULE);
 
 function named(pattern: string, most: number, rule: string): (text: string) => string[] {
-  // The published pattern as code, without its capturing groups.
+  // The published pattern, without its capturing groups.
   const whole = new RegExp(`^${pattern.replaceAll('(', '(?:')}$`);
   return (text) => {
     const problems = Buffer.byteLength(text) > most ? [`must be no more than ${most} characters`] : [];

@@ -1,7 +1,7 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import { InputError } from '../errors/input-error.ts';
 
-// Both spellings of the micro sign occur: U+00B5 on keyboards, U+03BC in Greek. Go takes either.
+// Both forms of the micro sign occur: U+00B5 on keyboards, U+03BC in Greek. Go accepts both.
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -18,14 +18,14 @@ const INT64_DIGITS = 19;
 const NANOSECONDS_PER_MS = 1_000_000;
 
 /**
- * parseDuration reads a duration as Kubernetes writes it (`1h30m`, `1.5s`, `-2ms`, `0`) and gives milliseconds, with a
- * fraction where it has one. There is no unit above the hour.
+ * parseDuration parses a duration in the Kubernetes format (`1h30m`, `1.5s`, `-2ms`, `0`) and returns milliseconds,
+ * possibly with a fraction. There is no unit above the hour.
  */
 export function parseDuration(text: string): number {
   return Number(parseDurationNs(text)) / NANOSECONDS_PER_MS;
 }
 
-/** parseDurationNs reads a duration exactly, in nanoseconds. */
+/** parseDurationNs parses a duration exactly, in nanoseconds. */
 export function parseDurationNs(text: string): bigint {
   const match = /^([+-]?)(.+)$/s.exec(text);
   if (!match) throw malformed(text);
@@ -48,16 +48,19 @@ export function parseDurationNs(text: string): bigint {
   return sign === '-' ? -total : total;
 }
 
-/** Go multiplies the fraction in floating point and cuts; the same here, so that both read the same nanosecond. */
+/**
+ * Go multiplies the fraction in floating point and truncates; this does the same, so that both return the same
+ * nanosecond.
+ */
 function fractionOf(digits: string, scale: bigint): bigint {
-  // It reads as many digits as fit into 63 bits and ignores the rest.
+  // Go reads as many digits as fit into 63 bits and ignores the rest.
   const leadingZeros = /^0*/.exec(digits)?.[0].length ?? 0;
   const nineteen = digits.slice(0, leadingZeros + INT64_DIGITS);
   const significant = BigInt(nineteen) <= INT64_LIMIT ? nineteen : nineteen.slice(0, -1);
   return BigInt(Math.trunc(Number(significant) * (Number(scale) / 10 ** significant.length)));
 }
 
-/** Go's time package quotes byte by byte, so that a micro sign in the wrong place shows as two escapes. */
+/** Go's time package quotes byte by byte, so a misplaced micro sign becomes two escapes. */
 function quote(text: string): string {
   const escaped = Array.from(Buffer.from(text), (byte) => {
     if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`;
@@ -75,7 +78,7 @@ function invalid(text: string, detail: string): InputError {
   return new InputError('BOWLINE_DURATION_INVALID', 'the duration', text, detail);
 }
 
-/** formatDuration writes milliseconds the way Go does: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+/** formatDuration formats milliseconds as Go does: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const nanoseconds = Math.round(ms * NANOSECONDS_PER_MS);
   if (!Number.isFinite(nanoseconds))
@@ -83,7 +86,7 @@ export function formatDuration(ms: number): string {
   return formatDurationNs(BigInt(nanoseconds));
 }
 
-/** formatDurationNs writes nanoseconds the way Go does. */
+/** formatDurationNs formats nanoseconds as Go does. */
 export function formatDurationNs(nanoseconds: bigint): string {
   if (nanoseconds < 0n) return `-${formatDurationNs(-nanoseconds)}`;
   if (nanoseconds === 0n) return '0s';
@@ -97,7 +100,7 @@ export function formatDurationNs(nanoseconds: bigint): string {
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
-/** Writes value / 10^places without trailing zeros. */
+/** Formats value / 10^places without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = value.toString().padStart(places + 1, '0');
   const fraction = digits.slice(-places).replace(/0+$/, '');

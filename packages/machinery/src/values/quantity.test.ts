@@ -14,7 +14,7 @@ import {
 const canonical = (text: string | number): string => formatQuantity(parseQuantity(text));
 
 describe('the canonical form', () => {
-  // As Kubernetes 1.35.8 writes them.
+  // As formatted by Kubernetes 1.35.8.
   it.each([
     ['0', '0'],
     ['-0', '0'],

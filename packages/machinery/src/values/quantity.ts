@@ -1,9 +1,9 @@
 import { InputError } from '../errors/input-error.ts';
 
-/** QuantityFormat is the family of suffixes that a quantity was written with, and is written with again. */
+/** QuantityFormat is the family of suffixes of a quantity, which formatting preserves. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** Quantity is an exact amount of a resource. Kubernetes keeps nothing smaller than a billionth. */
+/** Quantity is an exact amount of a resource. The smallest unit in Kubernetes is a billionth. */
 export interface Quantity {
   /** The amount in billionths. */
   readonly nanos: bigint;
@@ -12,7 +12,7 @@ export interface Quantity {
 
 const NANOS_PER_UNIT = 10n ** 9n;
 const LARGEST_INT64 = 2n ** 63n - 1n;
-// No limit in Kubernetes, where one line of input can keep a server busy; real quantities have a dozen characters.
+// Kubernetes has no limit, so one line of input can keep a server busy; real quantities have a dozen characters.
 const LONGEST_TEXT = 256;
 const LARGEST_EXPONENT = 256;
 
@@ -24,11 +24,12 @@ const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
 /**
- * parseQuantity reads a resource quantity: `100m`, `1.5Gi`, `12e6`. What is finer than a billionth is rounded up, away from
- * zero; binary amounts are capped at the largest int64, as the API server does. Accepts what the API server accepts, up to
- * 256 characters and an exponent of 256, except for a text without any digit, which that one may take for zero.
+ * parseQuantity parses a resource quantity: `100m`, `1.5Gi`, `12e6`. Amounts finer than a billionth are rounded up,
+ * away from zero; binary amounts are capped at the largest int64, as in the API server. It accepts what the API server
+ * accepts, up to 256 characters and an exponent of 256, except for a text without any digit, which the API server may
+ * read as zero.
  *
- * A JSON number is taken by its shortest decimal form.
+ * A JSON number is converted to its shortest decimal form.
  *
  * @example
  * formatQuantity(parseQuantity('1.5Gi')); // '1536Mi'
@@ -47,7 +48,7 @@ export function parseQuantity(input: string | number): Quantity {
   let format = unit.format;
   if (format === 'BinarySI') {
     if (magnitude > LARGEST_INT64 * NANOS_PER_UNIT) magnitude = LARGEST_INT64 * NANOS_PER_UNIT;
-    // Less than one cannot be written with a binary suffix.
+    // An amount below one cannot be written with a binary suffix.
     if (magnitude > 0n && magnitude < NANOS_PER_UNIT) format = 'DecimalSI';
   }
   return { nanos: sign === '-' ? -magnitude : magnitude, format };
@@ -69,7 +70,7 @@ function unitOf(suffix: string): Unit | undefined {
   return { format: 'DecimalExponent', factor: 1n, exponent: Number(exponent) };
 }
 
-/** Divides by a power of ten and rounds up: who asks for some of a resource gets some of it. */
+/** Divides by a power of ten and rounds up: a request for a nonzero amount never becomes zero. */
 function shiftDown(value: bigint, places: number): bigint {
   const divisor = 10n ** BigInt(places);
   return (value + divisor - 1n) / divisor;
@@ -80,8 +81,8 @@ function invalid(text: string, detail: string): InputError {
 }
 
 /**
- * formatQuantity writes the canonical form: no fraction, the largest suffix of the quantity's own family that allows that.
- * Amounts below 1024 and fractions of binary quantities are written with decimal suffixes. An amount beyond the largest
+ * formatQuantity returns the canonical form: without a fraction, with the largest possible suffix of the quantity's own
+ * family. Amounts below 1024 and fractions of binary quantities use decimal suffixes. An amount beyond the largest
  * suffix keeps that suffix (`1000E`), where Kubernetes itself would drop the suffix and with it the value.
  */
 export function formatQuantity(quantity: Quantity): string {
@@ -111,28 +112,28 @@ function removeFactors(value: bigint, factor: bigint, most: number): [rest: bigi
   return [rest, removed];
 }
 
-/** compareQuantities is negative, zero or positive as `a` is less than, equal to or more than `b`; formats do not matter. */
+/** compareQuantities returns -1, 0 or 1 if `a` is less than, equal to or more than `b`; formats do not matter. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nanos === b.nanos) return 0;
   return a.nanos < b.nanos ? -1 : 1;
 }
 
-/** addQuantities is `a + b` in the format of `a`, or of `b` when `a` is zero. */
+/** addQuantities returns `a + b` in the format of `a`, or of `b` if `a` is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format };
 }
 
-/** subtractQuantities is `a - b` in the format of `a`, or of `b` when `a` is zero. */
+/** subtractQuantities returns `a - b` in the format of `a`, or of `b` if `a` is zero. */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { nanos: -b.nanos, format: b.format });
 }
 
-/** wholeUnits is the amount in whole units, rounded away from zero: bytes of memory, for example. */
+/** wholeUnits returns the amount in whole units, rounded away from zero: bytes of memory, for example. */
 export function wholeUnits(quantity: Quantity): bigint {
   return roundedAway(quantity.nanos, NANOS_PER_UNIT);
 }
 
-/** wholeMilliUnits is the amount in thousandths, rounded away from zero: millicores of CPU, for example. */
+/** wholeMilliUnits returns the amount in thousandths, rounded away from zero: millicores of CPU, for example. */
 export function wholeMilliUnits(quantity: Quantity): bigint {
   return roundedAway(quantity.nanos, NANOS_PER_UNIT / 1000n);
 }

@@ -1,7 +1,7 @@
 /**
- * isResourceVersion says whether a resourceVersion can be compared: a decimal number without leading zeros, of any length
- * (KEP-5504). The special values `''` and `'0'` mean "any" and have no place in an order; what an aggregated API server
- * makes up by its own rules has none either.
+ * isResourceVersion reports whether a resourceVersion can be compared: a decimal number without leading zeros, of any
+ * length (KEP-5504). The special values `''` and `'0'` mean "any" and have no order; neither do the values of an
+ * aggregated API server that uses its own format.
  */
 export function isResourceVersion(text: string): boolean {
   const length = text.length;
@@ -17,16 +17,16 @@ const ZERO = 48;
 const NINE = 57;
 
 /**
- * compareResourceVersions is -1, 0 or 1 as `a` is older than, the same as or newer than `b`, both of the same kind and
- * cluster. It is undefined when either cannot be compared, so that the caller has to decide what that means: the type
- * checker refuses a bare `compareResourceVersions(a, b) < 0`.
+ * compareResourceVersions returns -1, 0 or 1 if `a` is older than, the same as or newer than `b`, both of the same kind
+ * and cluster. It returns undefined if either cannot be compared, so that the caller has to handle this case: the type
+ * checker rejects a bare `compareResourceVersions(a, b) < 0`.
  *
- * Runs once per watch event: numbers longer than 2^53 are compared as text, nothing is allocated.
+ * It runs once per watch event: numbers beyond 2^53 are compared as text, and nothing is allocated.
  */
 export function compareResourceVersions(a: string, b: string): -1 | 0 | 1 | undefined {
   if (!isResourceVersion(a) || !isResourceVersion(b)) return undefined;
   if (a === b) return 0;
-  // Without leading zeros the longer number is the larger one, and equally long ones sort as text.
+  // Without leading zeros, the longer number is larger, and numbers of the same length sort as text.
   if (a.length !== b.length) return a.length < b.length ? -1 : 1;
   return a < b ? -1 : 1;
 }

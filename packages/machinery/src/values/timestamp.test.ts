@@ -50,7 +50,7 @@ describe('parseTime', () => {
   });
 
   it('reads back every microsecond that was written', () => {
-    // Until the year 2109: from 2^42 ms on, the fraction of a double is coarser than half a microsecond.
+    // Up to the year 2109: from 2^42 ms on, the fraction of a double is coarser than half a microsecond.
     const seconds = fc.integer({ min: -4.3e9, max: 4.3e9 });
     fc.assert(
       fc.property(seconds, fc.integer({ min: 0, max: 999_999 }), (s, us) => {

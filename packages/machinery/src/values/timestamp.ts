@@ -1,14 +1,14 @@
 import { BowlineError } from '../errors/bowline-error.ts';
 import { InputError } from '../errors/input-error.ts';
 
-/** formatTime writes wall time as `metav1.Time` has it: UTC, whole seconds. Used for conditions, events and creation. */
+/** formatTime formats wall time as `metav1.Time`: UTC, whole seconds. Used for conditions, events and creation. */
 export function formatTime(ms: number): string {
   return `${iso(Math.floor(ms / 1000) * 1000).slice(0, -5)}Z`;
 }
 
-/** formatMicroTime writes wall time as `metav1.MicroTime` has it: UTC, always six digits. Used for Leases and events. */
+/** formatMicroTime formats wall time as `metav1.MicroTime`: UTC, always six digits. Used for Leases and events. */
 export function formatMicroTime(ms: number): string {
-  // Floating point holds today's milliseconds to about a quarter of a microsecond: round, do not cut.
+  // A double holds current times with a precision of about a quarter of a microsecond: round, do not truncate.
   const micros = Math.round(ms * 1000);
   const rest = ((micros % 1_000_000) + 1_000_000) % 1_000_000;
   return `${iso((micros - rest) / 1000).slice(0, -4)}${String(rest).padStart(6, '0')}Z`;
@@ -17,7 +17,7 @@ export function formatMicroTime(ms: number): string {
 function iso(ms: number): string {
   const date = new Date(ms);
   const year = date.getUTCFullYear();
-  // RFC 3339 has four digits for the year; outside of them Date writes something else, or nothing.
+  // RFC 3339 has four digits for the year; outside that range, Date uses another format or throws.
   if (!(year >= 0 && year <= 9999))
     throw new BowlineError(
       'BOWLINE_TIME_INVALID',
@@ -29,14 +29,14 @@ function iso(ms: number): string {
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-/** parseTime reads an RFC 3339 time of either precision into milliseconds since the epoch, with a fraction below them. */
+/** parseTime parses an RFC 3339 time of either precision and returns milliseconds since the epoch, with a fraction. */
 export function parseTime(text: string): number {
   const match = RFC3339.exec(text);
   if (!match) throw invalid(text);
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour, offsetMinute] = match;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // Date carries the 30th of February over into March; RFC 3339 has no such day.
+  // Date converts the 30th of February to a day in March; RFC 3339 does not allow it.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) throw invalid(text);
   date.setUTCHours(Number(hour), Number(minute), Number(second));
   const offsetMs = (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0)) * 60_000;

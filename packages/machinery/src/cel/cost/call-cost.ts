@@ -10,7 +10,7 @@ export interface Operand {
   readonly ast: Ast;
   readonly type: CelType;
   readonly path: ValuePath | undefined;
-  /** Undefined if nothing is known of it. */
+  /** Undefined if the size is unknown. */
   readonly size: Size | undefined;
 }
 
@@ -18,14 +18,14 @@ export interface Operand {
 export interface Call {
   readonly name: string;
   readonly overload: Overload;
-  /** The receiver of a method. */
+  /** The receiver, if the call is a method call. */
   readonly target: Operand | undefined;
   readonly args: readonly Operand[];
-  /** itemSize is the size of the items of a list. */
+  /** itemSize returns the size of the items of a list. */
   itemSize(list: Operand): Size;
 }
 
-/** CallCost is the cost of a call without that of its operands, and the size of the result where it follows from theirs. */
+/** CallCost is the cost of a call without its operands, and the size of the result if it follows from the operands. */
 export interface CallCost {
   readonly cost: number;
   readonly size?: Size | undefined;
@@ -36,21 +36,21 @@ type Estimate = (call: Call) => CallCost | undefined;
 const CREATE_OBJECT = 40;
 const CALL: CallCost = { cost: 1 };
 
-/** An expression can ask the authorizer twice. */
+/** The cost of one authorization check: an expression can make two. */
 const AUTHORIZATION = 350_000;
-/** What is written of a selector at least for each of its requirements: `k,`. */
+/** A requirement of a selector takes at least two characters: `k,`. */
 const REQUIREMENTS_PER_CHARACTER = 0.5;
-/** What the longest pattern of a named format costs for each character, and the size of the longest of their names. */
+/** The cost of the longest pattern of a named format, per character, and the size of the longest format name. */
 const FORMAT_PATTERN = 32;
 const FORMAT_NAME = fixedSize(64);
-/** The bytes of an IP address. */
+/** The size of an IP address in bytes. */
 const ADDRESS = fixedSize(16);
 
 function sizeOf(operand: Operand | undefined): Size {
   return operand?.size ?? UNKNOWN_SIZE;
 }
 
-/** ofTarget estimates a method; a function of the same name costs what any call does. */
+/** ofTarget estimates a method call; a function of the same name has the default cost of a call. */
 function ofTarget(estimate: (target: Operand, call: Call) => CallCost): Estimate {
   return (call) => (call.target === undefined ? undefined : estimate(call.target, call));
 }
@@ -88,7 +88,10 @@ function replacedSize(size: Size, from: Size, to: Size): Size {
   };
 }
 
-/** An empty text is found around every character. Another one is found as often as it fits, unless that changes nothing. */
+/**
+ * An empty search text matches around every character. Any other text is assumed to match as often as it fits, unless
+ * replacing it cannot move this bound.
+ */
 function replacedLength(length: number, from: number, to: number, isKept: boolean): number {
   if (from === 0) return add(times(add(length, 1), to), length);
   return isKept ? length : times(Math.ceil(length / from), to);
@@ -120,7 +123,7 @@ const containsAddress: Estimate = ({ name, overload, args }) => {
 
 const validate: Estimate = ({ args }) => ({ cost: scale(traversal(sizeOf(args[0])), FORMAT_PATTERN) });
 
-/** makesList estimates a function of a list that makes another one. */
+/** makesList estimates a function that creates a list from another list. */
 function makesList(size: Size, factor = 1): CallCost {
   return { cost: add(scale(size.max, factor), 1 + CREATE_LIST), size };
 }
@@ -139,7 +142,7 @@ function indexOf(operand: Operand | undefined, otherwise: number): number {
 const pairs = ofTarget((target) => makesList(timesSizes(sizeOf(target), sizeOf(target)), 2));
 const sort = ofTarget((target, { overload }) => sortCost(sizeOf(target), elementOf(overload.parameters[0])));
 
-/** sortCost is the cost of sorting a list by keys of a type. */
+/** sortCost returns the cost of sorting a list by keys of a type. */
 export function sortCost(keys: Size, type: CelType | undefined): CallCost {
   const isText = type?.kind === 'string' || type?.kind === 'bytes';
   return makesList(timesSizes(keys, keys), isText ? 2.1 : 2);
@@ -211,7 +214,7 @@ const quote: Estimate = ({ args: [text] }) => {
   return { cost: traversal(sizeOf(text)), size: { min: min + 2, max: longest } };
 };
 
-/** The functions that cost more than a call, or whose result has a size that follows from their operands. */
+/** The functions that cost more than the default, or whose result size follows from their operands. */
 const ESTIMATES: ReadonlyMap<string, Estimate> = new Map<string, Estimate>([
   ['check', () => ({ cost: AUTHORIZATION })],
   ['fieldSelector', selector],
@@ -272,12 +275,12 @@ const ESTIMATES: ReadonlyMap<string, Estimate> = new Map<string, Estimate>([
   ['_>=_', order],
 ]);
 
-/** callCost estimates the cost of a call without that of its operands. */
+/** callCost estimates the cost of a call without its operands. */
 export function callCost(call: Call): CallCost {
   return ESTIMATES.get(call.name)?.(call) ?? CALL;
 }
 
-/** intLiteral is the value of an integer that is written in the expression. */
+/** intLiteral returns the value of an integer literal in the expression. */
 export function intLiteral(ast: Ast): bigint | undefined {
   if (ast.op === 'value' && typeof ast.args === 'bigint') return ast.args;
   return ast.op === '-_' && ast.args.op === 'value' && typeof ast.args.args === 'bigint' ? -ast.args.args : undefined;

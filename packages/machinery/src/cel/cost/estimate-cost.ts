@@ -8,14 +8,16 @@ import type { Bound, SizedType } from './sized-type.ts';
 import { CREATE_LIST, CREATE_MAP, fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
 import { append, formatPath, typeAt, type ValuePath } from './value-path.ts';
 
-/** CostEstimate is the cost of an expression in the worst case, and the values that only the size of a request bounds. */
+/**
+ * CostEstimate is the worst-case cost of an expression, and the values that are bounded only by the size of a request.
+ */
 export interface CostEstimate {
   readonly cost: number;
-  /** The missing keywords by the values that the expression reads: `self.items[*].name`. */
+  /** The missing keywords, by the values that the expression reads: `self.items[*].name`. */
   readonly unbounded: ReadonlyMap<string, Bound>;
 }
 
-/** EntrySizes are the sizes of the keys and values of a list or map that the expression itself makes. */
+/** EntrySizes holds the sizes of the keys and values of a list or map that the expression creates. */
 export interface EntrySizes {
   readonly kind: 'list' | 'map';
   readonly key: Size;
@@ -30,8 +32,9 @@ export interface LocalVariable {
 }
 
 /**
- * estimateCost estimates the cost of a checked expression as the API server does before it accepts a rule: in units of about 50 ns,
- * for the largest values that the schema allows and a request can carry. `root` is the type of `self` and `oldSelf`.
+ * estimateCost estimates the cost of a checked expression as the API server does before it accepts a rule: in units of
+ * about 50 ns, for the largest values that the schema allows and a request can contain. `root` is the type of `self`
+ * and `oldSelf`.
  */
 export function estimateCost(checked: Checked, root: SizedType): CostEstimate {
   const estimator = new CostEstimator(checked, root);
@@ -39,7 +42,7 @@ export function estimateCost(checked: Checked, root: SizedType): CostEstimate {
   return { cost, unbounded: estimator.unbounded };
 }
 
-/** CostEstimator adds up the cost of the parts of one expression, and remembers what it found out about their sizes. */
+/** CostEstimator adds up the cost of the parts of one expression, and remembers their sizes. */
 export class CostEstimator {
   readonly unbounded = new Map<string, Bound>();
   readonly #checked: Checked;
@@ -54,7 +57,7 @@ export class CostEstimator {
     this.#root = root;
   }
 
-  /** cost is the cost of a part of the expression and of everything in it. */
+  /** cost returns the cost of a part of the expression, including everything inside it. */
   cost(ast: Ast): number {
     switch (ast.op) {
       case 'value':
@@ -86,7 +89,7 @@ export class CostEstimator {
     }
   }
 
-  /** operand is the cost of an operand, and what a function needs to know of it. */
+  /** operand returns the cost of an operand, and what a function needs to know about it. */
   operand(ast: Ast): Operand & { readonly cost: number } {
     const cost = this.cost(ast);
     const size = this.sizeOf(ast);
@@ -96,19 +99,19 @@ export class CostEstimator {
       cost,
       type: this.typeOf(ast),
       path: this.pathOf(ast),
-      // Only a size that is asked for is reported: most functions cost the same however large their operands are.
+      // A size is reported only when it is read: most functions have the same cost for operands of any size.
       get size() {
         return report();
       },
     };
   }
 
-  /** countOf is how often a loop over a part of the expression runs. */
+  /** countOf returns how many times a loop over a part of the expression runs. */
   countOf(ast: Ast): Size {
     return this.#reported(this.sizeOf(ast)) ?? UNKNOWN_SIZE;
   }
 
-  /** sizeAsVariable is the size of a part of the expression where a variable stands for it. */
+  /** sizeAsVariable returns the size of a part of the expression that is bound to a variable. */
   sizeAsVariable(ast: Ast): Size | undefined {
     return this.#reported(this.#sizeAt(this.pathOf(ast)) ?? this.sizeOf(ast));
   }
@@ -118,18 +121,18 @@ export class CostEstimator {
     return size;
   }
 
-  /** typeOf is the type of a part of the expression. */
+  /** typeOf returns the type of a part of the expression. */
   typeOf(ast: Ast): CelType {
     return this.#checked.types.get(ast) ?? DYN;
   }
 
-  /** pathOf is where a part of the expression finds its value; undefined for one that is computed. */
+  /** pathOf returns the path of the value of a part of the expression; undefined if the value is computed. */
   pathOf(ast: Ast): ValuePath | undefined {
     const variable = ast.op === 'id' ? this.#local(ast.args) : undefined;
     return variable === undefined ? this.#paths.get(ast) : variable.path;
   }
 
-  /** sizeOf is the size of a part of the expression; undefined if nothing bounds it. */
+  /** sizeOf returns the size of a part of the expression; undefined if nothing bounds it. */
   sizeOf(ast: Ast): Size | undefined {
     const known = this.#sizes.get(ast) ?? literalSize(ast);
     if (known !== undefined) return known;
@@ -141,22 +144,22 @@ export class CostEstimator {
     return scalarSize(this.typeOf(ast)) ?? (ast.op === 'id' ? this.#local(ast.args)?.size : undefined);
   }
 
-  /** setSize keeps the size of a part whose size follows from its operands. */
+  /** setSize stores the size of a part whose size follows from its operands. */
   setSize(ast: Ast, size: Size | undefined): void {
     if (size !== undefined) this.#sizes.set(ast, size);
   }
 
-  /** entriesOf are the sizes of what is in a list or map that the expression makes. */
+  /** entriesOf returns the sizes of the entries of a list or map that the expression creates. */
   entriesOf(ast: Ast): EntrySizes | undefined {
     return this.#entries.get(ast) ?? (ast.op === 'id' ? this.#local(ast.args)?.entries : undefined);
   }
 
-  /** setEntries keeps the sizes of what is in a list or map that the expression makes. */
+  /** setEntries stores the sizes of the entries of a list or map that the expression creates. */
   setEntries(ast: Ast, entries: EntrySizes | undefined): void {
     if (entries !== undefined) this.#entries.set(ast, entries);
   }
 
-  /** within runs something with variables that a macro declares. */
+  /** within calls `run` with the variables that a macro declares. */
   within<T>(variables: readonly (readonly [name: string, variable: LocalVariable])[], run: () => T): T {
     for (const [name, variable] of variables)
       this.#variables.set(name, [...(this.#variables.get(name) ?? []), variable]);
@@ -182,7 +185,7 @@ export class CostEstimator {
     const [operand, name] = ast.args;
     const type = this.#checked.types.get(operand);
     if (type === undefined) {
-      // The name of a type, such as google.protobuf.Duration, which was checked as a whole.
+      // The name of a type, such as google.protobuf.Duration, which is type-checked as a whole.
       this.#paths.set(ast, append(undefined, name));
       return 1;
     }
@@ -198,7 +201,7 @@ export class CostEstimator {
     const { kind } = container.type;
     if (ast.op === '[?]' || kind === 'optional') return cost;
     const entry = this.entriesOf(holder)?.value;
-    // What is dynamic could be a list or a map.
+    // A dynamic value could be a list or a map.
     const steps = kind === 'list' ? ['@items'] : kind === 'map' ? ['@values'] : ['@items', '@values'];
     for (const step of steps) {
       this.#paths.set(ast, append(this.pathOf(holder), step));
@@ -239,7 +242,7 @@ export class CostEstimator {
     if (ast.op === '-_' && ast.args.op === 'value') return 0;
     const { args: inner } = ast;
     const isInRow = inner.op === ast.op && !this.#checked.source.slice(ast.pos, inner.pos).includes('(');
-    // Two operators in a row cancel out before anything is estimated.
+    // Two operators in a row cancel each other out before the estimate.
     if (isInRow && (inner.op === '!_' || inner.op === '-_')) return this.cost(inner.args);
     return add(this.cost(inner), 1);
   }
@@ -276,7 +279,7 @@ export class CostEstimator {
     return cost;
   }
 
-  /** copySizes makes a part as large as another one. */
+  /** copySizes gives a part the same size as another one. */
   copySizes(to: Ast, from: Ast): void {
     this.setSize(to, this.sizeOf(from));
     this.setEntries(to, this.entriesOf(from));
@@ -294,12 +297,12 @@ function partsOf(ast: Ast, isMethod: boolean): readonly [receiver: Ast | undefin
   }
 }
 
-/** The items of a list are looked up by a path of their own, which overwrites no other. */
+/** The items of a list are looked up by a separate copy of the path, which overwrites no other path. */
 function appendCopy({ cells, length }: ValuePath): ValuePath {
   return append({ cells: cells.slice(0, length), capacity: length, length }, '@items');
 }
 
-/** unionEntries are the sizes of what is in one of two lists or maps. */
+/** unionEntries returns the entry sizes of a value that is one of two lists or maps. */
 export function unionEntries(a: EntrySizes | undefined, b: EntrySizes | undefined): EntrySizes | undefined {
   if (a === undefined || b === undefined) return undefined;
   return { kind: a.kind, key: unionSizes(a.key, b.key), value: unionSizes(a.value, b.value) };
@@ -315,7 +318,7 @@ function literalSize(ast: Ast): Size | undefined {
 
 const SCALARS: ReadonlySet<string> = new Set(['bool', 'int', 'double', 'duration', 'timestamp']);
 
-/** scalarSize is the size of values that all have the same size. */
+/** scalarSize returns the size of types whose values all have the same size. */
 export function scalarSize(type: CelType): Size | undefined {
   if (type.kind === 'optional') return scalarSize(type.value);
   return SCALARS.has(type.kind) ? fixedSize(1) : undefined;

@@ -6,12 +6,12 @@ import { add, times } from './saturating.ts';
 import { CREATE_LIST, CREATE_MAP, fixedSize, type Size, UNKNOWN_SIZE, unionSizes } from './sizes.ts';
 import { append } from './value-path.ts';
 
-/** Reading the variable in which a loop collects its result. */
+/** The cost of reading the variable in which a loop collects its result. */
 const READ = 1;
 const CALL = 1;
 const NOTHING: Size = fixedSize(0);
 
-/** macroCost is the cost of a macro: of the loop that it stands for, or of the tests around an optional value. */
+/** macroCost returns the cost of a macro: of the loop that it expands to, or of the tests around an optional value. */
 export function macroCost(estimator: CostEstimator, ast: Ast): number {
   if (ast.op === 'call') return hasCost(estimator, ast);
   if (ast.op !== 'rcall') return 0;
@@ -46,7 +46,7 @@ export function macroCost(estimator: CostEstimator, ast: Ast): number {
 
 type MacroCall = Ast & { op: 'rcall' };
 
-/** `has(a.b)` costs what `a` costs: the API server does not count the test. */
+/** `has(a.b)` costs the same as `a`: the API server does not count the test. */
 function hasCost(estimator: CostEstimator, ast: Ast & { op: 'call' }): number {
   const [selection] = ast.args[1];
   return selection?.op === '.' ? estimator.cost(selection.args[0]) : 0;
@@ -58,10 +58,10 @@ function nameOf(ast: Ast | undefined): string {
 
 /** Loop is a loop over a list or map. */
 interface Loop {
-  /** The cost of what is looped over. */
+  /** The cost of the list or map that is looped over. */
   readonly range: number;
   readonly count: Size;
-  /** The cost of one round, with the variables of the macro declared. */
+  /** The cost of one iteration, with the variables of the macro declared. */
   readonly round: number;
 }
 
@@ -74,7 +74,7 @@ function loop(estimator: CostEstimator, ast: MacroCall, variables: number, round
   return { range, round: cost, count: estimator.countOf(receiver) };
 }
 
-/** One variable stands for the items of a list or the keys of a map, two for the keys and values of both. */
+/** One variable holds the items of a list or the keys of a map. Two variables hold the index or key, and the value. */
 function declare(
   estimator: CostEstimator,
   range: Ast,
@@ -97,7 +97,10 @@ function total({ range, count, round }: Loop, once: number): number {
   return add(add(range, once), times(count.max, round));
 }
 
-/** In each round of `all` and `exists` the result so far decides whether to go on, and is combined with the predicate. */
+/**
+ * In each iteration of `all` and `exists`, the result so far decides whether to continue, and is combined with the
+ * predicate.
+ */
 function quantifier(estimator: CostEstimator, ast: MacroCall, variables: number, condition: number): number {
   const looped = loop(estimator, ast, variables, () =>
     add(estimator.cost(predicateOf(ast, variables)), READ + condition),
@@ -116,7 +119,7 @@ function existsOne(estimator: CostEstimator, ast: MacroCall, variables: number):
   return total(looped, READ + CALL);
 }
 
-/** What each round of a loop that makes a list costs beside the item: a list of one, and putting it to the others. */
+/** The cost of each iteration of a loop that creates a list, besides the item: a list of one item, and appending it. */
 const APPEND = READ + CREATE_LIST + CALL;
 
 function makesList(estimator: CostEstimator, ast: MacroCall, looped: Loop, item: Size): number {
@@ -161,7 +164,7 @@ function mapInserted(estimator: CostEstimator, ast: MacroCall, key: number): num
   return total(looped, CREATE_MAP + READ);
 }
 
-/** A value that is bound to a variable costs an empty list beside its own cost. */
+/** Binding a value to a variable costs an empty list in addition to the value. */
 const BIND = CREATE_LIST;
 
 function sortBy(estimator: CostEstimator, ast: MacroCall): number {
@@ -175,7 +178,7 @@ function sortBy(estimator: CostEstimator, ast: MacroCall): number {
   return add(add(add(BIND + target, mapCost), READ), sorted.cost);
 }
 
-/** The keys by which a list is sorted are collected in a loop over a variable that holds the list. */
+/** The sort keys of a list are collected in a loop over a variable that holds the list. */
 function loopKeys(
   estimator: CostEstimator,
   receiver: Ast,
@@ -186,14 +189,14 @@ function loopKeys(
   return { round, count: estimator.sizeAsVariable(receiver) ?? UNKNOWN_SIZE };
 }
 
-/** Keys of an unknown type may be text, which costs most. */
+/** Keys of an unknown type may be text, which has the highest cost. */
 function comparedAs(type: CelType): CelType {
   return type.kind === 'dyn' || type.kind === 'free' ? { kind: 'string' } : type;
 }
 
 function optionalMap(estimator: CostEstimator, ast: MacroCall, wraps: boolean): number {
   const [, receiver, [name, body = ast]] = ast.args;
-  // The optional value is computed twice: to be tested, and to be unwrapped.
+  // The optional value is computed twice: once to test it and once to unwrap it.
   const receiverCost = add(estimator.cost(receiver), CALL);
   const made = estimator.within([[nameOf(name), { path: undefined }]], () => {
     const cost = add(BIND + receiverCost, estimator.cost(body));

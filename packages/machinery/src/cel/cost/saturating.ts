@@ -1,6 +1,6 @@
 /**
- * MAX_COST stands for the largest unsigned 64-bit integer: the API server's estimates stop there instead of overflowing. Costs are
- * doubles here. They are exact up to 2^53, far above every limit that they are compared with.
+ * MAX_COST represents the largest unsigned 64-bit integer: the API server's estimates saturate there instead of
+ * overflowing. Costs are doubles here. They are exact up to 2^53, far above every limit that they are compared with.
  */
 export const MAX_COST = 2 ** 64;
 
@@ -21,9 +21,10 @@ export function scale(value: number, factor: number): number {
   return Math.min(Math.ceil(value * factor), MAX_COST);
 }
 
-/** wrap is a computation of the API server on 64-bit integers that overflows: it continues at zero. */
+/** wrap performs a 64-bit integer computation that overflows in the API server: it wraps around to zero. */
 export function wrap(value: number, compute: (exact: bigint) => bigint): number {
   const exact = value >= MAX_COST ? 2n ** 64n - 1n : BigInt(value);
-  // What does not stop at the maximum must not be taken for it, or the next computation would overflow where the server's does not.
+  // A result that does not saturate must not equal the maximum, or the next computation would overflow where the
+  // server's does not.
   return Math.min(Number(BigInt.asUintN(64, compute(exact))), LARGEST_BELOW);
 }

@@ -2,33 +2,36 @@ import { additionalSchema, type StructuralSchema } from '../../structural-schema
 import { escapeFieldName } from '../field-names.ts';
 import { asResource } from '../schema-values.ts';
 
-/** Bound is the keyword of a schema that bounds the size of its values. */
+/** Bound is the schema keyword that limits the size of a value. */
 export type Bound = 'maxItems' | 'maxProperties' | 'maxLength';
 
-/** SizedType holds how large the values of a schema can be. Lists, maps, text and bytes have a size; that of others is zero. */
+/**
+ * SizedType holds the maximum size of the values of a schema. Lists, maps, text and bytes have a size; all other values
+ * have size zero.
+ */
 export interface SizedType {
-  /** The number of items, entries or bytes at most. */
+  /** The maximum number of items, entries or bytes. */
   readonly maxElements: number;
-  /** The number of bytes of the shortest JSON of a value. */
+  /** The length of the shortest JSON of a value, in bytes. */
   readonly minBytes: number;
-  /** The keyword that is missing, where only the size of a request bounds the value. */
+  /** The missing keyword, if the value is bounded only by the size of a request. */
   readonly missing?: Bound | undefined;
-  /** The values of a list or map. */
+  /** The type of the values of a list or map. */
   readonly element?: SizedType | undefined;
-  /** The keys of a map. */
+  /** The type of the keys of a map. */
   readonly key?: SizedType | undefined;
   /** The fields of an object by their escaped names. */
   readonly fields?: ReadonlyMap<string, SizedType> | undefined;
 }
 
-/** MAX_REQUEST_BYTES is the size of the largest request that the API server accepts. */
+/** MAX_REQUEST_BYTES is the maximum size of a request that the API server accepts. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
 const LONGEST_TEXT = MAX_REQUEST_BYTES - 2;
 const BYTES_PER_CHARACTER = 4;
 const BOOLEAN: SizedType = { maxElements: 0, minBytes: 4 };
 const NUMBER: SizedType = { maxElements: 0, minBytes: 1 };
-// The API server gives keys no size at all.
+// The API server assigns no size to keys.
 const KEY: SizedType = { maxElements: 0, minBytes: 2 };
 const DURATION: SizedType = { maxElements: 32, minBytes: 3 };
 const DATE: SizedType = { maxElements: 12, minBytes: 12 };
@@ -37,7 +40,10 @@ const DATE_TIME: SizedType = { maxElements: 32, minBytes: 21 };
 const sizedValues = new WeakMap<StructuralSchema, SizedType | undefined>();
 const sizedResources = new WeakMap<StructuralSchema, SizedType | undefined>();
 
-/** sizedType is how large the values of a schema can be, or undefined if rules cannot read them. It is kept as long as the schema. */
+/**
+ * sizedType returns the maximum size of the values of a schema, or undefined if rules cannot read them. The result is
+ * cached for the lifetime of the schema.
+ */
 export function sizedType(schema: StructuralSchema, options: { readonly isResource: boolean }): SizedType | undefined {
   const cache = options.isResource ? sizedResources : sizedValues;
   if (!cache.has(schema)) cache.set(schema, measure(schema, options.isResource));
@@ -72,7 +78,7 @@ function list({ items, maxItems }: StructuralSchema): SizedType | undefined {
   const element = inner(items);
   if (element === undefined) return undefined;
   if (maxItems !== undefined) return { element, minBytes: 2, maxElements: Math.max(0, maxItems) };
-  // Every item is followed by a comma, and brackets are around all.
+  // Every item is followed by a comma, and the list is enclosed in brackets.
   const maxElements = Math.floor((MAX_REQUEST_BYTES - 2) / (element.minBytes + 1));
   return { element, minBytes: 2, maxElements, missing: 'maxItems' };
 }
@@ -96,7 +102,8 @@ function object({ properties = {}, required = [] }: StructuralSchema): SizedType
     if (field === undefined) continue;
     const escaped = escapeFieldName(name);
     if (escaped !== undefined) fields.set(escaped, field);
-    // Two quotation marks, a colon and a comma. The server fills in defaults, so a request may lack those.
+    // Two quotation marks, a colon and a comma. Fields with a default may be missing in a request, because the server
+    // fills them in.
     const isSent = required.includes(name) && (schema.default === undefined || schema.default === null);
     if (isSent) minBytes += Buffer.byteLength(name) + field.minBytes + 4;
   }

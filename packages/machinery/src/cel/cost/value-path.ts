@@ -1,9 +1,9 @@
 import type { SizedType } from './sized-type.ts';
 
 /**
- * ValuePath is where a part of an expression finds its value: a variable and the steps from it. The API server appends to paths
- * that share their memory as Go slices do, so that a longer path can overwrite another one of the same length. Its estimates
- * depend on that, and so do ours.
+ * ValuePath locates the value of a part of an expression: a variable and the steps from it. The API server appends to
+ * paths that share memory, as Go slices do, so a longer path can overwrite another one of the same length. Its
+ * estimates depend on that, and so do ours.
  */
 export interface ValuePath {
   readonly cells: string[];
@@ -11,7 +11,7 @@ export interface ValuePath {
   readonly length: number;
 }
 
-/** append is a path with one more step. */
+/** append returns a path with one more step. */
 export function append(path: ValuePath | undefined, step: string): ValuePath {
   const { cells, capacity, length } = path ?? { cells: [], capacity: 0, length: 0 };
   if (length < capacity) {
@@ -21,7 +21,7 @@ export function append(path: ValuePath | undefined, step: string): ValuePath {
   return { cells: [...cells.slice(0, length), step], capacity: Math.max(1, capacity * 2), length: length + 1 };
 }
 
-/** typeAt is the type that a path leads to. The API server does not look at the first step, whatever it is. */
+/** typeAt returns the type at a path. The API server ignores the first step, whatever it is. */
 export function typeAt(path: ValuePath | undefined, root: SizedType): SizedType | undefined {
   if (path === undefined) return undefined;
   let type: SizedType | undefined = root;
@@ -34,7 +34,7 @@ function below(type: SizedType, step: string): SizedType | undefined {
   return step === '@keys' ? type.key : type.fields?.get(step);
 }
 
-/** formatPath writes a path as an expression: `self.items[*].name`. */
+/** formatPath formats a path as an expression: `self.items[*].name`. */
 export function formatPath({ cells, length }: ValuePath): string {
   return cells
     .slice(0, length)

@@ -10,7 +10,7 @@ import type { Meter } from '../frame.ts';
 import { overload } from '../overloads.ts';
 import { CelFailure } from '../values.ts';
 
-/** What one question costs: seven may be asked, as the API server allows. */
+/** The cost of one authorization check: the API server allows seven. */
 const QUESTION_STEPS = 140_000;
 
 function serviceAccount({ authorizer }: AuthorizerValue, namespace: string, name: string): AuthorizerValue {
@@ -24,7 +24,7 @@ function notEmpty(text: string, what: string): string {
   return text;
 }
 
-/** Selectors could only make rights narrower, and the rules that decide here know none. */
+/** Selectors could only restrict a permission, and the authorizer used here does not support them. */
 function selected(check: ResourceCheckValue): ResourceCheckValue {
   return check;
 }
@@ -39,7 +39,7 @@ function checkResource(this: Meter, { asked, about }: ResourceCheckValue, verb: 
   return asked.decide({ isResource: true, verb, ...about });
 }
 
-/** authorizers are functions that ask what somebody may do. */
+/** authorizers holds the functions that check permissions. */
 export const authorizers = [
   overload('authorizer.serviceAccount(string, string): authorizer', serviceAccount),
   overload(
@@ -69,7 +69,7 @@ export const authorizers = [
   overload('resourceCheck.check(string): decision', checkResource),
   overload('decision.allowed(): bool', ({ decision }: DecisionValue) => decision.allowed),
   overload('decision.reason(): string', ({ decision }: DecisionValue) => decision.reason),
-  // Those who decide here always come to a decision.
+  // The authorizer used here always reaches a decision.
   overload('decision.errored(): bool', () => false),
   overload('decision.error(): string', () => ''),
 ];

@@ -17,7 +17,7 @@ function cannotConvert(from: string, to: string): CelFailure {
   return new CelFailure(`type conversion error from '${from}' to '${to}'`);
 }
 
-/** formatDurationSeconds writes a duration as CEL does: in seconds. */
+/** formatDurationSeconds formats a duration as CEL does: in seconds. */
 export function formatDurationSeconds({ nanoseconds }: DurationValue): string {
   const sign = nanoseconds < 0n ? '-' : '';
   const magnitude = nanoseconds < 0n ? -nanoseconds : nanoseconds;
@@ -79,7 +79,7 @@ function bytesToText(bytes: Uint8Array): string {
   }
 }
 
-/** countCharacters is the length of a text in code points. */
+/** countCharacters returns the length of a text in code points. */
 export function countCharacters(text: string): bigint {
   let count = 0;
   for (const _ of text) count++;
@@ -95,7 +95,7 @@ const size = (
   ] as const
 ).flatMap(([type, run]) => [overload(`size(${type}): int`, run), overload(`${type}.size(): int`, run)]);
 
-/** conversions make a value of one type from another. */
+/** conversions holds the functions that convert a value from one type to another. */
 export const conversions = [
   ...size,
   overload('dyn(A): dyn', (value: CelValue) => value),

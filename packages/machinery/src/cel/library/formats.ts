@@ -6,7 +6,7 @@ import { FormatValue, ListValue, NONE, OptionalValue } from '../values.ts';
 
 type Problems = (text: string) => readonly string[];
 
-/** A prefix may end with a dash, because something will be appended. */
+/** A prefix may end with a dash, because a suffix will be appended. */
 function ofPrefix(problems: Problems): Problems {
   return (text) => problems(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 }
@@ -40,7 +40,9 @@ function validate(format: FormatValue, text: string): OptionalValue {
   return problems.length === 0 ? NONE : new OptionalValue(new ListValue(problems));
 }
 
-/** formats are named checks of text: `format.dns1123Label().validate(self).hasValue()` is true for a wrong one. */
+/**
+ * formats holds the named checks of text: `format.dns1123Label().validate(self).hasValue()` is true for invalid text.
+ */
 export const formats = [
   overload('format.named::(string): optional<format>', (name: string) => {
     const format = FORMATS.get(name);

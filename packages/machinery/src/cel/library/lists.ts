@@ -6,14 +6,14 @@ import { int64 } from './operators.ts';
 
 const COMPARABLE = ['int', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
-// lists.range is the one function whose result is larger than what it is given.
+// lists.range is the only function whose result is larger than its input.
 const LONGEST_RANGE = 100_000n;
 
 const isInt = (value: CelValue): value is bigint => typeof value === 'bigint';
 const isDouble = (value: CelValue): value is number => typeof value === 'number';
 const isDuration = (value: CelValue): value is DurationValue => value instanceof DurationValue;
 
-/** Of a dynamic list only the first item was looked at. */
+/** Type checks look only at the first item of a dynamic list. */
 function itemsOf<T extends CelValue>({ items }: ListValue, isItem: (value: CelValue) => value is T): readonly T[] {
   if (!items.every(isItem)) throw new CelFailure('no such overload');
   return items;
@@ -85,7 +85,7 @@ function intersects(this: Meter, list: ListValue, other: ListValue): boolean {
   return other.items.some((item) => own.has(item));
 }
 
-/** lists are functions on lists, and on lists as sets. */
+/** lists holds the functions on lists, and on lists as sets. */
 export const lists = [
   ...COMPARABLE.flatMap((type) => [
     overload(`list<${type}>.isSorted(): bool`, isSorted),

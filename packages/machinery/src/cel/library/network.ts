@@ -24,7 +24,7 @@ function readCidr(text: string): CidrValue {
   const slash = text.lastIndexOf('/');
   const address = slash < 0 ? undefined : parseIp(text.slice(0, slash));
   const prefix = address === undefined ? undefined : parsePrefixLength(text.slice(slash + 1), address.length);
-  // The API server says it twice.
+  // The API server repeats this text.
   const failure = 'network address parse error during conversion from string';
   if (address === undefined || prefix === undefined)
     throw new CelFailure(
@@ -53,7 +53,7 @@ function succeeds(read: (text: string) => unknown): (text: string) => boolean {
   };
 }
 
-/** formatIp writes an address in its canonical form: lower case, the longest run of zeros as `::`. */
+/** formatIp formats an address in its canonical form: lower case, the longest run of zeros as `::`. */
 function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) => ((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0));
@@ -133,7 +133,7 @@ function isGlobalUnicast(address: IpValue): boolean {
   );
 }
 
-/** network is functions on IP addresses and networks. */
+/** network holds the functions on IP addresses and networks. */
 export const network = [
   overload('ip(string): ip', readIp),
   overload('isIP(string): bool', succeeds(readIp)),

@@ -6,7 +6,7 @@ import { CelFailure, type CelValue, DurationValue, ListValue, type MapValue, Tim
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** int64 fails for what does not fit into 64 bits. */
+/** int64 fails if a value does not fit into 64 bits. */
 export function int64(value: bigint): bigint {
   if (value < LEAST || value > MOST) throw new CelFailure('integer overflow');
   return value;
@@ -22,7 +22,7 @@ function modulo(a: bigint, b: bigint): bigint {
   return a % b;
 }
 
-/** A set keeps one of each, a list-map takes the newer item of a key; other lists are put together. */
+/** A set keeps one of each item, a list-map takes the newer item for each key; other lists are concatenated. */
 function concatenate(this: Meter, a: ListValue, b: ListValue): ListValue {
   if (a.kind === 'set') {
     const own = new Lookup(this, a.items);
@@ -68,7 +68,7 @@ function operator(name: string, signature: string, run: Run) {
   return { ...overload(`op${signature}`, run), name };
 }
 
-/** operators are the overloads behind the operators of the language, named as in cel-go. */
+/** operators holds the overloads of the language's operators, named as in cel-go. */
 export const operators = [
   ...comparisons,
   operator('_==_', '(A, A): bool', function (a: CelValue, b: CelValue) {

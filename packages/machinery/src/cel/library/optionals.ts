@@ -14,7 +14,9 @@ function isZero(given: CelValue): boolean {
   return given === null || given === false || given === 0n || given === 0 || given === '';
 }
 
-/** optionals are functions on values that may be absent. `or` and `orValue` are part of the language: they evaluate lazily. */
+/**
+ * optionals holds the functions on optional values. `or` and `orValue` are part of the language: they evaluate lazily.
+ */
 export const optionals = [
   overload('optional.of::(A): optional<A>', (given: CelValue) => new OptionalValue(given)),
   overload('optional.none::(): optional<A>', () => NONE),

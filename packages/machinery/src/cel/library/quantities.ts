@@ -47,7 +47,7 @@ function whole(value: bigint): Quantity {
   return { nanos: value * NANOS, format: 'DecimalExponent' };
 }
 
-/** quantities are functions on amounts of resources. */
+/** quantities holds the functions on resource quantities. */
 export const quantities = [
   overload('quantity(string): quantity', read),
   overload('isQuantity(string): bool', isQuantity),

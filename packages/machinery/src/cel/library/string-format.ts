@@ -15,15 +15,17 @@ import {
 } from '../values.ts';
 import { formatDurationSeconds } from './conversions.ts';
 
-/** LONGEST_RESULT is longer than any text that there are enough steps for: it is refused before it is made. */
+/**
+ * LONGEST_RESULT is longer than any text that the step limit allows: a longer text is rejected before it is created.
+ */
 export const LONGEST_RESULT = MOST_STEPS * 16;
 
-/** As many digits as JavaScript knows how to write. */
+/** The maximum number of digits that JavaScript can format. */
 const MOST_DIGITS = 100;
 
 const CLAUSE = /%(?:%|(\.([0-9]{1,3}))?(.))/gs;
 
-/** formatText replaces the clauses of a text: `%s`, `%d`, `%f`, `%.2f`, `%b`, `%o`, `%x`, `%X` and `%%`. */
+/** formatText replaces the clauses in a text: `%s`, `%d`, `%f`, `%.2f`, `%b`, `%o`, `%x`, `%X` and `%%`. */
 export function formatText(text: string, values: ListValue): string {
   let next = 0;
   let length = text.length;
@@ -51,7 +53,9 @@ const TAKES: ReadonlyMap<string, readonly CelType['kind'][]> = new Map([
   ['X', ['int', 'string', 'bytes']],
 ]);
 
-/** formatProblem is what is wrong with the clauses of a literal text for arguments of these types, or undefined. */
+/**
+ * formatProblem returns what is wrong with the clauses of a literal text for arguments of these types, or undefined.
+ */
 export function formatProblem(text: string, types: readonly CelType[] | undefined): string | undefined {
   let next = 0;
   for (const [clause, , precision = '0', verb = ''] of text.matchAll(CLAUSE)) {
@@ -78,7 +82,7 @@ function clauseOf(verb: string, value: CelValue, precision: number): string {
       if (typeof value === 'bigint') return value.toString();
       break;
     case 'f':
-      // The API server groups thousands, as English does.
+      // The API server groups thousands, as in English.
       if (typeof value === 'number' && Number.isFinite(value))
         return value.toLocaleString('en-US', {
           minimumFractionDigits: precision,

@@ -69,10 +69,10 @@ function split(text: string, separator: string, most = -1n): ListValue {
   return new ListValue([...parts.slice(0, kept), parts.slice(kept).join(separator)]);
 }
 
-// What Go calls white space; JavaScript's trim also takes the byte order mark.
+// The characters that Go treats as white space; JavaScript's trim also removes the byte order mark.
 const SPACE = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** From both ends: a pattern that looks for the end would look again from every space inside. */
+/** Trims from both ends with loops: a pattern anchored at the end would be retried at every space inside the text. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -81,11 +81,11 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
-/** Looking for all matches takes about one search, unless every match is looked for to the end of the text. */
+/** Finding all matches costs about one search, unless every match is searched for up to the end of the text. */
 const MOST_READS_PER_CHARACTER = 8;
 
 function findAll(text: string, pattern: string, most = -1n): ListValue {
-  // The engine takes string objects, which its types do not say.
+  // The engine accepts string objects, although its types do not declare it.
   const counted = new CountedText(text, (text.length + 512) * MOST_READS_PER_CHARACTER) as unknown as string;
   try {
     return allMatches(compilePattern(pattern).matcher(counted), most);
@@ -99,7 +99,7 @@ function allMatches(matcher: Matcher, most: bigint): ListValue {
   const found: string[] = [];
   let end = -1;
   while ((most < 0n || BigInt(found.length) < most) && matcher.find()) {
-    // Go leaves out an empty match right behind another one.
+    // Go skips an empty match directly after another match.
     if (matcher.end() > matcher.start() || matcher.start() !== end) found.push(matcher.group() ?? '');
     end = matcher.end();
   }
@@ -115,7 +115,7 @@ function join(list: ListValue, separator = ''): string {
   const texts = list.items;
   let length = separator.length * texts.length;
   for (const text of texts) {
-    // Of a dynamic list only the first item was looked at.
+    // Type checks look only at the first item of a dynamic list.
     if (typeof text !== 'string') throw new CelFailure('no such overload');
     length += text.length;
   }
@@ -141,7 +141,9 @@ function quote(text: string): string {
     .join('')}"`;
 }
 
-/** strings are functions on text. Patterns are RE2; literal ones are checked when the expression is compiled. */
+/**
+ * strings holds the functions on text. Patterns are RE2; literal patterns are checked when the expression is compiled.
+ */
 export const strings = [
   overload('string.startsWith(string): bool', (text: string, part: string) => text.startsWith(part)),
   overload('string.endsWith(string): bool', (text: string, part: string) => text.endsWith(part)),

@@ -3,7 +3,9 @@ import { CelFailure, type DurationValue, type TimestampValue } from '../values.t
 
 const DAY_MS = 86_400_000;
 
-/** The wall clock of a time zone, as a UTC date: `UTC`, `+01:00` or a name of the IANA database. */
+/**
+ * Returns the wall clock time of a time zone as a UTC date. The zone is `UTC`, `+01:00` or a name of the IANA database.
+ */
 function localDate({ nanoseconds }: TimestampValue, zone = 'UTC'): Date {
   const ms = Number((nanoseconds - (((nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
   return new Date(ms + offsetMs(ms, zone));
@@ -23,7 +25,7 @@ function offsetMs(ms: number, zone: string): number {
   return wall - Math.floor(ms / 1000) * 1000;
 }
 
-/** There are some hundred zones; a clock is dear to make. */
+/** There are several hundred zones, and a formatter is expensive to create. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const MOST_CLOCKS = 1_000;
 
@@ -48,7 +50,7 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Unlike Date.UTC it takes the years before 100 for what they are. */
+/** Unlike Date.UTC, it does not map the years before 100 to the 20th century. */
 function startOfDay(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }
@@ -84,5 +86,5 @@ const totals = (
   ] as const
 ).map(([name, unit]) => overload(`duration.${name}(): int`, ({ nanoseconds }: DurationValue) => nanoseconds / unit));
 
-/** times are the parts of timestamps and the totals of durations. */
+/** times holds the functions on timestamps and durations. */
 export const times = [...parts, ...totals];

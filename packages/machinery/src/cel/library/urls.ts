@@ -53,7 +53,7 @@ function query({ query: text }: UrlValue): MapValue {
   return new MapValue([...values].map(([key, list]) => [key, new ListValue(list)] as const));
 }
 
-/** urls are functions on URLs. */
+/** urls holds the functions on URLs. */
 export const urls = [
   overload('url(string): url', read),
   overload('isURL(string): bool', isRequestUri),
@@ -65,7 +65,7 @@ export const urls = [
   overload('url.getQuery(): map<string, list<string>>', query),
 ];
 
-/** Escapes that stand already stay as they are: encodeURI would escape their percent sign again. */
+/** Existing escapes are kept: encodeURI would escape their percent sign again. */
 function escapedPath(path: string): string {
   try {
     return encodeURI(decodeURI(path));

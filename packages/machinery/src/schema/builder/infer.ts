@@ -3,12 +3,12 @@ export interface OptionalField {
   readonly '~optional': true;
 }
 
-/** DefaultedField marks a schema whose field has a default: it may be absent when written and is there when read. */
+/** DefaultedField marks a schema whose field has a default: it may be absent when written and is present when read. */
 export interface DefaultedField {
   readonly '~defaulted': true;
 }
 
-/** NullableField marks a schema that also takes null. */
+/** NullableField marks a schema that also accepts null. */
 export interface NullableField {
   readonly '~nullable': true;
 }
@@ -20,7 +20,7 @@ export interface Typed {
 }
 
 /**
- * Read is the type of a value as the API server returns it: defaults are filled in, nothing may be changed.
+ * Read is the type of a value as the API server returns it: defaults are filled in, and it is read-only.
  *
  * @example
  * const Spec = s.object({ size: s.integer().default(3), note: s.string().optional() });
@@ -28,10 +28,10 @@ export interface Typed {
  */
 export type Read<S extends Typed> = S extends NullableField ? S['~read'] | null : S['~read'];
 
-/** Written is the type of a value as somebody writes it: what has a default may be left out. */
+/** Written is the type of a value as a client writes it: fields with a default may be left out. */
 export type Written<S extends Typed> = S extends NullableField ? S['~written'] | null : S['~written'];
 
-/** Shape is the fields of an object. */
+/** Shape holds the fields of an object. */
 export type Shape = Readonly<Record<string, Typed>>;
 
 type Flat<T> = { readonly [K in keyof T]: T[K] };

@@ -11,13 +11,13 @@ import {
 } from './scalar-schemas.ts';
 import type { Schema } from './schema.ts';
 
-/** AnySchema is a schema of whatever type. */
+/** AnySchema is a schema of any type. */
 export type AnySchema = Schema<unknown, unknown> & Typed;
 
-/** FieldSchemas are the fields of an object. */
+/** FieldSchemas holds the schemas of an object's fields. */
 export type FieldSchemas = Readonly<Record<string, AnySchema>>;
 
-// The API server takes `1 day` and `22 ns` for durations too; Go's own parser, which everything else uses, does not.
+// The API server also accepts `1 day` and `22 ns` as durations; Go's own parser, which everything else uses, does not.
 const GO_DURATION = '^(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$';
 const QUANTITY = '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$';
 
@@ -28,7 +28,7 @@ const INT_OR_STRING: StructuralSchema = {
   'x-kubernetes-int-or-string': true,
 };
 
-/** object is an object with known fields. */
+/** object returns the schema of an object with known fields. */
 export function object<S extends FieldSchemas>(fields: S): ObjectSchema<S> {
   const properties: Record<string, StructuralSchema> = {};
   const required: string[] = [];
@@ -43,66 +43,72 @@ export function object<S extends FieldSchemas>(fields: S): ObjectSchema<S> {
   });
 }
 
-/** string is text. */
+/** string returns the schema of text. */
 export function string(): StringSchema {
   return new StringSchema({ type: 'string' });
 }
 
 /**
- * integer is a whole number. The format is for readers and code generators: the API server does not check its range, so
- * add bounds where they matter.
+ * integer returns the schema of a whole number. The format is for readers and code generators: the API server does not
+ * check its range, so add bounds where they matter.
  */
 export function integer(format: 'int32' | 'int64' = 'int64'): NumberSchema {
   return new NumberSchema({ type: 'integer', format });
 }
 
-/** number is a number with or without a fraction. */
+/** number returns the schema of a number with or without a fraction. */
 export function number(): NumberSchema {
   return new NumberSchema({ type: 'number' });
 }
 
-/** boolean is true or false. */
+/** boolean returns the schema of true or false. */
 export function boolean(): BooleanSchema {
   return new BooleanSchema({ type: 'boolean' });
 }
 
-/** array is a list. */
+/** array returns the schema of a list. */
 export function array<I extends AnySchema>(item: I): ArraySchema<I> {
   return new ArraySchema<I>({ type: 'array', items: item.json });
 }
 
-/** map is an object with keys that users choose. */
+/** map returns the schema of an object with arbitrary keys. */
 export function map<V extends AnySchema>(value: V): MapSchema<V> {
   return new MapSchema<V>({ type: 'object', additionalProperties: value.json });
 }
 
-/** enumeration is one of a few texts, or of a few whole numbers. */
+/** enumeration returns the schema of one of several texts, or of several whole numbers. */
 export function enumeration<const T extends string | number>(values: readonly [T, ...T[]]): EnumSchema<T> {
   const type = typeof values[0] === 'string' ? 'string' : 'integer';
   return new EnumSchema<T>({ type, enum: Object.freeze([...values]) });
 }
 
-/** intOrString is a whole number or text. */
+/** intOrString returns the schema of a whole number or text. */
 export function intOrString(): IntOrStringSchema {
   return new IntOrStringSchema(INT_OR_STRING);
 }
 
-/** quantity is an amount of a resource: `100m`, `1Gi`, `2`. */
+/** quantity returns the schema of a resource quantity: `100m`, `1Gi`, `2`. */
 export function quantity(): IntOrStringSchema {
   return new IntOrStringSchema({ ...INT_OR_STRING, pattern: QUANTITY });
 }
 
-/** duration is a length of time, not negative, as Go writes it. In rules it is a CEL duration. */
+/** duration returns the schema of a non-negative duration in Go's format. In rules it is a CEL duration. */
 export function duration(): DurationSchema {
   return new DurationSchema({ type: 'string', format: 'duration', pattern: GO_DURATION });
 }
 
-/** dnsLabel is a name as namespaces and Services have it: lower case letters, digits and dashes, at most 63. */
+/**
+ * dnsLabel returns the schema of a name as used by namespaces and Services: lower case letters, digits and dashes, at
+ * most 63 characters.
+ */
 export function dnsLabel(): StringSchema {
   return new StringSchema({ type: 'string', minLength: 1, maxLength: 63, pattern: `^${DNS_LABEL}$` });
 }
 
-/** dnsSubdomain is a name as most objects have it: DNS labels with dots between them, at most 253 characters. */
+/**
+ * dnsSubdomain returns the schema of a name as used by most objects: DNS labels separated by dots, at most 253
+ * characters.
+ */
 export function dnsSubdomain(): StringSchema {
   return new StringSchema({
     type: 'string',
@@ -112,12 +118,12 @@ export function dnsSubdomain(): StringSchema {
   });
 }
 
-/** dateTime is an RFC 3339 time. In rules it is a CEL timestamp. */
+/** dateTime returns the schema of an RFC 3339 time. In rules it is a CEL timestamp. */
 export function dateTime(): StringSchema {
   return new StringSchema({ type: 'string', format: 'date-time' });
 }
 
-/** embedded is a whole Kubernetes object. */
+/** embedded returns the schema of a whole Kubernetes object. */
 export function embedded(): EmbeddedSchema {
   return new EmbeddedSchema({
     type: 'object',
@@ -126,12 +132,15 @@ export function embedded(): EmbeddedSchema {
   });
 }
 
-/** unknown is any JSON value, unchecked. Rules cannot read it. */
+/** unknown returns the schema of any JSON value, unchecked. Rules cannot read it. */
 export function unknown<T = unknown>(): UnknownSchema<T> {
   return new UnknownSchema<T>({ 'x-kubernetes-preserve-unknown-fields': true });
 }
 
-/** unknownObject is any object, unchecked: for types of Kubernetes that are too large to describe, such as an affinity. */
+/**
+ * unknownObject returns the schema of any object, unchecked: for Kubernetes types that are too large to describe, such
+ * as an affinity.
+ */
 export function unknownObject<T = { readonly [key: string]: unknown }>(): UnknownSchema<T> {
   return new UnknownSchema<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 }

@@ -20,7 +20,7 @@ import {
 import { conditions, labelSelector } from './well-known.ts';
 
 /**
- * s builds structural schemas. Fields are required unless `.optional()` or `.default(…)` says otherwise.
+ * s builds structural schemas. Fields are required unless they have `.optional()` or `.default(…)`.
  *
  * @example
  * const Spec = s.object({

@@ -3,7 +3,7 @@ import { array, dateTime, enumeration, integer, map, object, string } from './pr
 const QUALIFIED_NAME =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$';
 
-/** labelSelector is a `metav1.LabelSelector`, owned whole. An empty one selects everything. */
+/** labelSelector returns the schema of a `metav1.LabelSelector`, owned as a whole. An empty one selects everything. */
 export function labelSelector() {
   return object({
     matchLabels: map(string()).optional(),
@@ -15,7 +15,7 @@ export function labelSelector() {
   }).structType('atomic');
 }
 
-/** conditions is a list of `metav1.Condition`, one of each type. */
+/** conditions returns the schema of a list of `metav1.Condition`, one of each type. */
 export function conditions() {
   return array(
     object({
