@@ -50,7 +50,7 @@ export function keepMeta(object: Draft, old: Draft): void {
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 /**
- * Built-in groups that accept finalizers without a domain. One of them uses such a finalizer itself:
+ * Built-in groups that accept finalizers without a domain. One of these groups uses such a finalizer itself, on
  * CustomResourceDefinitions.
  */
 const FREE_FINALIZERS: ReadonlySet<string> = new Set([

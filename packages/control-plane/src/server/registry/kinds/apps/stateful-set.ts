@@ -50,7 +50,7 @@ export const statefulSetRules: KindRules = {
     const strategy = partOf(spec, 'updateStrategy');
     strategy.type ||= 'RollingUpdate';
     if (strategy.type === 'RollingUpdate') partOf(strategy, 'rollingUpdate').partition ??= 0;
-    // This field is behind a feature gate that is off by default.
+    // This field is behind a feature gate that is off.
     if (strategy.rollingUpdate) strategy.rollingUpdate.maxUnavailable = undefined;
     podTemplateDefaults(partOf(spec, 'template'));
     for (const claim of spec.volumeClaimTemplates ?? []) {

@@ -21,7 +21,7 @@ export const horizontalPodAutoscalerRules: KindRules = {
     behaviorDefaults(spec);
     if (!status) return;
     zeroes(status, 'desiredReplicas');
-    // This is the only list of the API that is null when it is empty.
+    // The API server writes this list as null when it is empty.
     const open = status as { currentMetrics?: unknown };
     open.currentMetrics ??= null;
     statusDefaults(status.conditions, 'lastTransitionTime');
