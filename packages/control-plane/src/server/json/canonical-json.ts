@@ -1,26 +1,26 @@
 import { parseJson } from '@bowline/machinery';
 
 /**
- * canonicalJson writes a value with the members of objects in the order of their names, as the API server does: then two
- * objects are the same if their texts are. Integers beyond 2^53 are bigints and stay as they are; members that are undefined
- * are left out.
+ * canonicalJson writes a value with the members of objects sorted by name, as the API server does, so that two objects
+ * are equal if their texts are equal. Integers beyond 2^53 are bigints and keep their exact value; undefined members
+ * are omitted.
  */
 export function canonicalJson(value: unknown): string {
   try {
     return JSON.stringify(sorted(value));
   } catch (error) {
-    // The only thing in a parsed document that JSON.stringify refuses is a bigint.
+    // A bigint is the only value in a parsed document that JSON.stringify rejects.
     if (error instanceof TypeError) return exactJson(value);
     throw error;
   }
 }
 
-/** readJson reads a text that `canonicalJson` made. */
+/** readJson parses a text that `canonicalJson` wrote. */
 export function readJson(text: string): unknown {
   return LONG_INTEGER.test(text) ? parseJson(text).value : JSON.parse(text);
 }
 
-/** Digits enough to be beyond 2^53; in a string they do no harm, only cost a slower reader. */
+/** Enough digits to exceed 2^53. In a string such digits are harmless and only select the slower parser. */
 const LONG_INTEGER = /\d{16}/;
 
 function sorted(value: unknown): unknown {

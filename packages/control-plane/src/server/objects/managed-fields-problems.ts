@@ -4,7 +4,7 @@ import type { DraftMeta } from '../registry/api-resource.ts';
 const LONGEST_MANAGER = 128;
 const LONGEST_SUBRESOURCE = 256;
 
-/** managedFieldsProblems is what is wrong with the names in an object's managedFields: a client may have sent them. */
+/** managedFieldsProblems validates the names in an object's managedFields, which a client may have sent. */
 export function managedFieldsProblems(entries: DraftMeta['managedFields']): FieldProblem[] {
   return (entries ?? []).flatMap(({ manager = '', subresource = '' }, index) => {
     const field = `metadata.managedFields[${index}]`;

@@ -11,7 +11,7 @@ import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import { generateName, nameProblems } from '../registry/names.ts';
 import { managedFieldsProblems } from './managed-fields-problems.ts';
 
-/** clearMeta drops what a client cannot say of a new object. */
+/** clearMeta clears the metadata that a client cannot set on a new object. */
 export function clearMeta({ metadata }: Draft): void {
   metadata.uid = undefined;
   metadata.selfLink = undefined;
@@ -20,7 +20,10 @@ export function clearMeta({ metadata }: Draft): void {
   metadata.deletionGracePeriodSeconds = undefined;
 }
 
-/** prepareNewMeta gives an object what only the server gives: identity and times. The name is generated where one is asked for. */
+/**
+ * prepareNewMeta sets the metadata that only the server sets: identity and times. It generates the name if the object
+ * has only a generateName.
+ */
 export function prepareNewMeta(object: Draft, random: Random, now: number): void {
   const { metadata } = object;
   clearMeta(object);
@@ -30,7 +33,7 @@ export function prepareNewMeta(object: Draft, random: Random, now: number): void
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, random);
 }
 
-/** keepMeta restores what an update cannot change. */
+/** keepMeta restores the metadata that an update cannot change. */
 export function keepMeta(object: Draft, old: Draft): void {
   const { metadata } = object;
   metadata.uid = old.metadata.uid;
@@ -43,10 +46,13 @@ export function keepMeta(object: Draft, old: Draft): void {
   metadata.selfLink = undefined;
 }
 
-/** Finalizers that need no domain, on built-in kinds. */
+/** Finalizers that need no domain on built-in kinds. */
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Built-in groups that take finalizers without a domain. One of them has such a finalizer itself: that of definitions. */
+/**
+ * Built-in groups that accept finalizers without a domain. One of these groups uses such a finalizer itself, on
+ * CustomResourceDefinitions.
+ */
 const FREE_FINALIZERS: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
@@ -54,17 +60,17 @@ const FREE_FINALIZERS: ReadonlySet<string> = new Set([
   'policy',
 ]);
 
-/** The API server's limit for all keys and values of annotations together. */
+/** The API server's limit for the total size of all annotation keys and values. */
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 
-/** areTooLarge says that annotations are larger, all together, than an object may have. */
+/** areTooLarge reports whether the total size of the annotations exceeds the limit of an object. */
 export function areTooLarge(annotations: Readonly<Record<string, string>>): boolean {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   return bytes > MOST_ANNOTATION_BYTES;
 }
 
-/** metaProblems is everything that is wrong with an object's metadata. */
+/** metaProblems validates an object's metadata. */
 export function metaProblems(
   object: Draft,
   old: Draft | undefined,

@@ -1,17 +1,20 @@
 import type { Container, Pod } from '@bowline/kubernetes';
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '@bowline/machinery';
 
-/** Amounts are how much of each resource. */
+/** Amounts maps resource names to quantities. */
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-/** requestsOf is what a Pod asks of its node: its containers together, or the largest init container if that is more. */
+/**
+ * requestsOf returns the resources that a Pod requests from its node: the sum of its containers, or the largest init
+ * container if that is larger.
+ */
 export function requestsOf({ spec }: Pod): Amounts {
   const total = totalOf(spec, 'requests');
   addAmounts(total, amountsIn(spec?.overhead));
   return total;
 }
 
-/** limitsOf is what a Pod may reach. What it costs to run it at all is added to what is limited only. */
+/** limitsOf returns the resource limits of a Pod. The overhead is added only to resources that have a limit. */
 export function limitsOf({ spec }: Pod): Amounts {
   const total = totalOf(spec, 'limits');
   for (const [name, amount] of amountsIn(spec?.overhead)) {
@@ -21,7 +24,7 @@ export function limitsOf({ spec }: Pod): Amounts {
   return total;
 }
 
-/** addAmounts adds amounts to a sum. */
+/** addAmounts adds amounts to a sum in place. */
 export function addAmounts(sum: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const before = sum.get(name);
@@ -29,7 +32,7 @@ export function addAmounts(sum: Map<string, Quantity>, amounts: Amounts): void {
   }
 }
 
-/** amountsIn reads amounts as objects hold them. */
+/** amountsIn parses the quantities of an object. */
 export function amountsIn(quantities: Readonly<Record<string, string>> | undefined): Amounts {
   return new Map(Object.entries(quantities ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
 }
@@ -49,7 +52,7 @@ function totalOf(spec: Pod['spec'], field: 'requests' | 'limits'): Map<string, Q
     addAmounts(then, own);
     for (const [name, amount] of then) raise(total, name, amount);
   }
-  // What is said of the whole Pod counts in place of what its containers say.
+  // Pod-level resources take precedence over those of the containers.
   for (const [name, amount] of amountsIn(spec?.resources?.[field])) total.set(name, amount);
   return total;
 }

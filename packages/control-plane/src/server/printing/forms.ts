@@ -5,17 +5,17 @@ import { objectOf, type Stored } from '../storage/stored.ts';
 import { typedText, typePrefix } from './render.ts';
 import { tableText } from './table.ts';
 
-/** FormOptions say how objects are written. */
+/** FormOptions configures how objects are written. */
 export interface FormOptions {
   readonly resource: ApiResource;
   readonly form: Representation;
-  /** What of each object a table carries along. Defaults to its metadata. */
+  /** The part of each object that a table row includes. Defaults to its metadata. */
   readonly includeObject: string | null;
-  /** Wall time, for ages. */
+  /** Wall time, used to compute ages. */
   readonly now: number;
 }
 
-/** ListResult is a list before it has a form. */
+/** ListResult holds a list before it is written in a representation. */
 export interface ListResult {
   readonly items: readonly Stored[];
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface ListResult {
   readonly remaining: number | undefined;
 }
 
-/** objectText writes one object in the form that was asked for. */
+/** objectText writes one object in the requested representation. */
 export function objectText(options: FormOptions, stored: Stored): string {
   switch (options.form) {
     case 'object':
@@ -35,7 +35,7 @@ export function objectText(options: FormOptions, stored: Stored): string {
   }
 }
 
-/** eventText is `objectText` for the events of a watch: only the first table of one has a heading. */
+/** eventText returns `objectText` for the events of a watch: only the first table has column definitions. */
 export function eventText(options: FormOptions): (stored: Stored, isFirst: boolean) => string {
   let hasHeading = false;
   return (stored) => {
@@ -46,12 +46,12 @@ export function eventText(options: FormOptions): (stored: Stored, isFirst: boole
   };
 }
 
-/** listFormText writes a list in the form that was asked for. */
+/** listFormText writes a list in the requested representation. */
 export function listFormText(options: FormOptions, list: ListResult): string {
   const { resource, form } = options;
   const metadata = {
     resourceVersion: String(list.revision),
-    // Lists of custom resources always say where they go on, if only that they do not.
+    // Lists of custom resources always have a continue token, even if it is empty.
     continue: list.continueToken ?? (resource.listsTypedItems && form === 'object' ? '' : undefined),
     remainingItemCount: list.remaining,
   };
@@ -65,7 +65,7 @@ export function listFormText(options: FormOptions, list: ListResult): string {
     if (form === 'metadata') return metadataText(stored);
     return listsTypedItems ? typedText(resource, stored) : stored.json;
   });
-  // An empty list of metadata is none.
+  // An empty list of metadata has null items.
   const body = form === 'metadata' && items.length === 0 ? 'null' : `[${items.join(',')}]`;
   return `${head},"metadata":${JSON.stringify(metadata)},"items":${body}}`;
 }

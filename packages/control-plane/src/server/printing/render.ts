@@ -3,29 +3,32 @@ import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 
-/** typedText is the text of a stored object as a client gets it. Nothing is parsed. */
+/** typedText returns the text of a stored object as clients receive it. It parses nothing. */
 export function typedText(resource: ApiResource, { json }: Pick<Stored, 'json'>): string {
   return `${typePrefix(resource)}${json.slice(1)}`;
 }
 
-/** typePrefix is how every text of a kind begins. No text of an object is empty: it has metadata. */
+/**
+ * typePrefix returns the beginning of the text of every object of a kind. The text of an object always has a member
+ * after it, because every object has metadata.
+ */
 export function typePrefix(resource: ApiResource): string {
   const { kind } = resource;
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersionOf(resource))},`;
 }
 
-/** viewed is a stored object as the version that is asked for shows it. */
+/** viewed returns a stored object as the requested version represents it. */
 export function viewed({ viewOf }: ApiResource, stored: Stored): Stored {
   return viewOf ? viewOf(stored) : stored;
 }
 
-/** draftOf is a stored object to be changed. */
+/** draftOf returns a stored object as a draft to be changed. */
 export function draftOf(stored: Stored): Draft {
-  // What is stored has metadata.
+  // Every stored object has metadata.
   return objectOf(stored) as Draft;
 }
 
-/** draftText is the text of an object that is not stored: what a dry run answers. */
+/** draftText returns the text of an object that is not stored, such as the result of a dry run. */
 export function draftText(resource: ApiResource, draft: KubernetesObject): string {
   return typedText(resource, { json: canonicalJson({ ...draft, apiVersion: undefined, kind: undefined }) });
 }

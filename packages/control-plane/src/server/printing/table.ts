@@ -23,7 +23,7 @@ const AGE: TableColumn = {
   cell: ({ metadata }, now) => age(metadata?.creationTimestamp, now),
 };
 
-/** tableText writes objects as a table, as `kubectl get` shows them. */
+/** tableText writes objects as a table, the form that `kubectl get` prints. */
 export function tableText(
   { resource, includeObject, now }: FormOptions,
   states: readonly Stored[],
@@ -47,13 +47,16 @@ export function tableText(
     return `{"cells":${cells}${marks},"object":${carried}}`;
   });
   const head = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
-  // Kinds without columns of their own have no rows at all then.
+  // Kinds without columns of their own have null rows in an empty table.
   const isPlain = columns.some(({ name }) => name === 'Created At');
   const body = rows.length === 0 && isPlain ? 'null' : `[${rows.join(',')}]`;
   return `${head},"columnDefinitions":${JSON.stringify(hasHeading ? heading : null)},"rows":${body}}`;
 }
 
-/** columnsOf are all columns of a resource: the name, unless it has a place of its own for it, and its own or the age. */
+/**
+ * columnsOf returns all columns of a resource: the name, unless its own columns include one, followed by its own
+ * columns or the age.
+ */
 function columnsOf({ columns = [AGE] }: ApiResource): readonly TableColumn[] {
   return columns.some(({ format }) => format === NAME.format) ? columns : [NAME, ...columns];
 }

@@ -5,13 +5,13 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** age is the time since a timestamp in the short form of kubectl: two units while they say something. */
+/** age returns the time since a timestamp in kubectl's short form, with two units where the second is significant. */
 export function age(timestamp: string | undefined, now: number): string {
   const then = timestamp === undefined ? undefined : parseTime(timestamp);
   return then === undefined ? '<unknown>' : shortDuration(now - then);
 }
 
-/** shortDuration writes a duration as kubectl does: `95s`, `3m20s`, `47h`, `2d3h`, `3y20d`. */
+/** shortDuration formats a duration as kubectl does: `95s`, `3m20s`, `47h`, `2d3h`, `3y20d`. */
 export function shortDuration(durationMs: number): string {
   if (durationMs < -2 * SECOND) return '<invalid>';
   const ms = Math.max(0, durationMs);

@@ -8,9 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Stored } from '../storage/stored.ts';
 import type { NameRule } from './names.ts';
 
-/**
- * Draft is an object on its way into storage. It belongs to one request, so whoever prepares it may change it in place.
- */
+/** Draft is an object on its way into storage. It belongs to one request, so it may be changed in place. */
 export type Draft = {
   apiVersion?: string | undefined;
   kind?: string | undefined;
@@ -23,7 +21,7 @@ export type DraftMeta = {
   -readonly [Name in keyof NonNullable<KubernetesObject['metadata']>]: NonNullable<KubernetesObject['metadata']>[Name];
 };
 
-/** WriteContext is what preparing and validating may depend on besides the object. */
+/** WriteContext holds what preparing and validating may depend on besides the object. */
 export interface WriteContext {
   readonly user: UserInfo;
   /** Wall time, in milliseconds. */
@@ -31,68 +29,84 @@ export interface WriteContext {
   readonly dryRun: boolean;
 }
 
-/** AnswerContext is what a computed answer may depend on besides what was sent. */
+/** AnswerContext holds what a computed response may depend on besides the request body. */
 export interface AnswerContext extends WriteContext {
-  /** Of the path; empty for cluster-wide kinds. */
+  /** From the path; empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Of the path; empty unless the kind is sent to a part of an object. */
+  /** From the path; empty unless the kind is created at a subresource. */
   readonly name: string;
 }
 
-/** Answer computes what is told of a kind that is not stored, such as a review or a token: the draft, completed, or another. */
+/**
+ * Answer computes the response for a kind that is not stored, such as a review or a token: the completed draft, or
+ * another object.
+ */
 export type Answer = (draft: Draft, context: AnswerContext) => Promise<Draft> | Draft;
 
-/** Allocation is where a kind finds what is free. */
+/** Allocation provides what a kind needs to find free values. */
 export interface Allocation {
   readonly storage: Storage;
   readonly random: Random;
   readonly dryRun: boolean;
 }
 
-/** Decoded is a request's body as a kind understands it. */
+/** Decoded holds a request body decoded as an object of a kind. */
 export interface Decoded {
   readonly object: Draft;
-  /** Paths of fields that the kind does not have; they were dropped. */
+  /** Paths of unknown fields, which were dropped. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Strategy is what is special about a kind: how its objects are read, completed and judged. Everything else is the same for
- * all kinds and lives in the handlers.
+ * Strategy implements what is specific to a kind: how its objects are decoded, defaulted and validated. Everything else
+ * is the same for all kinds and lives in the handlers.
  */
 export interface Strategy {
-  /** decode takes what somebody sent: unknown fields are dropped and named, wrong types throw a StatusError (400). */
+  /** decode reads a request body: unknown fields are dropped and listed, wrong types throw a StatusError (400). */
   decode(value: Readonly<Record<string, unknown>>): Decoded;
-  /** prepareForCreate sets what the server alone decides, and drops what a creator may not say, such as the status. */
+  /**
+   * prepareForCreate sets the fields that only the server sets, and drops those that a client may not set on create,
+   * such as the status.
+   */
   readonly prepareForCreate?: ((object: Draft, context: WriteContext) => void) | undefined;
-  /** prepareForUpdate keeps what an update may not touch, such as the status. */
+  /** prepareForUpdate keeps the fields that an update may not change, such as the status. */
   readonly prepareForUpdate?: ((object: Draft, old: Draft, context: WriteContext) => void) | undefined;
-  /** applyDefaults fills in what is left out; twice is as good as once. */
+  /** applyDefaults sets defaults for absent fields. It is idempotent. */
   readonly applyDefaults?: ((object: Draft) => void) | undefined;
   /**
-   * allocate gives an object what no other one may have, such as an address. It is asked before the object is judged and, since
-   * others may have been faster, again in the moment before it is stored. A refusal is a thrown StatusError.
+   * allocate gives an object values that no other object may have, such as an address. It runs before validation and
+   * again immediately before the object is stored, because another request may have taken the values in between. It
+   * throws a StatusError to reject the request.
    */
   readonly allocate?: ((object: Draft, old: Draft | undefined, allocation: Allocation) => void) | undefined;
-  /** loadForValidate loads what judging an object needs, where that is too large to be loaded before; undefined if it needs nothing. */
+  /**
+   * loadForValidate loads code that validation needs and that is too large to load at startup; undefined if the object
+   * needs none.
+   */
   readonly loadForValidate?: ((object: Draft) => Promise<void> | undefined) | undefined;
-  /** validate finds what is wrong with an object; `old` is there for updates. */
+  /** validate returns the problems of an object; `old` is set for updates. */
   validate(object: Draft, old: Draft | undefined, context: WriteContext): readonly FieldProblem[];
-  /** warningsOf is what whoever writes an object should know, although nothing is wrong with it. */
+  /** warningsOf returns warnings for the client that writes a valid object. */
   readonly warningsOf?: ((object: Draft, old: Draft | undefined) => readonly string[]) | undefined;
-  /** countsGeneration says whether a change from `old` is one of what is wanted. Absent for kinds without generations. */
+  /**
+   * countsGeneration reports whether the change from `old` affects the desired state. Absent for kinds without
+   * generations.
+   */
   readonly countsGeneration?: ((object: Draft, old: Draft) => boolean) | undefined;
-  /** gracePeriodSeconds is how long an object may go on after it was deleted; undefined to go at once. */
+  /**
+   * gracePeriodSeconds returns how long an object may continue to exist after it was deleted; undefined removes it at
+   * once.
+   */
   readonly gracePeriodSeconds?: ((object: Draft, asked: number | undefined) => number | undefined) | undefined;
-  /** prepareForDelete changes an object that is marked as deleted, such as by a finalizer of the server's own. */
+  /** prepareForDelete changes an object that is marked as deleted, for example to add a finalizer of the server. */
   readonly prepareForDelete?: ((object: Draft, old: Draft, now: number) => void) | undefined;
-  /** Whether the answer about an object that is gone is the object. Defaults to a status with its name. */
+  /** Whether deleting an object returns the object. Defaults to a Status with its name. */
   readonly tellsDeleted?: boolean | undefined;
-  /** isKept says that something besides finalizers and a grace period keeps a deleted object. */
+  /** isKept reports whether something besides finalizers and a grace period retains a deleted object. */
   readonly isKept?: ((object: Draft) => boolean) | undefined;
 }
 
-/** Projection shows an object as another kind, and takes changes of that kind back: a Scale. */
+/** Projection presents an object as another kind, such as a Scale, and applies changes of that kind to the object. */
 export interface Projection {
   readonly group: string;
   readonly version: string;
@@ -100,33 +114,33 @@ export interface Projection {
   readonly schema: Schema;
   readonly strategy: Pick<Strategy, 'decode' | 'validate'>;
   show(object: Draft): Draft;
-  /** checkRead throws a StatusError when there is nothing to show to whoever reads; writers may write it. */
+  /** checkRead throws a StatusError when a read has nothing to return; writes are still allowed. */
   readonly checkRead?: ((object: Draft) => void) | undefined;
-  /** take changes the object to what its projection wants. */
+  /** take updates the object from its changed projection. */
   take(object: Draft, shown: Draft): void;
 }
 
-/** Subresource is a part of an object with a path of its own. */
+/** Subresource is a part of an object with its own path. */
 export interface Subresource {
   readonly name: string;
   readonly verbs: readonly Verb[];
-  /** The kind that stands in discovery; the resource's own unless said. */
+  /** The group, version and kind in discovery. Default to those of the resource. */
   readonly group?: string | undefined;
   readonly version?: string | undefined;
   readonly kind?: string | undefined;
-  /** What update and patch of it may change. Absent for those that the server answers in a way of their own. */
+  /** The strategy of update and patch. Absent for subresources that have their own handler. */
   readonly strategy?: Strategy | undefined;
-  /** What is created below it, where that is computed: a TokenRequest. */
+  /** The kind that is created at this subresource, where it is computed: a TokenRequest. */
   readonly creates?: ApiResource | undefined;
-  /** What get, update and patch of it are about, where that is another kind. */
+  /** The kind that get, update and patch use, where it is not the kind of the resource. */
   readonly projection?: Projection | undefined;
 }
 
-/** ApiResource is one resource in one version, as it is served. */
+/** ApiResource describes one served version of a resource. */
 export interface ApiResource {
   readonly group: string;
   readonly version: string;
-  /** The plural that stands in the path. */
+  /** The plural name that is used in the path. */
   readonly resource: string;
   readonly singular: string;
   readonly kind: string;
@@ -136,53 +150,55 @@ export interface ApiResource {
   readonly categories: readonly string[];
   readonly verbs: readonly Verb[];
   readonly subresources: ReadonlyMap<string, Subresource>;
-  /** Where its objects are stored: the same for all versions of a resource. */
+  /** The storage collection of its objects: the same for all versions of a resource. */
   readonly collection: string;
-  /** The version in which objects are stored, where that is another than this one. */
+  /** The version in which objects are stored, if it is not this one. */
   readonly storageVersion?: string | undefined;
-  /** Whether the items of a list say what they are; those of built-in kinds do not. */
+  /** Whether the items of a list have an apiVersion and a kind; those of built-in kinds do not. */
   readonly listsTypedItems: boolean;
   readonly strategy: Strategy;
   /**
-   * viewOf is a state as this version shows it, where that can be another than the stored one: of a kind whose schema changes,
-   * or differs between versions. Defaults to what is stored.
+   * viewOf converts a stored object to this version, for kinds whose schema changes or differs between versions.
+   * Defaults to the stored object.
    */
   readonly viewOf?: ((stored: Stored) => Stored) | undefined;
-  /** A kind with an answer is computed and never stored; all that can be done with it is to create it. */
+  /** Computes the response of a kind that is never stored. Such a kind supports only create. */
   readonly answer?: Answer | undefined;
   readonly nameRule: NameRule;
-  /** Whether an update must say which version it replaces. */
+  /** Whether an update must specify the resourceVersion that it replaces. */
   readonly needsVersion: boolean;
-  /** Whether an update of what is not there makes it. Defaults to false. */
+  /** Whether an update creates a missing object. Defaults to false. */
   readonly createsOnUpdate?: boolean | undefined;
-  /** What server-side apply knows of its fields. */
+  /** The shape of its fields, for server-side apply. */
   readonly shape: FieldShape | undefined;
-  /** What strategic merge knows of its fields; undefined for custom resources, which refuse such patches. */
+  /**
+   * The schema of its fields, for strategic merge patches; undefined for custom resources, which reject such patches.
+   */
   readonly schema: Schema | undefined;
-  /** What a custom resource is judged by; undefined for built-in kinds. */
+  /** The schema that validates a custom resource; undefined for built-in kinds. */
   readonly structuralSchema?: StructuralSchema | undefined;
-  /** Fields that selectors may name besides metadata.name and metadata.namespace, and how they are read. */
+  /** The fields that field selectors may use besides metadata.name and metadata.namespace, and how they are read. */
   readonly selectableFields: ReadonlyMap<string, (object: KubernetesObject) => string>;
   /** Columns of its tables besides the name. Defaults to the age. */
   readonly columns?: readonly TableColumn[] | undefined;
-  /** What a table says of an object besides its cells. Defaults to nothing. */
+  /** Returns the conditions of a table row. Defaults to none. */
   readonly rowConditions?: RowConditions | undefined;
-  /** A deprecated version says so in a warning. */
+  /** Warning that is returned to clients of a deprecated version. */
   readonly deprecation?: string | undefined;
 }
 
-/** RowConditions are marks of a row: kubectl leaves out pods that are completed when it is asked to. */
+/** RowConditions returns the conditions of a table row: kubectl uses them to hide completed pods on request. */
 export type RowConditions = (
   object: KubernetesObject,
 ) => readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 
-/** TableColumn is one column of a table. */
+/** TableColumn defines one column of a table. */
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly format: string;
   readonly description: string;
-  /** 0 is always shown, more only with `-o wide`. */
+  /** 0 is always displayed, higher values only with `-o wide`. */
   readonly priority: number;
   readonly cell: (object: KubernetesObject, now: number) => unknown;
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@bowline/kubernetes';
 import type { Verb } from '../http/request-info.ts';
 
-/** BuiltInSubresource is a part of a built-in kind with a path of its own, as discovery tells it. */
+/** BuiltInSubresource describes a subresource of a built-in kind as discovery lists it. */
 export interface BuiltInSubresource {
   readonly name: string;
   readonly verbs: readonly Verb[];
@@ -10,7 +10,7 @@ export interface BuiltInSubresource {
   readonly kind?: string;
 }
 
-/** BuiltInKind is how a built-in kind is served. What the real server serves and this table lacks is answered with 404. */
+/** BuiltInKind describes how a built-in kind is served. Kinds of the real server that this table lacks return 404. */
 export interface BuiltInKind {
   readonly kind: string;
   readonly resource: string;
@@ -24,7 +24,7 @@ export interface BuiltInKind {
   readonly subresources?: readonly BuiltInSubresource[];
 }
 
-/** BUILT_IN_KINDS are served, by group and version, in the order of the real server's discovery. */
+/** BUILT_IN_KINDS lists the served kinds by group and version, in the order of the real server's discovery. */
 export const BUILT_IN_KINDS: readonly {
   readonly group: string;
   readonly version: string;

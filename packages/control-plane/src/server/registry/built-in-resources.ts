@@ -10,11 +10,11 @@ import { SELECTABLE_FIELDS } from './selectable-fields.ts';
 
 const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** Kinds whose names may hold more than those of others, or less. */
+/** Kinds whose names follow a rule other than the default. */
 const NAME_RULES: Readonly<Record<string, NameRule>> = {
   Namespace: 'label',
   Service: 'service',
-  // The names of its pods begin with it, and are places in DNS.
+  // The names of its pods begin with its name, and are DNS labels.
   StatefulSet: 'label',
   Role: 'path',
   ClusterRole: 'path',
@@ -22,7 +22,7 @@ const NAME_RULES: Readonly<Record<string, NameRule>> = {
   ClusterRoleBinding: 'path',
 };
 
-/** Kinds whose updates must name the version that they replace. */
+/** Kinds whose updates must specify the resourceVersion that they replace. */
 const NEEDS_VERSION: ReadonlySet<string> = new Set([
   'CustomResourceDefinition',
   'Lease',
@@ -32,7 +32,7 @@ const NEEDS_VERSION: ReadonlySet<string> = new Set([
   'ValidatingWebhookConfiguration',
 ]);
 
-/** Kinds of which an update makes what is not there. */
+/** Kinds for which an update creates a missing object. */
 const CREATES_ON_UPDATE: ReadonlySet<string> = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
@@ -45,14 +45,14 @@ const CREATES_ON_UPDATE: ReadonlySet<string> = new Set([
   'Service',
 ]);
 
-/** What metadata a write of the status does not change, where that is not all that may be changed at all. */
+/** Resets metadata that a status update must not change, for kinds where it may not change all mutable metadata. */
 const KEEPS_OF_STATUS: Readonly<Record<string, Strategy['prepareForUpdate']>> = {
   'Deployment.apps': (object, old) => {
     object.metadata.labels = old.metadata.labels;
   },
 };
 
-/** builtInResources are the kinds that are there before anybody defines one. */
+/** builtInResources returns the resources that exist before any CustomResourceDefinition is created. */
 export function builtInResources(): ApiResource[] {
   return BUILT_IN_KINDS.flatMap(({ group, version, kinds }) =>
     kinds.map((kind) => builtInResource(group, version, kind)),
@@ -86,7 +86,7 @@ function builtInResource(group: string, version: string, table: BuiltInKind): Ap
     categories,
     verbs,
     subresources: new Map(subresources.map((part) => [part.name, part])),
-    // Both groups of events are one store.
+    // Both groups of events share one store.
     collection: kind === 'Event' ? 'events' : group === '' ? resource : `${resource}.${group}`,
     listsTypedItems: false,
     strategy,

@@ -3,30 +3,33 @@ import { isSameJson } from '@bowline/machinery';
 import type { ApiResource, Draft, RowConditions, Strategy, Subresource, TableColumn } from './api-resource.ts';
 import { decodeBuiltIn } from './decode-built-in.ts';
 
-/** KindRules are what a built-in kind adds to what all have. */
+/** KindRules customizes the behavior that all built-in kinds share. */
 export type KindRules = Partial<Omit<Strategy, 'decode' | 'countsGeneration'>> & {
   /** Whether the kind has a status that only `/status` writes. Defaults to false. */
   readonly hasStatus?: boolean | undefined;
-  /** Whether a new object may come with its status. Defaults to false. */
+  /** Whether a new object may be created with its status. Defaults to false. */
   readonly comesWithStatus?: boolean | undefined;
   /**
-   * Whether a change is one of what is wanted; false for kinds without generations. Defaults to changes of the spec for
-   * kinds with spec and status, and to false for others.
+   * Whether a change affects the desired state; false for kinds without generations. Defaults to changes of the spec
+   * for kinds with spec and status, and to false for others.
    */
   readonly countsGeneration?: Strategy['countsGeneration'] | false;
   /** Columns of its tables besides the name. Defaults to the age. */
   readonly columns?: readonly TableColumn[] | undefined;
-  /** What a table says of an object besides its cells. Defaults to nothing. */
+  /** Returns the conditions of a table row. Defaults to none. */
   readonly rowConditions?: RowConditions | undefined;
-  /** A state as this group shows it, where another group has another shape. Defaults to what is stored. */
+  /**
+   * Converts a stored object to the shape of this group, where another group has another shape. Defaults to the stored
+   * shape.
+   */
   readonly viewOf?: ApiResource['viewOf'];
-  /** What is said to everybody who uses a kind that is on its way out. */
+  /** Warning that is returned to every client of a deprecated kind. */
   readonly deprecation?: string | undefined;
-  /** What is special about its subresources, by name; made from the strategy of the whole. */
+  /** Overrides of its subresources by name, each derived from the strategy of the whole object. */
   readonly subresources?: Readonly<Record<string, (whole: Strategy) => Partial<Subresource>>> | undefined;
 };
 
-/** builtInStrategy is the strategy of a kind with the rules that are its own. */
+/** builtInStrategy returns the strategy of a built-in kind with its own rules. */
 export function builtInStrategy(kind: string, version: string, schema: Schema, rules: KindRules = {}): Strategy {
   const { hasStatus = false, comesWithStatus = false } = rules;
   const hasSpec = schema.properties?.spec !== undefined;
@@ -35,7 +38,7 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
     prepareForCreate(object, context) {
       if (hasStatus && !comesWithStatus) object.status = {};
       rules.prepareForCreate?.(object, context);
-      // Of the status there is what there is before anybody says anything.
+      // The status starts with its defaults.
       if (hasStatus) rules.applyDefaults?.(object);
     },
     prepareForUpdate(object, old, context) {
@@ -43,7 +46,7 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
       rules.prepareForUpdate?.(object, old, context);
     },
     applyDefaults(object) {
-      // The API server's types have these parts always.
+      // The API server's types always have these fields.
       if (hasSpec) object.spec ??= {};
       if (hasStatus) object.status ??= {};
       rules.applyDefaults?.(object);
@@ -60,7 +63,10 @@ export function builtInStrategy(kind: string, version: string, schema: Schema, r
   };
 }
 
-/** statusStrategy is the strategy of `/status` of a built-in kind: of what it is sent, status and metadata count. */
+/**
+ * statusStrategy returns the strategy of `/status` of a built-in kind. It takes only status and metadata from the
+ * request.
+ */
 export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUpdate']): Strategy {
   return {
     decode: (value) => whole.decode(value),
@@ -75,7 +81,7 @@ export function statusStrategy(whole: Strategy, prepare?: Strategy['prepareForUp
   };
 }
 
-/** specChanged says whether an update wants something else. */
+/** specChanged reports whether an update changes the spec. */
 export function specChanged(object: Draft, old: Draft): boolean {
   return !isSameJson(object.spec, old.spec);
 }

@@ -5,9 +5,9 @@ import { leftOutZeros } from './left-out-zeros.ts';
 import { readBytes, readQuantity, readTime } from './read-text.ts';
 
 /**
- * decodeBuiltIn reads an object of a built-in kind as the API server's own types would: fields that they lack are dropped and
- * named, null is the same as absent, what they always have is there, and a value of another type is an error that names the
- * field. Quantities, times and bytes are written in one way only.
+ * decodeBuiltIn reads an object of a built-in kind as the API server's own types would: unknown fields are dropped and
+ * listed, null is the same as absent, fields that the types always write are set, and a value of another type is an
+ * error that names the field. Quantities, times and bytes are normalized to one form.
  */
 export function decodeBuiltIn(
   kind: string,
@@ -16,7 +16,7 @@ export function decodeBuiltIn(
   value: Readonly<Record<string, unknown>>,
 ): Decoded {
   const unknown: string[] = [];
-  // Where the reader is. Paths are made of it when they are needed, which is seldom.
+  // The current position. Paths are built from it only when needed, which is rare.
   const steps: (string | number)[] = [];
   const structs = [schema.ref?.split('.', 2)[1] ?? kind];
   const fail = (detail: string): never => {
@@ -90,13 +90,13 @@ export function decodeBuiltIn(
       if (!known) {
         unknown.push(pathOf([...steps, name]));
       } else if (member !== null && member !== undefined) {
-        // A key of a map is no part of the path that errors name.
+        // Map keys are not part of the path in error messages.
         const value = below(properties ? name : `[${name}`, member, known);
         const isZero = value === '' || value === 0 || value === false;
         if (isZero && properties && leftOutZeros(properties, given.ref, kind).has(name)) continue;
         if (!isLeftOut(value, name, known, required)) define(result, name, value);
       } else if (member === null && !properties) {
-        // A key of a map is there, whatever it has for a value.
+        // A map keeps its keys, even those with null values.
         define(result, name, emptyValue(known));
       }
     }
@@ -110,7 +110,7 @@ export function decodeBuiltIn(
 
 const defaults = new WeakMap<object, readonly (readonly [string, unknown])[]>();
 
-/** defaultsOf are the scalars that stand for absent properties: most are those that Go writes always. */
+/** defaultsOf returns the scalar defaults of absent properties: mostly the values that Go always writes. */
 function defaultsOf(properties: NonNullable<Schema['properties']>): readonly (readonly [string, unknown])[] {
   let known = defaults.get(properties);
   if (!known) {
@@ -122,7 +122,7 @@ function defaultsOf(properties: NonNullable<Schema['properties']>): readonly (re
   return known;
 }
 
-/** emptyOf is what a null in a list is read as. */
+/** emptyOf returns the value that a null item of a list is read as. */
 function emptyOf(schema: Schema): unknown {
   const { type, format } = resolveSchema(schema);
   switch (type) {
@@ -142,14 +142,14 @@ function emptyOf(schema: Schema): unknown {
   }
 }
 
-/** emptyValue is what the API server takes null for where there must be a value. */
+/** emptyValue returns the value that the API server reads null as where a value is required. */
 function emptyValue({ type, format }: Schema): unknown {
   if (format === 'quantity') return '0';
   const empty = { string: '', integer: 0, number: 0, boolean: false, array: [], object: {} };
   return type === undefined ? {} : empty[type];
 }
 
-/** pathOf is a path as clients read it: `spec.ports[0].name`. */
+/** pathOf formats a path as clients see it: `spec.ports[0].name`. */
 function pathOf(steps: readonly (string | number)[]): string {
   return steps
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step.startsWith('[') ? step.slice(1) : step}`))
@@ -158,8 +158,8 @@ function pathOf(steps: readonly (string | number)[]): string {
 }
 
 /**
- * The API server does not keep lists and maps with nothing in them, unless they must be there. That there are no managedFields
- * is the exception: it says something.
+ * The API server omits empty lists and maps unless they are required. managedFields is the exception: an empty list has
+ * a meaning.
  */
 function isLeftOut(value: unknown, name: string, schema: Schema, required: readonly string[] | undefined): boolean {
   if (typeof value !== 'object' || value === null || required?.includes(name) || name === 'managedFields') return false;
@@ -167,7 +167,7 @@ function isLeftOut(value: unknown, name: string, schema: Schema, required: reado
   return schema.type === 'object' && !schema.properties && !schema.preserveUnknown && Object.keys(value).length === 0;
 }
 
-/** An assignment to `__proto__` would change what the object inherits. */
+/** An assignment to `__proto__` would change the prototype of the object. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
@@ -182,7 +182,7 @@ function goType(value: unknown): string {
   return typeof value;
 }
 
-/** goTypeOf is what the API server calls the type of a field. */
+/** goTypeOf returns the API server's name for the type of a field. */
 function goTypeOf(schema: Schema): string {
   if (schema.ref !== undefined) {
     const [module = '', name = ''] = schema.ref.split('.', 2);

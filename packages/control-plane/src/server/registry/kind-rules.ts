@@ -31,7 +31,7 @@ import { clusterRoleBindingRules, roleBindingRules } from './kinds/rbac/role-bin
 import { csiDriverRules } from './kinds/storage/csi-driver.ts';
 import { storageClassRules } from './kinds/storage/storage-class.ts';
 
-/** KIND_RULES are what is special about built-in kinds, by `Kind.group`. A kind without an entry is as all are. */
+/** KIND_RULES holds the rules of built-in kinds, by `Kind.group`. A kind without an entry uses the defaults. */
 export const KIND_RULES: Readonly<Record<string, KindRules>> = {
   'CSIDriver.storage.k8s.io': csiDriverRules,
   'ClusterRole.rbac.authorization.k8s.io': clusterRoleRules,

@@ -6,8 +6,9 @@ type Properties = NonNullable<Schema['properties']>;
 const known = new WeakMap<Properties, ReadonlySet<string>>();
 
 /**
- * leftOutZeros are the properties whose zero value (0, false, no text) the API server does not tell from none, and leaves out.
- * That depends on its own types: the table of their fields knows it. Without a `ref` the definition is looked for by its name.
+ * leftOutZeros returns the properties whose zero value (0, false or the empty string) the API server does not
+ * distinguish from an absent value, and omits. That depends on the API server's own types, and is recorded in the table
+ * of their fields. Without a `ref` the definition is looked up by its name.
  */
 export function leftOutZeros(properties: Properties, ref: string | undefined, name: string): ReadonlySet<string> {
   let names = known.get(properties);

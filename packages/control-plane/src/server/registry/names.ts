@@ -6,22 +6,22 @@ import {
   type Random,
 } from '@bowline/machinery';
 
-/** No vowels, and nothing that is easily mistaken for another: generated names spell no words. */
+/** No vowels and no characters that are easily confused, so that generated names spell no words. */
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
-/** The API server's: a suffix still makes a name that fits a label. */
+/** The API server's limit, which keeps a generated name within the length of a label. */
 const LONGEST_PREFIX = 63 - SUFFIX_LENGTH;
 
-/** generateName makes a name that begins with what was asked for. */
+/** generateName returns the prefix followed by a random suffix. */
 export function generateName(prefix: string, random: Random): string {
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[integerBelow(random, LETTERS.length)]).join('');
   return prefix.slice(0, LONGEST_PREFIX) + suffix;
 }
 
-/** NameRule says what names of a kind look like. */
+/** NameRule selects the syntax of the names of a kind. */
 export type NameRule = 'subdomain' | 'label' | 'service' | 'path';
 
-/** nameProblems is what the API server says of a name that breaks the rule. */
+/** nameProblems returns the API server's error messages for a name that breaks the rule. */
 export function nameProblems(name: string, rule: NameRule): string[] {
   switch (rule) {
     case 'subdomain':
@@ -35,7 +35,7 @@ export function nameProblems(name: string, rule: NameRule): string[] {
   }
 }
 
-/** RBAC's names may hold colons and capitals, but must stand in a path. */
+/** RBAC names may contain colons and capitals, but must be valid path segments. */
 function pathProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);

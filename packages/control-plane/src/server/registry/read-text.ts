@@ -7,16 +7,16 @@ import {
   parseTime,
 } from '@bowline/machinery';
 
-/** ReadText is a text in the one way that it is stored, or what the API server says of it. */
+/** ReadText holds a text in the normalized form in which it is stored, or the API server's error message for it. */
 export type ReadText = { readonly text: string } | { readonly text?: never; readonly problem: string };
 
 const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** The same few amounts stand in most objects. */
+/** Caches normalized quantities: most objects use the same few. */
 const quantities = new Map<string, string>();
 const MOST_QUANTITIES = 1_000;
 
-/** readQuantity reads an amount: `1024Mi` and `1Gi` are the same one. */
+/** readQuantity normalizes a quantity: `1024Mi` and `1Gi` are the same. */
 export function readQuantity(value: unknown): ReadText {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
     return { problem: QUANTITY_RULE };
@@ -41,16 +41,19 @@ function problemOf({ message }: BowlineError): string {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** readBytes reads base64 as Go does: line breaks do not count, everything else does. */
+/** readBytes normalizes base64 as Go decodes it: line breaks are ignored, every other character counts. */
 export function readBytes(given: string): ReadText {
   const text = /[\r\n]/.test(given) ? given.replaceAll(/[\r\n]/g, '') : given;
   if (!BASE64.test(text)) return { problem: `illegal base64 data at input byte ${firstIllegal(given)}` };
   if (!text.endsWith('=')) return { text };
-  // Bits that say nothing are dropped.
+  // Unused trailing bits are dropped.
   return { text: Buffer.from(text, 'base64').toString('base64') };
 }
 
-/** firstIllegal is where reading fails: at the first wrong character, or where the last group of four begins. */
+/**
+ * firstIllegal returns the offset at which decoding fails: the first illegal character, or the start of the last group
+ * of four.
+ */
 function firstIllegal(text: string): number {
   let group = 0;
   let inGroup = 0;
@@ -98,7 +101,7 @@ const ZONE: Layout = [[/^(?:Z|[+-]\d\d:\d\d)/, 'Z07:00']];
 const SECONDS_LAYOUT: Layout = [...DATE, [/^\d\d(?:[.,]\d+)?/, '05'], ...ZONE];
 const MICROS_LAYOUT: Layout = [...DATE, [/^\d\d/, '05'], [/^\.\d{6}/, '.000000'], ...ZONE];
 
-/** readTime reads a time; `field` says how exact it is. */
+/** readTime normalizes a time; `field` determines its precision. */
 export function readTime(given: string, field: string): ReadText {
   const isMicro = MICRO_TIMES.has(field);
   const about = `parsing time ${JSON.stringify(given)}`;

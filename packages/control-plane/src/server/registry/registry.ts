@@ -1,17 +1,17 @@
 import type { ApiResource } from './api-resource.ts';
 
-/** Registry holds what is served now. Custom resources come and go. */
+/** Registry holds the resources that are currently served. Custom resources are added and removed at run time. */
 export class Registry {
   readonly #byPath = new Map<string, ApiResource>();
   readonly #listeners = new Set<() => void>();
   #generation = 0;
 
-  /** Grows with every change: what was derived from an older one is stale. */
+  /** Increases with every change; anything derived from an older generation is stale. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** set serves resources; one with the same group, version and plural is replaced. */
+  /** set serves resources, and replaces those with the same group, version and plural. */
   set(...resources: readonly ApiResource[]): void {
     for (const each of resources) this.#byPath.set(pathOf(each.group, each.version, each.resource), each);
     this.#changed();
@@ -26,17 +26,17 @@ export class Registry {
     return this.#byPath.get(pathOf(group, version, resource));
   }
 
-  /** findKind finds the resource whose objects are of a kind. */
+  /** findKind returns the resource whose objects are of a kind. */
   findKind(group: string, version: string, kind: string): ApiResource | undefined {
     return this.all().find((each) => each.group === group && each.version === version && each.kind === kind);
   }
 
-  /** serves says whether anything of a group and version is served. */
+  /** serves reports whether any resource of a group and version is served. */
   serves(group: string, version: string): boolean {
     return this.all().some((each) => each.group === group && each.version === version);
   }
 
-  /** hasBuiltIn says whether a group is one of those that are there before anybody defines a kind. */
+  /** hasBuiltIn reports whether a group has built-in kinds. */
   hasBuiltIn(group: string): boolean {
     return this.all().some((each) => each.group === group && each.schema !== undefined);
   }
@@ -45,7 +45,7 @@ export class Registry {
     return [...this.#byPath.values()];
   }
 
-  /** onChange tells that something is served, or no longer. */
+  /** onChange calls `tell` whenever a resource is added or removed. */
   onChange(tell: () => void): Disposable {
     this.#listeners.add(tell);
     return { [Symbol.dispose]: () => this.#listeners.delete(tell) };

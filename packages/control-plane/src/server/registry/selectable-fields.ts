@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 
 type Read = (object: KubernetesObject) => string;
 
-/** fieldAt reads a field by its path as the text that a field selector compares. */
+/** fieldAt returns a function that reads the field at a path as the text that a field selector compares. */
 function fieldAt(path: string): Read {
   const names = path.split('.');
   return (object) => {
@@ -16,7 +16,10 @@ function fields(...paths: readonly string[]): Map<string, Read> {
   return new Map(paths.map((path) => [path, fieldAt(path)]));
 }
 
-/** SELECTABLE_FIELDS are the fields that selectors of a built-in kind may name, besides name and namespace, by `Kind.group`. */
+/**
+ * SELECTABLE_FIELDS holds the fields that field selectors of a built-in kind may use, besides name and namespace, by
+ * `Kind.group`.
+ */
 export const SELECTABLE_FIELDS: Readonly<Record<string, ReadonlyMap<string, Read>>> = {
   'Pod.': new Map([
     ...fields(

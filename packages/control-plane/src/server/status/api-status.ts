@@ -1,24 +1,24 @@
 import { describeProblems, type FieldProblem, quoteText } from '@bowline/machinery';
 
-/** StatusCause is one reason of many for a refusal. */
+/** StatusCause holds one of the reasons for a failure. */
 export interface StatusCause {
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
   readonly field?: string | undefined;
 }
 
-/** StatusDetails says what an answer is about. */
+/** StatusDetails identifies the object that a Status is about. */
 export interface StatusDetails {
   readonly name?: string | undefined;
   readonly group?: string | undefined;
-  /** The resource in most answers, the Kind where a body was invalid. */
+  /** The resource in most responses, the kind in those about an invalid body. */
   readonly kind?: string | undefined;
   readonly uid?: string | undefined;
   readonly causes?: readonly StatusCause[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Status is the API's answer that is no object. */
+/** Status is the response of the API when it does not return an object. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -30,7 +30,7 @@ export interface Status {
   readonly code?: number | undefined;
 }
 
-/** StatusError is a request that was refused: what it is thrown as is what the client reads. */
+/** StatusError reports a request that was rejected. The client receives it as a Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly code: number;
@@ -44,20 +44,20 @@ export class StatusError extends Error {
     this.details = details;
   }
 
-  /** toStatus is the body of the answer. */
+  /** toStatus returns the body of the response. */
   toStatus(): Status {
     const { code, reason, message, details } = this;
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code };
   }
 }
 
-/** ResourceName names a resource in messages: `deployments.apps`. */
+/** ResourceName identifies a resource in messages: `deployments.apps`. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;
 }
 
-/** KindName names a kind in messages: `Deployment.apps`. */
+/** KindName identifies a kind in messages: `Deployment.apps`. */
 export interface KindName {
   readonly group: string;
   readonly kind: string;
@@ -69,34 +69,34 @@ function about({ group, resource }: ResourceName, name: string, more: Partial<St
   return { name: name || undefined, group: group || undefined, kind: resource, ...more };
 }
 
-/** notFound: no such object. */
+/** notFound reports that the object does not exist. */
 export function notFound(resource: ResourceName, name: string): StatusError {
   const message = `${qualified(resource.resource, resource.group)} ${quoteText(name)} not found`;
   return new StatusError(404, 'NotFound', message, about(resource, name));
 }
 
-/** noSuchResource: the group and version are served, the resource is not. */
+/** noSuchResource reports that the group and version are served, but the resource is not. */
 export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-/** alreadyExists: an object of that name is there, or still there. */
+/** alreadyExists reports that an object of that name exists, or is still being deleted. */
 export function alreadyExists(resource: ResourceName, name: string, isGoing = false): StatusError {
   const there = `${qualified(resource.resource, resource.group)} ${quoteText(name)} already exists`;
   const message = isGoing ? `object is being deleted: ${there}` : there;
   return new StatusError(409, 'AlreadyExists', message, about(resource, name));
 }
 
-/** MODIFIED is what a request with an old version hears. */
+/** MODIFIED is the conflict message for an outdated resourceVersion. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** conflict: the object is not in the state that the request was made for. */
+/** conflict reports that the object is not in the state that the request expects. */
 export function conflict(resource: ResourceName, name: string, why: string = MODIFIED): StatusError {
   const what = `${qualified(resource.resource, resource.group)} ${quoteText(name)}`;
   return new StatusError(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`, about(resource, name));
 }
 
-/** invalid: the object breaks rules; all of them are named. */
+/** invalid reports that the object fails validation, and lists all problems. */
 export function invalid(kind: KindName, name: string, problems: readonly FieldProblem[]): StatusError {
   const what = `${qualified(kind.kind, kind.group)} ${JSON.stringify(name)}`;
   return new StatusError(422, 'Invalid', `${what} is invalid: ${describeProblems(problems)}`, {
@@ -107,29 +107,29 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
   });
 }
 
-/** badRequest: the request makes no sense, whatever is stored. */
+/** badRequest reports that the request is malformed, whatever is stored. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
-/** otherNamespace: the object says that it is somewhere else than where it is sent. */
+/** otherNamespace reports that the namespace of the object differs from the namespace of the request. */
 export function otherNamespace(): StatusError {
   return badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** forbidden: understood, and not allowed. */
+/** forbidden reports that the request was understood, but is not allowed. */
 export function forbidden(resource: ResourceName, name: string, why: string, causes?: StatusCause[]): StatusError {
   const what = qualified(resource.resource, resource.group);
   const message = name === '' ? `${what} is forbidden: ${why}` : `${what} ${JSON.stringify(name)} is forbidden: ${why}`;
   return new StatusError(403, 'Forbidden', message, about(resource, name, { causes }));
 }
 
-/** unauthorized: nobody knows who is asking. */
+/** unauthorized reports that the client is not authenticated. */
 export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
 
-/** methodNotAllowed: the resource is there and knows no such verb. */
+/** methodNotAllowed reports that the resource exists, but does not support the verb. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(
     405,
@@ -139,12 +139,12 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** expired: the version that was asked for is forgotten. */
+/** expired reports that the requested resource version is no longer available. */
 export function expired(message: string): StatusError {
   return new StatusError(410, 'Expired', message);
 }
 
-/** versionTooLarge: the version that was asked for does not exist yet. */
+/** versionTooLarge reports that the requested resource version does not exist yet. */
 export function versionTooLarge(asked: number, current: number): StatusError {
   const message = `Too large resource version: ${asked}, current: ${current}`;
   return new StatusError(504, 'Timeout', `Timeout: ${message}`, {
@@ -153,31 +153,31 @@ export function versionTooLarge(asked: number, current: number): StatusError {
   });
 }
 
-/** unsupportedMediaType: the body is in a format that is not read here. */
+/** unsupportedMediaType reports that the server does not read the format of the body. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
-/** notAcceptable: the client takes none of the formats that we write. */
+/** notAcceptable reports that the client accepts none of the formats that the server writes. */
 export function notAcceptable(written: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${written.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message);
 }
 
-/** nothingAcceptable: the client takes no format at all that we know. */
+/** nothingAcceptable reports that the client accepts no format that the server knows at all. */
 export function nothingAcceptable(written: readonly string[]): StatusError {
   const message = `406: Not Acceptable\n\nAvailable representations: ${written.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message, {});
 }
 
-/** tooLarge: more bytes than any request may have. */
+/** tooLarge reports that the body exceeds the size limit of requests. */
 export function tooLarge(limit: number): StatusError {
   const message = `Request entity too large: limit is ${limit}`;
   return new StatusError(413, 'RequestEntityTooLarge', message);
 }
 
-/** internalError: a bug of ours, or of what we called. */
+/** internalError reports a bug in the server, or in something that it called. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 }

@@ -2,7 +2,9 @@ import { type Cluster, cluster } from '@bowline/control-plane/testing';
 import { connect, connectionFrom, parseKubeconfig } from '@bowline/runtime/client';
 import { startTestServer } from '../../in-process.test-support.ts';
 
-/** Step is one request. Texts may hold NS for the namespace and OWN for what names of cluster-wide objects begin with. */
+/**
+ * Step is one request. Texts may contain NS for the namespace and OWN for the name prefix of cluster-scoped objects.
+ */
 export type Step = readonly [
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
@@ -10,42 +12,45 @@ export type Step = readonly [
   headers?: Readonly<Record<string, string>> | undefined,
 ];
 
-/** Case is a sentence and the requests that show it. */
+/** Case is a sentence about behavior and the requests that demonstrate it. */
 export type Case = readonly [sentence: string, ...steps: [Step, ...Step[]]];
 
-/** MERGE is the header of a merge patch, DRY the query of a write that is only tried. */
+/** MERGE holds the headers of a merge patch, DRY the query of a dry run. */
 export const MERGE = { 'content-type': 'application/merge-patch+json' };
 export const DRY = '?dryRun=All';
 
-/** table asks for a table, with everything in it. */
+/** table returns a step that requests a table. */
 export function table(path: string): Step {
   return ['GET', path, undefined, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }];
 }
 
-/** Said is what a server says to a step, without what is another on every server. */
+/** Said holds the response of a server to a step, without the values that differ between servers. */
 export interface Said {
   readonly code: number;
   readonly warning?: string | undefined;
   readonly body: unknown;
 }
 
-/** BothServers are a real server and one of ours, with the same built-in kinds. What the real one says is right. */
+/** BothServers holds a real server and one of ours, with the same built-in kinds. The real server is the reference. */
 export interface BothServers extends AsyncDisposable {
-  /** ask sends a step to both. */
+  /** ask sends a step to both servers. */
   ask(step: Step): Promise<{ readonly real: Said; readonly ours: Said }>;
 }
 
 type Send = (...step: Step) => Promise<{ readonly code: number; readonly warning: string | undefined; text: string }>;
 
-/** CompareOptions says what is compared. */
+/** CompareOptions configures what is compared. */
 export interface CompareOptions {
-  /** Defaults to the one that the test run shares. */
+  /** Defaults to the control plane that the test run shares. */
   readonly controlPlane?: Cluster['controlPlane'] | undefined;
-  /** Whether it is compared who owns which field. Defaults to false. */
+  /** Whether field ownership is compared. Defaults to false. */
   readonly comparesOwners?: boolean | undefined;
 }
 
-/** compareKinds starts one of ours next to the real one. What is created on the real one is removed in the end. */
+/**
+ * compareKinds starts a server of ours next to the real one. Objects created on the real server are removed on
+ * disposal.
+ */
 export async function compareKinds(options: CompareOptions = {}): Promise<BothServers> {
   const { controlPlane, comparesOwners = false } = options;
   const c = await cluster({ prefix: 'kinds', controlPlane });
@@ -111,31 +116,31 @@ function sendToOurs(): Send {
   };
 }
 
-/** What is another on every server, or in every moment. */
+/** Fields that differ between servers or over time. */
 const VOLATILE: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
   'creationTimestamp',
   'deletionTimestamp',
   'lastPhaseTransitionTime',
-  // Of managedFields.
+  // In managedFields.
   'time',
 ]);
 
 /**
- * Kinds of which controllers of the real server own a part, tables of them, and Roles, whose rules have an owner here even if
- * nobody gave them.
+ * Kinds that controllers of the real server own in part, tables of them, and Roles, whose rules have an owner here even
+ * if no client set them.
  */
 const OWNED_BY_OTHERS: ReadonlySet<string> = new Set(['ResourceQuota', 'PersistentVolume', 'Role', 'Table']);
 
-/** essential drops times, versions and ids, who owns which field, and addresses and ports that are drawn. */
+/** essential drops times, versions, UIDs and field ownership, and replaces random addresses and ports. */
 function essential(body: Record<string, unknown>, comparesOwners: boolean): unknown {
   const hasSameOwners = comparesOwners && !OWNED_BY_OTHERS.has(String(body.kind));
   const text = JSON.stringify(body, (name, value: unknown) => {
     if (VOLATILE.has(name) || (name === 'managedFields' && !hasSameOwners)) return undefined;
     if (name === 'description' && 'columnDefinitions' in body) return '';
     if (name === 'cells') return (value as unknown[]).map(essentialCell);
-    // No controller of ours would take these away again.
+    // No controller of ours would remove these finalizers.
     if (name === 'finalizers') return essentialFinalizers(value as string[]);
     return value;
   });

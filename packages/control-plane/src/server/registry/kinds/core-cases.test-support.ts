@@ -23,7 +23,7 @@ const limits = (...items: object[]): Step => [
 const container = (item: object): Step => limits({ type: 'Container', ...item });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** CASES are questions about the kinds of the core group that hold no workloads. */
+/** CASES covers the kinds of the core group that are not workloads. */
 export const CASES: readonly Case[] = [
   [
     'a namespace',
@@ -69,7 +69,7 @@ export const CASES: readonly Case[] = [
     ['PATCH', `${SECRETS}/text`, { metadata: { labels: { a: 'b' } } }, MERGE],
     ['PATCH', `${SECRETS}/text`, { data: { 'a b': 'eQ==' } }, MERGE],
   ],
-  // One at a time: maps of the real server have no order.
+  // One key at a time: the real server iterates over maps in random order.
   [
     'a secret with bad keys',
     secret(undefined, { 'a b': 'YQ==' }),

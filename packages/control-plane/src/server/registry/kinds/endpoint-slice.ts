@@ -14,7 +14,7 @@ const MOST_ENDPOINTS = 1_000;
 const MOST_ADDRESSES = 100;
 const MOST_PORTS = 20_000;
 
-/** endpointSliceRules judge the addresses of a Service's pods. */
+/** endpointSliceRules validates the addresses of a Service's pods. */
 export const endpointSliceRules: KindRules = {
   applyDefaults(object) {
     const slice = as<EndpointSlice>(object);
@@ -49,14 +49,14 @@ export const endpointSliceRules: KindRules = {
   ],
 };
 
-/** What is not there is written all the same. */
+/** Absent lists are written as null. */
 function emptyAsNull(object: Draft): void {
   const slice = as<EndpointSlice>(object);
   if (slice.endpoints?.length === 0) object.endpoints = null;
   if (slice.ports?.length === 0) object.ports = null;
 }
 
-/** Labels count too: controllers that follow slices act on them. */
+/** Labels count too, because controllers that watch slices act on them. */
 function contentOf({ metadata, addressType, endpoints, ports }: Draft): string {
   return canonicalJson({ labels: metadata.labels, addressType, endpoints, ports });
 }

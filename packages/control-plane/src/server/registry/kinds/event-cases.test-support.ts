@@ -27,7 +27,7 @@ const GOOD_NEW = {
   type: 'Normal',
 };
 
-/** CASES are questions about Events, which are one store with two shapes. */
+/** CASES covers Events, which are one store with two shapes. */
 export const CASES: readonly Case[] = [
   [
     'events of the older group',

@@ -19,7 +19,7 @@ const created = steps.filter(
 );
 const statuses = steps.filter(([method, path]) => method === 'PATCH' && path.endsWith('/status'));
 
-/** spoiled is a document with something else somewhere in it. */
+/** spoiled returns a document with one part replaced by a hostile value. */
 function spoiled(value: unknown, random: Random): unknown {
   if (typeof value !== 'object' || value === null || random.next() < 0.15) return pick(random, HOSTILE.slice(1));
   if (Array.isArray(value)) {
@@ -33,7 +33,7 @@ function spoiled(value: unknown, random: Random): unknown {
   return copy;
 }
 
-// What breaks in the server is thrown by the one of these tests, and not answered.
+// The test server throws internal errors instead of returning them, so they fail these tests.
 describe('whatever is sent', () => {
   it('as an object is taken or refused, and shown', async () => {
     const t = startTestServer();

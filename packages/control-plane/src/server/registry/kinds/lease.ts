@@ -5,7 +5,7 @@ import type { KindRules } from '../built-in-strategy.ts';
 import { AGE, as, column } from './shared/column.ts';
 import { invalid, notNegative } from './shared/problems.ts';
 
-/** leaseRules judge who leads, and for how long. */
+/** leaseRules validates the duration and the transitions of a Lease. */
 export const leaseRules: KindRules = {
   prepareForCreate: dropCoordination,
   prepareForUpdate: dropCoordination,
@@ -19,7 +19,7 @@ export const leaseRules: KindRules = {
   columns: [column('Holder', 'Who leads.', (object) => as<Lease>(object).spec?.holderIdentity ?? ''), AGE],
 };
 
-/** The API server takes these only where elections are coordinated, which they are not by default. */
+/** The API server accepts these fields only with coordinated leader election, which is off by default. */
 function dropCoordination(object: Draft): void {
   const { spec } = as<Lease>(object);
   if (spec) Object.assign(spec, { strategy: undefined, preferredHolder: undefined });

@@ -14,7 +14,7 @@ const BACKEND = { service: { name: 's', port: { number: 80 } } };
 const rule = (path: object, host?: string): object => ({ rules: [{ host, http: { paths: [path] } }] });
 const policy = (spec: object): Step => tried(POLICIES, { spec });
 
-/** CASES are questions about kinds that say how traffic flows. */
+/** CASES covers kinds that control network traffic. */
 export const CASES: readonly Case[] = [
   [
     'endpoints',
@@ -50,7 +50,7 @@ export const CASES: readonly Case[] = [
       },
     ],
     ['POST', ENDPOINTS, { metadata: { name: 'f', labels: { own: 'f' } } }],
-    // Controllers of the real server make some too.
+    // Controllers of the real server create some too.
     table(`${ENDPOINTS}?labelSelector=own`),
   ],
   [

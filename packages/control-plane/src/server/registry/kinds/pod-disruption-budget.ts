@@ -8,7 +8,7 @@ import { invalidStruct, notSupported } from './shared/problems.ts';
 import { selectorProblems } from './shared/scheduling-problems.ts';
 import { statusDefaults, zeroes } from './shared/status-defaults.ts';
 
-/** podDisruptionBudgetRules are what is special about PodDisruptionBudgets. */
+/** podDisruptionBudgetRules holds the rules of PodDisruptionBudgets. */
 export const podDisruptionBudgetRules: KindRules = {
   applyDefaults(object) {
     const { status } = asBudget(object);
@@ -55,7 +55,7 @@ export const podDisruptionBudgetRules: KindRules = {
 };
 
 function asBudget(object: Draft): Loose<PodDisruptionBudget> {
-  // It was decoded by the schema of a PodDisruptionBudget.
+  // It was decoded with the schema of a PodDisruptionBudget.
   return object as Loose<PodDisruptionBudget>;
 }
 

@@ -28,7 +28,7 @@ const hook = (more: object = {}): object => ({
 const hooks = (...webhooks: object[]): Step => tried(VALIDATING, { webhooks });
 const webhook = (more: object): Step => hooks(hook(more));
 
-/** CASES are questions about kinds that say who may do what, and who is asked. */
+/** CASES covers RBAC kinds and webhook configurations. */
 export const CASES: readonly Case[] = [
   [
     'roles',

@@ -6,14 +6,14 @@ import { forbidden, IMMUTABLE, invalid, notSupported } from './shared/problems.t
 import { dropFalse } from './shared/zero-values.ts';
 
 const MOST_VALUE = 1_000_000_000;
-/** What every cluster has. */
+/** Classes that exist in every cluster. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
 };
 const POLICIES = ['PreemptLowerPriority', 'Never'];
 
-/** priorityClassRules keep what a class means: pods carry copies of it. */
+/** priorityClassRules keeps the value and the policy of a class immutable, because pods carry copies of them. */
 export const priorityClassRules: KindRules = {
   applyDefaults(object) {
     const priority = as<PriorityClass>(object);
@@ -34,7 +34,7 @@ export const priorityClassRules: KindRules = {
       problems.push(notSupported('preemptionPolicy', preemptionPolicy, POLICIES));
     return problems;
   },
-  // Nothing that may be changed is a wish.
+  // No mutable field is part of the desired state.
   countsGeneration: () => false,
   columns: [
     count('Value', 'How important pods of it are.', (object) => as<PriorityClass>(object).value ?? 0),

@@ -16,7 +16,7 @@ const driver = (spec: object, name = 'OWN.n'): Step => tried(DRIVERS, { metadata
 const GOOD_VOLUME = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
 const GOOD_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
-/** CASES are questions about kinds that keep data. */
+/** CASES covers storage kinds. */
 export const CASES: readonly Case[] = [
   [
     'a volume',

@@ -4,12 +4,12 @@ import { invalid } from '../shared/problems.ts';
 
 let engine: typeof import('@bowline/machinery/cel') | undefined;
 
-/** loadConditionCompiler loads the CEL engine, which is large: few configurations have conditions. */
+/** loadConditionCompiler loads the CEL engine on demand: it is large, and few configurations have conditions. */
 export async function loadConditionCompiler(): Promise<void> {
   engine ??= await import('@bowline/machinery/cel');
 }
 
-/** expressionProblems is what is wrong with the expression of a condition; the compiler must be loaded. */
+/** expressionProblems validates the expression of a condition; the compiler must be loaded. */
 export function expressionProblems(field: string, expression: Loose<string>): FieldProblem[] {
   if (!engine) throw new TypeError('conditions are judged before their compiler is loaded');
   const source = expression.trim();

@@ -10,10 +10,10 @@ import { webhookProblems } from './webhook-problems.ts';
 const TIMEOUT_SECONDS = 10;
 const PORT = 443;
 
-/** validatingWebhookRules judge who is asked before something is written. */
+/** validatingWebhookRules validates ValidatingWebhookConfigurations. */
 export const validatingWebhookRules: KindRules = webhookRules(false);
 
-/** mutatingWebhookRules judge who may change what is written. */
+/** mutatingWebhookRules validates MutatingWebhookConfigurations. */
 export const mutatingWebhookRules: KindRules = webhookRules(true);
 
 function webhookRules(mutates: boolean): KindRules {

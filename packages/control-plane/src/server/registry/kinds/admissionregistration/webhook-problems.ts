@@ -17,7 +17,7 @@ const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const MOST_CONDITIONS = 64;
 
-/** webhookProblems is what is wrong with the webhooks of a configuration. Expressions that did not change are not judged again. */
+/** webhookProblems validates the webhooks of a configuration. Unchanged expressions are not validated again. */
 export function webhookProblems(
   webhooks: readonly Webhook[],
   old: readonly Webhook[] | undefined,
@@ -57,7 +57,7 @@ function oneProblems(at: string, webhook: Webhook, mutates: boolean): FieldProbl
     problems.push(invalid(`${at}.timeoutSeconds`, timeoutSeconds, detail));
   }
   for (const name of ['namespaceSelector', 'objectSelector'] as const) {
-    // As it came: what it lacks selects everything.
+    // Validated as received: a missing field selects everything.
     const selector = webhook[name] as Parameters<typeof validateLabelSelector>[0] | undefined;
     if (selector) problems.push(...validateLabelSelector(selector, `${at}.${name}`));
   }
@@ -97,7 +97,7 @@ function clientProblems(at: string, { url, service }: Loose<WebhookClientConfig>
 const URL_FORM = 'desired format: https://host[/path]';
 
 function urlProblems(field: string, url: string): FieldProblem[] {
-  // As Go takes it apart: what is missing is empty.
+  // Split as Go does it: missing parts are empty.
   const [, scheme = '', user, host = '', query, fragment] =
     /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(url) ??
     [];
@@ -122,7 +122,7 @@ function serviceProblems(
   if (path === undefined || path === '') return problems;
   const field = `${at}.path`;
   if (!path.startsWith('/')) problems.push(invalid(field, path, "must start with a '/'"));
-  // The first letter is taken for the slash, whatever it is.
+  // The first character is treated as the slash, whatever it is.
   const segments = path.slice(1).replace(/\/$/, '').split('/');
   if (path === '/') return problems;
   for (const [index, segment] of segments.entries()) {

@@ -6,7 +6,7 @@ import { invalid, notSupported, required } from '../shared/problems.ts';
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** ruleProblems is what is wrong with what a webhook wants to hear of. */
+/** ruleProblems validates a rule that selects the requests of a webhook. */
 export function ruleProblems(at: string, rule: Loose<RuleWithOperations>): FieldProblem[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   const problems: FieldProblem[] = [];
@@ -36,7 +36,7 @@ function emptyProblems(field: string, values: readonly string[]): FieldProblem[]
   return values.flatMap((value, index) => (value === '' ? [required(`${field}[${index}]`)] : []));
 }
 
-/** A wildcard leaves nothing to be said by others. */
+/** Resources that a wildcard covers must not be listed. */
 function resourceProblems(field: string, resources: readonly string[]): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const whole = new Set<string>();

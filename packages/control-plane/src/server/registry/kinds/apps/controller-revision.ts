@@ -4,7 +4,7 @@ import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
 import { IMMUTABLE, invalid, notNegative, required } from '../shared/problems.ts';
 
-/** controllerRevisionRules are what is special about ControllerRevisions: what they hold never changes. */
+/** controllerRevisionRules keeps the data of ControllerRevisions immutable. */
 export const controllerRevisionRules: KindRules = {
   validate({ revision, data }, old) {
     const problems = notNegative('revision', revision as number | undefined);

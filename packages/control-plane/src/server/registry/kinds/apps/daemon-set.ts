@@ -16,7 +16,7 @@ type Problems = FieldProblem[];
 /** Counts changes of the template for clients older than ControllerRevisions. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** daemonSetRules are what is special about DaemonSets. */
+/** daemonSetRules holds the rules of DaemonSets. */
 export const daemonSetRules: KindRules = {
   applyDefaults(object) {
     const { spec = {}, status } = asDaemonSet(object);
@@ -89,7 +89,7 @@ export const daemonSetRules: KindRules = {
 };
 
 function asDaemonSet(object: Draft): Loose<DaemonSet> {
-  // It was decoded by the schema of a DaemonSet.
+  // It was decoded with the schema of a DaemonSet.
   return object as Loose<DaemonSet>;
 }
 

@@ -20,7 +20,7 @@ import {
 
 type Problems = FieldProblem[];
 
-/** deploymentRules are what is special about Deployments. */
+/** deploymentRules holds the rules of Deployments. */
 export const deploymentRules: KindRules = {
   // Annotations count because ReplicaSets inherit them.
   countsGeneration: (object, old) =>
@@ -82,7 +82,7 @@ export const deploymentRules: KindRules = {
 };
 
 function asDeployment(object: Draft): Loose<Deployment> {
-  // It was decoded by the schema of a Deployment.
+  // It was decoded with the schema of a Deployment.
   return object as Loose<Deployment>;
 }
 

@@ -16,7 +16,7 @@ import {
   workloadSelectorProblems,
 } from './workload-problems.ts';
 
-/** replicaSetRules are what is special about ReplicaSets. */
+/** replicaSetRules holds the rules of ReplicaSets. */
 export const replicaSetRules: KindRules = {
   applyDefaults(object) {
     const { spec = {}, status } = asReplicaSet(object);
@@ -52,6 +52,6 @@ export const replicaSetRules: KindRules = {
 };
 
 function asReplicaSet(object: Draft): Loose<ReplicaSet> {
-  // It was decoded by the schema of a ReplicaSet.
+  // It was decoded with the schema of a ReplicaSet.
   return object as Loose<ReplicaSet>;
 }

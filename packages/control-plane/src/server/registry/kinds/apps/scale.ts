@@ -6,12 +6,12 @@ import { decodeBuiltIn } from '../../decode-built-in.ts';
 import type { Loose } from '../shared/loose.ts';
 import { notNegative } from '../shared/problems.ts';
 
-/** ScaleParts say where an object keeps what a Scale shows. */
+/** ScaleParts defines where an object keeps the values of its Scale. */
 export interface ScaleParts {
   wanted(object: Draft): number;
   want(object: Draft, replicas: number): void;
   there(object: Draft): number;
-  /** The text of a selector of its pods. */
+  /** The selector of its pods as text. */
   selector(object: Draft): string;
 }
 
@@ -33,7 +33,7 @@ const WORKLOAD: ScaleParts = {
   },
 };
 
-/** scaleProjection shows an object as a Scale: how many it wants, how many there are, and how to find them. */
+/** scaleProjection presents an object as a Scale: the desired replicas, the actual replicas, and their selector. */
 export function scaleProjection(parts: ScaleParts = WORKLOAD): Projection {
   const [group, version, kind] = ['autoscaling', 'v1', 'Scale'] as const;
   const schema = schemaFor(`${group}/${version}`, kind);

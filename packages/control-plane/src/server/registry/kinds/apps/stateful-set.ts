@@ -22,7 +22,7 @@ import {
 type Problems = FieldProblem[];
 type Spec = Loose<StatefulSetSpec>;
 
-/** What of a StatefulSet may be changed. */
+/** The mutable fields of a StatefulSet. */
 const MAY_CHANGE = [
   'replicas',
   'ordinals',
@@ -35,7 +35,7 @@ const MAY_CHANGE = [
 const ONLY_THOSE =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
-/** statefulSetRules are what is special about StatefulSets. */
+/** statefulSetRules holds the rules of StatefulSets. */
 export const statefulSetRules: KindRules = {
   applyDefaults(object) {
     const { spec = {}, status } = asStatefulSet(object);
@@ -50,7 +50,7 @@ export const statefulSetRules: KindRules = {
     const strategy = partOf(spec, 'updateStrategy');
     strategy.type ||= 'RollingUpdate';
     if (strategy.type === 'RollingUpdate') partOf(strategy, 'rollingUpdate').partition ??= 0;
-    // Behind a feature gate that is off.
+    // This field is behind a feature gate that is off.
     if (strategy.rollingUpdate) strategy.rollingUpdate.maxUnavailable = undefined;
     podTemplateDefaults(partOf(spec, 'template'));
     for (const claim of spec.volumeClaimTemplates ?? []) {
@@ -85,7 +85,7 @@ export const statefulSetRules: KindRules = {
 };
 
 function asStatefulSet(object: Draft): Loose<StatefulSet> {
-  // It was decoded by the schema of a StatefulSet.
+  // It was decoded with the schema of a StatefulSet.
   return object as Loose<StatefulSet>;
 }
 
@@ -120,7 +120,10 @@ function specProblems(spec: Spec): Problems {
   return problems;
 }
 
-/** withClaims is what the pods will be made of: every claim is a volume too, in place of one that has its name. */
+/**
+ * withClaims returns the workload with the volumes that its pods will have: every claim is a volume too, and replaces
+ * one of the same name.
+ */
 function withClaims(spec: Spec): Workload {
   const { volumeClaimTemplates = [], template = {} } = spec;
   const claims = volumeClaimTemplates.map(({ metadata }) => {
@@ -135,7 +138,7 @@ function withClaims(spec: Spec): Workload {
   };
 }
 
-/** The API server says no more of it here. */
+/** The API server adds no detail to this message. */
 function brokenSelector(selector: Spec['selector']): FieldProblem {
   const { message, ...rest } = invalidStruct('spec.selector', selectorStruct(selector), '');
   return { ...rest, message: message.replace(/: $/, '') };

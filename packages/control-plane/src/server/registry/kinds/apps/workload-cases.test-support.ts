@@ -3,7 +3,7 @@ import { type Case, DRY, MERGE, type Step, table } from '../compare-kinds.test-s
 const APPS = '/apis/apps/v1/namespaces/NS';
 const TEMPLATE = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const SELECTOR = { matchLabels: { a: 'b' } };
-/** Nobody schedules and runs their pods, so that nothing changes meanwhile. */
+/** No scheduler places these pods, so that nothing changes in the meantime. */
 const IDLE = { ...TEMPLATE, spec: { ...TEMPLATE.spec, schedulerName: 'nobody' } };
 
 const ENDING = {
@@ -17,18 +17,18 @@ const SEVERAL = {
   spec: { nodeSelector: { b: 'c', a: 'b' }, containers: ['c', 'd'].map((name) => ({ name, image: `i/${name}` })) },
 };
 
-/** tried is a step that creates an object, but for trying. */
+/** tried returns a step that creates an object in a dry run. */
 function tried(plural: string, spec: object | undefined, name = 'p'): Step {
   return ['POST', `${APPS}/${plural}${DRY}`, { metadata: { name }, spec }];
 }
 
-/** tabled is a step that tries to create an object and wants a table of it. */
+/** tabled returns a step that creates an object in a dry run and requests a table of it. */
 export function tabled(path: string, spec: object): Step {
   const [, , , headers] = table(path);
   return ['POST', `${path}${DRY}&includeObject=None`, { metadata: { name: 't' }, spec }, headers];
 }
 
-/** common are cases that all workloads of the group share. */
+/** common returns the cases that all workloads of the group share. */
 function common(plural: string): Case[] {
   const path = `${APPS}/${plural}`;
   const patched = (spec: object): Step => ['PATCH', `${path}/u`, { spec }, MERGE];
@@ -97,7 +97,7 @@ function common(plural: string): Case[] {
   ];
 }
 
-/** scaled are cases of workloads that are scaled. */
+/** scaled returns a case in which a workload is scaled. */
 function scaled(plural: string): Case {
   const path = `${APPS}/${plural}`;
   const scale = (body: object): Step => ['PUT', `${path}/s/scale`, body];
@@ -132,7 +132,7 @@ const MOUNTING = {
   },
 };
 
-/** WORKLOAD_CASES are workloads that people write, and what may become of them. */
+/** WORKLOAD_CASES covers typical workloads and their updates. */
 export const WORKLOAD_CASES: readonly Case[] = [
   ...['deployments', 'replicasets', 'daemonsets', 'statefulsets'].flatMap(common),
   ...['deployments', 'replicasets', 'statefulsets'].map(scaled),

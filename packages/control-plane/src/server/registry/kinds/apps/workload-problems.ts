@@ -7,13 +7,13 @@ import { selectorProblems, selectorStruct } from '../shared/scheduling-problems.
 
 type Problems = FieldProblem[];
 
-/** Workload is the part of a spec that makes pods and finds them again. */
+/** Workload is the part of a spec that creates pods and selects them. */
 export interface Workload {
   readonly selector?: Loose<LabelSelector> | undefined;
   readonly template?: Loose<PodTemplateSpec> | undefined;
 }
 
-/** workloadSelectorProblems is what is wrong with a selector that must select something. */
+/** workloadSelectorProblems validates a selector that must not be empty. */
 export function workloadSelectorProblems({ selector }: Workload, whose: string): Problems {
   const problems = selectorProblems('spec.selector', selector);
   if (selector && isEmpty(selector)) {
@@ -22,26 +22,26 @@ export function workloadSelectorProblems({ selector }: Workload, whose: string):
   return problems;
 }
 
-/** isEmpty says that a selector selects everything. */
+/** isEmpty reports whether a selector selects everything. */
 export function isEmpty({ matchLabels = {}, matchExpressions = [] }: Loose<LabelSelector>): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }
 
-/** isValidSelector says that a selector can be used. */
+/** isValidSelector reports whether a selector is valid. */
 export function isValidSelector(selector: Loose<LabelSelector> | undefined): boolean {
   return selectorProblems('', selector).length === 0;
 }
 
-/** labelMatchProblems says that a workload would not find the pods that it makes. */
+/** labelMatchProblems reports that a workload would not select the pods that it creates. */
 export function labelMatchProblems({ selector, template }: Workload): Problems {
   const labels = template?.metadata?.labels;
   if (!isValidSelector(selector) || (selector && isEmpty(selector))) return [];
-  // It was found valid. An absent one selects nothing.
+  // The selector is valid. An absent one selects nothing.
   if (selector && labelSelector(selector as LabelSelector).matches(labels ?? {})) return [];
   return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }
 
-/** runningTemplateProblems is what is wrong with the template of pods that are to run for ever. */
+/** runningTemplateProblems validates the template of pods that run until they are deleted. */
 export function runningTemplateProblems(workload: Workload, kind: string): Problems {
   const { template = {} } = workload;
   const problems = [...labelMatchProblems(workload), ...podTemplateProblems('spec.template', template)];
@@ -56,7 +56,7 @@ export function runningTemplateProblems(workload: Workload, kind: string): Probl
   return problems;
 }
 
-/** selectorImmutable says that a workload was pointed at other pods. */
+/** selectorImmutable reports that the selector of a workload was changed. */
 export function selectorImmutable({ selector }: Workload, { selector: old }: Workload): Problems {
   return isSameJson(selector, old) ? [] : [invalidStruct('spec.selector', selectorStruct(selector), IMMUTABLE)];
 }

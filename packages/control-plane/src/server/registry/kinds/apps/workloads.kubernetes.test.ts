@@ -21,7 +21,7 @@ describe('the same as on the real server is', () => {
     for (const step of steps) {
       const { real, ours } = await both.ask(step);
       const [found, wanted] = [withoutAdmission(ours), withoutAdmission(real)];
-      // From the second request on, controllers may have been there.
+      // From the second request on, controllers may have changed the objects.
       if (step === steps[0] || NOBODYS.test(step[1])) expect([step, found]).toEqual([step, wanted]);
       else expect([step, withoutControllers(found)]).toEqual([step, withoutControllers(wanted)]);
     }

@@ -12,7 +12,7 @@ const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resour
 const LONGEST_WINDOW = 3_600;
 const LONGEST_PERIOD = 1_800;
 
-/** autoscalerProblems is what is wrong with what a HorizontalPodAutoscaler wants. */
+/** autoscalerProblems validates the spec of a HorizontalPodAutoscaler. */
 export function autoscalerProblems(spec: Spec): Problems {
   const { minReplicas, maxReplicas = 0, scaleTargetRef, metrics = [], behavior } = spec;
   const problems: Problems = [];
@@ -54,7 +54,7 @@ function referenceProblems(
       ...(value === '' ? [required(`${at}.${member}`)] : invalids(`${at}.${member}`, value, segmentProblems(value))),
     );
   }
-  // The core group has no kind that can be scaled, but one.
+  // The core group has only one kind that can be scaled.
   if (needsGroup && kind !== 'ReplicationController' && !apiVersion.includes('/')) {
     problems.push(invalid(`${at}.apiVersion`, apiVersion, 'apiVersion must specify API group'));
   }
@@ -70,7 +70,7 @@ function metricProblems(at: string, metric: Loose<MetricSpec>): Problems {
   const { type = '', object, pods, resource, containerResource, external } = metric;
   if (type === '') return [required(`${at}.type`, 'must specify a metric source type')];
   if (!METRIC_TYPES.includes(type)) {
-    // The server finds it twice: among the types, and among the sources.
+    // The API server reports it twice: for the types, and for the sources.
     const problem = notSupported(`${at}.type`, type, METRIC_TYPES);
     return [problem, problem];
   }

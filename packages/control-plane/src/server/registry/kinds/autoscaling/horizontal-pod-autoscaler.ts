@@ -8,7 +8,7 @@ import { autoscalerProblems } from './horizontal-pod-autoscaler-problems.ts';
 
 type Spec = Loose<NonNullable<HorizontalPodAutoscaler['spec']>>;
 
-/** horizontalPodAutoscalerRules are what is special about HorizontalPodAutoscalers. */
+/** horizontalPodAutoscalerRules holds the rules of HorizontalPodAutoscalers. */
 export const horizontalPodAutoscalerRules: KindRules = {
   countsGeneration: false,
   applyDefaults(object) {
@@ -21,7 +21,7 @@ export const horizontalPodAutoscalerRules: KindRules = {
     behaviorDefaults(spec);
     if (!status) return;
     zeroes(status, 'desiredReplicas');
-    // The only list of the API that is null when there is nothing in it.
+    // The API server writes this list as null when it is empty.
     const open = status as { currentMetrics?: unknown };
     open.currentMetrics ??= null;
     statusDefaults(status.conditions, 'lastTransitionTime');
@@ -52,11 +52,11 @@ export const horizontalPodAutoscalerRules: KindRules = {
 };
 
 function asAutoscaler(object: Draft): Loose<HorizontalPodAutoscaler> {
-  // It was decoded by the schema of a HorizontalPodAutoscaler.
+  // It was decoded with the schema of a HorizontalPodAutoscaler.
   return object as Loose<HorizontalPodAutoscaler>;
 }
 
-/** Where anything is said of how fast to scale, the rest is said too: up at once and fast, down after a while. */
+/** Completes a behavior that is set only in part: scale up at once and fast, down after a while. */
 function behaviorDefaults({ behavior }: Spec): void {
   if (!behavior) return;
   const up = partOf(behavior, 'scaleUp');

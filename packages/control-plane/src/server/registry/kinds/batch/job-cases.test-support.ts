@@ -210,5 +210,5 @@ const NODE_CASES: readonly Case[] = [
   ],
 ];
 
-/** OTHER_CASES are jobs, budgets, autoscalers and nodes. */
+/** OTHER_CASES covers jobs, budgets, autoscalers and nodes. */
 export const OTHER_CASES: readonly Case[] = [...JOB_CASES, ...BUDGET_CASES, ...AUTOSCALER_CASES, ...NODE_CASES];

@@ -20,7 +20,7 @@ type Spec = Loose<JobSpec>;
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const LARGEST_COMPLETIONS = 100_000;
 
-/** jobProblems is what is wrong with a Job. */
+/** jobProblems validates a Job. */
 export function jobProblems({ metadata, spec = {} }: Loose<Job>): Problems {
   const { name = '', uid = '' } = metadata ?? {};
   const problems: Problems = [];
@@ -67,7 +67,7 @@ function indexProblems(name: string, spec: Spec): Problems {
   if (completionMode === 'Indexed') {
     if (completions === undefined) problems.push(required('spec.completions', 'when completion mode is Indexed'));
     else {
-      // The last pod has the longest name, and it is its host's name.
+      // The last pod has the longest name, which is also its hostname.
       const longest = `${name}-${Math.max(0, completions - 1)}`;
       if (dnsLabelProblems(longest).length > 0) {
         problems.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`));
@@ -161,10 +161,13 @@ function templateProblems(name: string, { template = {}, manualSelector, podFail
   return problems;
 }
 
-/** What of a template may change while a job is suspended and nothing of it has run: where its pods go. */
+/**
+ * The fields of a template that may change while a job is suspended and has never started: where its pods are
+ * scheduled.
+ */
 const PLACEMENT = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const;
 
-/** jobUpdateProblems is what may not become of a Job. */
+/** jobUpdateProblems validates an update of a Job. */
 export function jobUpdateProblems({ spec = {} }: Loose<Job>, { spec: old = {}, status }: Loose<Job>): Problems {
   const problems: Problems = [];
   const completionsMayChange =

@@ -14,7 +14,7 @@ const LARGEST_INT32 = 2_147_483_647;
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_NAME = 'batch.kubernetes.io/job-name';
 
-/** jobRules are what is special about Jobs. */
+/** jobRules holds the rules of Jobs. */
 export const jobRules: KindRules = {
   applyDefaults(object) {
     const { spec = {}, status } = asJob(object);
@@ -64,19 +64,21 @@ export const jobRules: KindRules = {
 };
 
 function asJob(object: Draft): Loose<Job> {
-  // It was decoded by the schema of a Job.
+  // It was decoded with the schema of a Job.
   return object as Loose<Job>;
 }
 
-/** ownPods makes a selector that no other job has, and labels that it selects. The older names of the labels stay. */
+/**
+ * ownPods generates a selector that no other job has, and the labels that it selects. The older label names are kept.
+ */
 function ownPods({ metadata = {}, spec = {} }: Loose<Job>): void {
   const { uid = '', name = '' } = metadata;
-  // A name that is too long for a label is refused, and need not be said twice.
+  // Validation rejects a name that is too long for a label. Without the labels, it does not report the name twice.
   const names = labelValueProblems(name).length === 0 ? { [JOB_NAME]: name, 'job-name': name } : {};
   const labels = { [CONTROLLER_UID]: uid, 'controller-uid': uid, ...names };
   const template = partOf(partOf(spec, 'template'), 'metadata');
   template.labels = { ...labels, ...template.labels };
-  // A job without labels gets those of its pods.
+  // A job without labels gets the labels of its pods.
   if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...template.labels };
   const selector = partOf(spec, 'selector');
   selector.matchLabels = { [CONTROLLER_UID]: uid, ...selector.matchLabels };

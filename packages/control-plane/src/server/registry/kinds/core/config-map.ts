@@ -8,7 +8,7 @@ import { immutableProblem, keyProblems, tooLong } from '../shared/content-keys.t
 
 type Content = Readonly<Record<string, string>>;
 
-/** configMapRules bound what a ConfigMap holds, and freeze it where its writer wants that. */
+/** configMapRules limits the size of a ConfigMap, and rejects changes of an immutable one. */
 export const configMapRules: KindRules = {
   validate(object, old) {
     const data = (object.data ?? {}) as Content;

@@ -7,10 +7,10 @@ import type { Loose } from '../shared/loose.ts';
 import { invalid, invalids, oneOf, outside, required } from '../shared/problems.ts';
 import { dropEmpty } from '../shared/zero-values.ts';
 
-/** How many addresses a table shows. */
+/** The number of addresses that a table displays. */
 const MOST_SHOWN = 3;
 
-/** endpointsRules judge the addresses of a Service's pods, in the form that came before slices. */
+/** endpointsRules validates the addresses of a Service's pods, in the form that preceded EndpointSlices. */
 export const endpointsRules: KindRules = {
   deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   applyDefaults(object) {

@@ -7,7 +7,10 @@ import { asOlder } from './event-shapes.ts';
 
 type Times = Record<'firstTimestamp' | 'lastTimestamp' | 'eventTime', string | null | undefined>;
 
-/** eventColumns tell what happened last, and to what. The name of an event says nothing, and stands last. */
+/**
+ * eventColumns displays what happened last, and to which object. The name of an event carries no information, and comes
+ * last.
+ */
 export const eventColumns: readonly TableColumn[] = [
   column('Last Seen', 'When it happened last.', (object, now) => lastSeen(object, now)),
   column('Type', 'Normal, or a warning.', (object) => read(object).type ?? ''),
@@ -36,7 +39,7 @@ export const eventColumns: readonly TableColumn[] = [
 ];
 
 function read(object: KubernetesObject): Omit<Loose<CoreEvent>, keyof Times> & Times {
-  // Only names differ between the shapes.
+  // Only the field names differ between the shapes.
   return asOlder(object) as Omit<Loose<CoreEvent>, keyof Times> & Times;
 }
 

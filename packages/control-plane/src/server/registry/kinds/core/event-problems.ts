@@ -8,7 +8,7 @@ type Event = Loose<CoreEvent>;
 
 const LONGEST = 128;
 const LONGEST_NOTE = 1024;
-/** Events about what is in no namespace are in one of these. */
+/** Events about cluster-scoped objects are in one of these namespaces. */
 const HOME: ReadonlySet<string> = new Set(['default', 'kube-system']);
 const FROZEN = [
   'involvedObject',
@@ -25,7 +25,7 @@ const FROZEN = [
   'type',
 ] as const;
 
-/** eventProblems is what is wrong with an event of any group; those with an exact time must say more. */
+/** eventProblems validates an event of either group; those with an eventTime have more required fields. */
 export function eventProblems(event: Event, reporterField: string): FieldProblem[] {
   const about = event.involvedObject?.namespace ?? '';
   const home = event.metadata?.namespace ?? '';
@@ -45,7 +45,7 @@ export function eventProblems(event: Event, reporterField: string): FieldProblem
   return problems;
 }
 
-/** youngerEventProblems is what is wrong with an event of events.k8s.io, in the names of the core group. */
+/** youngerEventProblems validates an event of events.k8s.io, given with the field names of the core group. */
 export function youngerEventProblems(event: Event, old: Event | undefined): FieldProblem[] {
   const problems = eventProblems(event, 'reportingController');
   const type = event.type ?? '';

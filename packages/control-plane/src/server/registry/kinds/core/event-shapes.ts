@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@bowline/kubernetes';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { objectOf, type Stored } from '../../../storage/stored.ts';
 
-/** Fields that both groups have under different names: of the older one, and of the younger. */
+/** Fields that have different names in the two groups: the name in the older group, and the name in the younger one. */
 const NAMES: readonly (readonly [older: string, younger: string])[] = [
   ['count', 'deprecatedCount'],
   ['firstTimestamp', 'deprecatedFirstTimestamp'],
@@ -14,28 +14,28 @@ const NAMES: readonly (readonly [older: string, younger: string])[] = [
 ];
 const YOUNGER: ReadonlyMap<string, string> = new Map(NAMES);
 const OLDER: ReadonlyMap<string, string> = new Map(NAMES.map(([older, younger]) => [younger, older]));
-/** What the older group always writes and the younger only where there is something. */
+/** Fields that the older group always writes, and the younger group only if they are not empty. */
 const TEXTS = [
   ['reportingComponent', 'reportingController'],
   ['reportingInstance', 'reportingInstance'],
 ] as const;
 
-/** isYounger says that an event has the shape of events.k8s.io. Such an event always says what it is about. */
+/** isYounger reports whether an event has the shape of events.k8s.io. Such an event always has a `regarding` field. */
 function isYounger(stored: Stored): boolean {
   return stored.json.includes('"regarding":{');
 }
 
-/** olderView is an event, stored in either shape, as the core group shows it. */
+/** olderView returns an event, stored in either shape, in the shape of the core group. */
 export function olderView(stored: Stored): Stored {
   return isYounger(stored) ? { ...stored, json: canonicalJson(asOlder(objectOf(stored))) } : stored;
 }
 
-/** youngerView is an event, stored in either shape, as events.k8s.io shows it. */
+/** youngerView returns an event, stored in either shape, in the shape of events.k8s.io. */
 export function youngerView(stored: Stored): Stored {
   return isYounger(stored) ? stored : { ...stored, json: canonicalJson(asYounger(objectOf(stored))) };
 }
 
-/** asOlder is an event in the shape of the core group, whatever shape it has. */
+/** asOlder returns an event of either shape in the shape of the core group. */
 export function asOlder(event: KubernetesObject): Readonly<Record<string, unknown>> {
   const older = renamed(event, OLDER);
   for (const [name] of TEXTS) older[name] ??= '';

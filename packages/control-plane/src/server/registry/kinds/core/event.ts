@@ -10,7 +10,7 @@ import { asOlder, olderView, youngerView } from './event-shapes.ts';
 
 type Older = Loose<CoreEvent>;
 
-/** eventRules are those of the core group: events of both groups are one store. */
+/** eventRules holds the rules of Events of the core group. Events of both groups share one store. */
 export const eventRules: KindRules = {
   viewOf: olderView,
   applyDefaults(object) {
@@ -23,7 +23,7 @@ export const eventRules: KindRules = {
   columns: eventColumns,
 };
 
-/** youngerEventRules are those of events.k8s.io, which ask for more. */
+/** youngerEventRules holds the rules of Events of events.k8s.io, which are stricter. */
 export const youngerEventRules: KindRules = {
   viewOf: youngerView,
   applyDefaults(object) {
@@ -35,7 +35,7 @@ export const youngerEventRules: KindRules = {
   },
   validate(object, old) {
     const problems = youngerEventProblems(older(object), old && older(old));
-    // The API server judges them as what they are stored as.
+    // The API server reports problems in the kind that it stores.
     if (problems.length > 0) throw invalidStatus({ group: '', kind: 'Event' }, object.metadata.name ?? '', problems);
     return [];
   },
@@ -43,6 +43,6 @@ export const youngerEventRules: KindRules = {
 };
 
 function older(object: Draft): Older {
-  // Only names differ between the shapes.
+  // Only the field names differ between the shapes.
   return asOlder(object);
 }

@@ -12,7 +12,7 @@ const STANDARD: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-stora
 type Item = Loose<LimitRangeItem>;
 type Amounts = Record<string, string>;
 
-/** limitRangeRules complete what containers get where they say nothing. */
+/** limitRangeRules completes the default limits and requests of containers. */
 export const limitRangeRules: KindRules = {
   applyDefaults(object) {
     const range = as<LimitRange>(object);
@@ -36,13 +36,13 @@ export const limitRangeRules: KindRules = {
   columns: [CREATED_AT],
 };
 
-/** What is not there is written all the same. */
+/** An empty list of limits is written as null. */
 function emptyAsNull(object: Draft): void {
   const { spec } = as<LimitRange>(object);
   if (spec?.limits?.length === 0) object.spec = { ...spec, limits: null };
 }
 
-/** What is limited is also given, and what is given is also asked for. */
+/** The default limit defaults to the maximum, and the default request to the default limit or the minimum. */
 function defaultItem(item: Item): void {
   const fill = (
     to: Loose<Amounts> | undefined,
@@ -81,7 +81,7 @@ function itemProblems(at: string, item: Item): FieldProblem[] {
   const names = new Set(lists.flatMap((list) => Object.keys(amountsOf(list))));
   for (const name of names) {
     const [max, min, given, asked, ratio] = lists.map((list) => amountsOf(list)[name]);
-    // The value that is told is not always the one that is wrong: so says the API server.
+    // The reported value is not always the invalid one, as in the API server.
     const more = (list: string, told = '', less: string, left = '', right = ''): void => {
       if (!left || !right || compareQuantities(parseQuantity(left), parseQuantity(right)) <= 0) return;
       problems.push(invalid(`${at}.${list}[${name}]`, told, less.replace('$1', left).replace('$2', right)));

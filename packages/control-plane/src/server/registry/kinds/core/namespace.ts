@@ -9,7 +9,10 @@ import { invalids } from '../shared/problems.ts';
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const OWN_FINALIZER = 'kubernetes';
 
-/** namespaceRules keep a namespace until the finalizers of its spec are gone: it goes with all that is in it. */
+/**
+ * namespaceRules keeps a deleted namespace until the finalizers of its spec are removed, because its contents are
+ * deleted with it.
+ */
 export const namespaceRules: KindRules = {
   countsGeneration: false,
   applyDefaults(object) {
@@ -30,7 +33,7 @@ export const namespaceRules: KindRules = {
   validate: (object, old) => (old ? [] : finalizerProblems(object, () => 'spec.finalizers')),
   prepareForDelete(object) {
     const { metadata } = object;
-    // How long it takes depends on what is in it.
+    // The time until it is removed depends on its contents.
     metadata.deletionGracePeriodSeconds = undefined;
     object.status = { ...(object.status as object), phase: 'Terminating' };
   },
@@ -42,7 +45,7 @@ export const namespaceRules: KindRules = {
   ],
 };
 
-/** finalizeStrategy lets the finalizers of the spec be changed, and what metadata may be changed at all. */
+/** finalizeStrategy allows changes of the finalizers of the spec, and of mutable metadata. */
 function finalizeStrategy(whole: Strategy): Strategy {
   return {
     ...whole,

@@ -26,15 +26,15 @@ const NODE_INFO = [
   'architecture',
 ] as const;
 
-/** nodeRules are what is special about Nodes. */
+/** nodeRules holds the rules of Nodes. */
 export const nodeRules: KindRules = {
-  // Nodes say what they are when they come.
+  // A kubelet registers its Node with a status.
   comesWithStatus: true,
   countsGeneration: false,
   applyDefaults(object) {
     const { spec = {}, status } = asNode(object);
     dropFalse(spec, 'unschedulable');
-    // The newer field counts; the older one is its first.
+    // The newer field takes precedence; the older one is its first item.
     if (spec.podCIDRs?.length) spec.podCIDR = spec.podCIDRs[0];
     else if (spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
     if (!status) return;
@@ -84,7 +84,7 @@ export const nodeRules: KindRules = {
 };
 
 function asNode(object: Draft): Loose<Node> {
-  // It was decoded by the schema of a Node.
+  // It was decoded with the schema of a Node.
   return object as Loose<Node>;
 }
 
@@ -96,7 +96,7 @@ function taintProblems(taints: readonly Loose<Taint>[]): Problems {
   const problems: Problems = [];
   const known = new Set<string>();
   taints.forEach(({ key = '', value = '', effect = '' }, index) => {
-    // The path is the server's own: taints were an annotation once.
+    // The path is the one that the API server reports: taints used to be an annotation.
     const at = `metadata.taints[${index}]`;
     problems.push(...invalids(`${at}.key`, key, labelKeyProblems(key)));
     const wrong = labelValueProblems(value);

@@ -13,7 +13,10 @@ type Source = NonNullable<NonNullable<Claim['spec']>['dataSource']>;
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-/** persistentVolumeClaimRules freeze a claim once it is made: only a bound one may ask for more. */
+/**
+ * persistentVolumeClaimRules makes the spec of a claim immutable after creation; only a bound claim may request more
+ * storage.
+ */
 export const persistentVolumeClaimRules: KindRules = {
   countsGeneration: false,
   tellsDeleted: true,
@@ -28,7 +31,8 @@ export const persistentVolumeClaimRules: KindRules = {
   prepareForCreate(object) {
     const { spec } = as<PersistentVolumeClaim>(object);
     if (!spec) return;
-    // Both fields say the same, for those that know only one. Sources of other kinds can only be in the newer one.
+    // Both fields hold the same source, for clients that know only one of them. Sources of other kinds are allowed only
+    // in the newer field.
     const { dataSource } = spec;
     if (dataSource && !isKnownSource(dataSource)) spec.dataSource = undefined;
     const source = spec.dataSource ?? spec.dataSourceRef;

@@ -8,7 +8,10 @@ import { hostPathProblems } from './pod/volume-problems.ts';
 
 type Spec = NonNullable<Loose<PersistentVolume>['spec']>;
 
-/** SETTINGS are the fields of a volume's spec that do not say where it is: of the others there is exactly one. */
+/**
+ * SETTINGS lists the fields of a volume's spec that are not a volume source. Exactly one of the other fields must be
+ * set.
+ */
 const SETTINGS: ReadonlySet<string> = new Set([
   'accessModes',
   'capacity',
@@ -25,7 +28,7 @@ function sourcesOf(spec: Spec): [string, unknown][] {
   return Object.entries(spec).filter(([name, value]) => !SETTINGS.has(name) && value !== undefined);
 }
 
-/** volumeProblems is what is wrong with a PersistentVolume. */
+/** volumeProblems validates a PersistentVolume. */
 export function volumeProblems({ spec = {} }: Loose<PersistentVolume>): FieldProblem[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy = '', storageClassName, volumeMode } = spec;
   const problems: FieldProblem[] = [];
@@ -47,7 +50,7 @@ export function volumeProblems({ spec = {} }: Loose<PersistentVolume>): FieldPro
   return problems;
 }
 
-/** volumeChangeProblems is what is wrong with a change of a PersistentVolume. */
+/** volumeChangeProblems validates an update of a PersistentVolume. */
 export function volumeChangeProblems(
   { spec = {} }: Loose<PersistentVolume>,
   { spec: before = {} }: Loose<PersistentVolume>,

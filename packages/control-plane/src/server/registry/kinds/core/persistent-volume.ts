@@ -7,7 +7,7 @@ import { volumeChangeProblems, volumeProblems } from './persistent-volume-proble
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-/** persistentVolumeRules describe storage that outlives pods. */
+/** persistentVolumeRules holds the rules of PersistentVolumes, which outlive pods. */
 export const persistentVolumeRules: KindRules = {
   countsGeneration: false,
   tellsDeleted: true,

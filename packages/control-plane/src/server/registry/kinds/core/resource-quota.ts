@@ -6,7 +6,7 @@ import type { KindRules } from '../../built-in-strategy.ts';
 import { AGE, as, column } from '../shared/column.ts';
 import { IMMUTABLE, invalid, invalids, NOT_NEGATIVE } from '../shared/problems.ts';
 
-/** COUNTED are resources that come in whole pieces. */
+/** COUNTED lists the resources that are counted in whole units. */
 const COUNTED: ReadonlySet<string> = new Set([
   'pods',
   'resourcequotas',
@@ -30,7 +30,7 @@ const MEASURED: ReadonlySet<string> = new Set([
   'limits.memory',
   'limits.ephemeral-storage',
 ]);
-/** What pods ask for: the only things that can be limited for those that ask for something. */
+/** The resources that pods request, the only ones that a scoped quota may limit. */
 const COMPUTE: ReadonlySet<string> = new Set(['pods', ...[...MEASURED].filter((name) => name !== 'requests.storage')]);
 const SCOPES: ReadonlySet<string> = new Set([
   'Terminating',
@@ -46,7 +46,7 @@ const OPPOSITES = [
   ['BestEffort', 'NotBestEffort'],
 ] as const;
 
-/** resourceQuotaRules judge what is limited. */
+/** resourceQuotaRules validates the limits and scopes of a quota. */
 export const resourceQuotaRules: KindRules = {
   tellsDeleted: true,
   countsGeneration: false,
@@ -98,7 +98,7 @@ function amountProblems(path: string, amounts: Amounts): FieldProblem[] {
   });
 }
 
-/** Storage of a class, large pages, and what plugins bring. */
+/** Reports whether a resource is an amount of huge pages. */
 function isExtendedForm(name: string): boolean {
   return name.startsWith('hugepages-') || name.startsWith('requests.hugepages-');
 }

@@ -13,7 +13,10 @@ const ACCOUNT_ANNOTATION = 'kubernetes.io/service-account.name';
 
 type Content = Readonly<Record<string, string>>;
 
-/** secretRules fold texts into bytes, hold each type to what its users expect in it, and freeze what is immutable. */
+/**
+ * secretRules merges stringData into data, requires the keys that users of each type expect, and rejects changes of
+ * immutable Secrets.
+ */
 export const secretRules: KindRules = {
   applyDefaults(object) {
     const secret = as<Secret>(object);
@@ -22,7 +25,8 @@ export const secretRules: KindRules = {
     const texts = Object.entries((secret.stringData ?? {}) as Content);
     if (texts.length > 0) {
       const bytes = texts.map(([key, text]) => [key, Buffer.from(text).toString('base64')] as const);
-      // Keys are anything, `__proto__` too: fromEntries defines where an assignment would inherit.
+      // A key may be any text, even `__proto__`: fromEntries defines a property where an assignment would set the
+      // prototype.
       secret.data = Object.fromEntries([...Object.entries((secret.data ?? {}) as Content), ...bytes]);
     }
     secret.stringData = undefined;
@@ -56,7 +60,7 @@ function changeProblems(object: Draft, old: Draft): FieldProblem[] {
   return problems;
 }
 
-/** REQUIRED_KEYS are those that a type is of no use without. */
+/** REQUIRED_KEYS holds the keys that a Secret of a type must have. */
 const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
@@ -74,7 +78,7 @@ function typeProblems({ type, metadata }: Draft, data: Content): FieldProblem[] 
         ? []
         : [required(`metadata.annotations[${ACCOUNT_ANNOTATION}]`)];
     case 'kubernetes.io/basic-auth':
-      // Either is enough.
+      // One of the two is enough.
       return Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password')
         ? []
         : [...missing('username'), ...missing('password')];
@@ -89,7 +93,7 @@ function typeProblems({ type, metadata }: Draft, data: Content): FieldProblem[] 
   }
 }
 
-/** What is wrong must be said without what is secret. */
+/** Error messages must not contain secret values. */
 const REDACTED = '<secret contents redacted>';
 
 function registryProblems(field: string, value: string): FieldProblem[] {
@@ -107,7 +111,7 @@ function registryProblems(field: string, value: string): FieldProblem[] {
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** keyPairWarnings says that a certificate and its key are no pair, which is allowed, and seldom meant. */
+/** keyPairWarnings warns about a certificate and a key that do not match, which is allowed but rarely intended. */
 function keyPairWarnings({ type, data }: Draft): string[] {
   if (type !== 'kubernetes.io/tls') return [];
   const read = (key: string): string => Buffer.from((data as Content)[key] ?? '', 'base64').toString('latin1');

@@ -4,11 +4,11 @@ import type { Loose } from '../shared/loose.ts';
 import { invalid, invalids, notSupported, required } from '../shared/problems.ts';
 import { ACCESS_MODES } from './access-modes.ts';
 
-/** claimSpecProblems is what is wrong with what a claim asks for. */
+/** claimSpecProblems validates the spec of a claim. */
 export function claimSpecProblems(path: string, spec: Loose<PersistentVolumeClaimSpec>): FieldProblem[] {
   const { accessModes = [], resources, selector, storageClassName, volumeMode } = spec;
   const problems: FieldProblem[] = [];
-  // As it came: whatever it lacks is what is looked for.
+  // Validated as received: the validation looks for missing fields.
   if (selector) problems.push(...validateLabelSelector(selector as LabelSelector, `${path}.selector`));
   if (accessModes.length === 0) problems.push(required(`${path}.accessModes`, 'at least 1 access mode is required'));
   for (const mode of accessModes) {

@@ -7,7 +7,7 @@ import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from 
 
 const LONGEST_CONTROLLER = 250;
 
-/** ingressClassRules say whose Ingresses are whose. */
+/** ingressClassRules validates the controller and the parameters of an IngressClass. */
 export const ingressClassRules: KindRules = {
   applyDefaults(object) {
     const { parameters } = as<IngressClass>(object).spec ?? {};

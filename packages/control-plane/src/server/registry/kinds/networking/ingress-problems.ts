@@ -10,7 +10,7 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const FORBIDDEN_PARTS = ['//', '/./', '/../', '%2f', '%2F'];
 const FORBIDDEN_ENDS = ['/..', '/.'];
 
-/** ingressProblems is what is wrong with the spec of an Ingress. */
+/** ingressProblems validates the spec of an Ingress. */
 export function ingressProblems({ spec = {} }: Loose<Ingress>): FieldProblem[] {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   const problems: FieldProblem[] = [];
@@ -38,7 +38,7 @@ export function ingressProblems({ spec = {} }: Loose<Ingress>): FieldProblem[] {
   return problems;
 }
 
-/** hostProblems is what is wrong with the host of a rule. */
+/** hostProblems validates the host of a rule. */
 export function hostProblems(field: string, host: string): FieldProblem[] {
   if (parseIp(host)) return [invalid(field, host, 'must be a DNS name, not an IP address')];
   return invalids(field, host, host.includes('*') ? wildcardProblems(host) : dnsSubdomainProblems(host));

@@ -9,10 +9,10 @@ import { dropEmpty } from '../shared/zero-values.ts';
 import { hostProblems, ingressProblems } from './ingress-problems.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
-/** How many hosts a table shows. */
+/** The number of hosts that a table displays. */
 const MOST_SHOWN = 3;
 
-/** ingressRules judge how requests from outside find their Service. */
+/** ingressRules validates how external requests are routed to Services. */
 export const ingressRules: KindRules = {
   applyDefaults(object) {
     const ingress = as<Ingress>(object);

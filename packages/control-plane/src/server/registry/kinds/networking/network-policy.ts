@@ -7,7 +7,9 @@ import type { Loose } from '../shared/loose.ts';
 import { portReferenceProblems } from '../shared/port-names.ts';
 import { forbidden, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 
-/** networkPolicyRules judge who may talk to whom. Nothing here enforces it: that is for networks. */
+/**
+ * networkPolicyRules validates which pods may communicate. This server does not enforce policies; network plugins do.
+ */
 export const networkPolicyRules: KindRules = {
   applyDefaults(object) {
     const policy = as<NetworkPolicy>(object);

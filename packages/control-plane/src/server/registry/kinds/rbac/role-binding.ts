@@ -10,10 +10,10 @@ import { invalid, invalids, notSupported, required } from '../shared/problems.ts
 
 const GROUP = 'rbac.authorization.k8s.io';
 
-/** roleBindingRules judge who gets the rights of a role; which role that is stays as it is. */
+/** roleBindingRules validates the subjects of a RoleBinding; its role is immutable. */
 export const roleBindingRules: KindRules = bindingRules(['Role', 'ClusterRole']);
 
-/** clusterRoleBindingRules do the same for rights everywhere. */
+/** clusterRoleBindingRules does the same for cluster-wide permissions. */
 export const clusterRoleBindingRules: KindRules = bindingRules(['ClusterRole']);
 
 function bindingRules(roleKinds: readonly string[]): KindRules {
@@ -73,7 +73,7 @@ function subjectProblems(at: string, subject: Loose<Subject>, isNamespaced: bool
     case 'ServiceAccount':
       if (name !== '') problems.push(...invalids(`${at}.name`, name, dnsSubdomainProblems(name)));
       if (apiGroup !== '') problems.push(notSupported(`${at}.apiGroup`, apiGroup, ['']));
-      // In a namespace, its own is meant.
+      // In a namespaced binding, the namespace defaults to that of the binding.
       if (!isNamespaced && namespace === '') problems.push(required(`${at}.namespace`));
       break;
     case 'User':
@@ -89,7 +89,7 @@ function subjectProblems(at: string, subject: Loose<Subject>, isNamespaced: bool
 function changeProblems(object: Draft, old: Draft): FieldProblem[] {
   if (canonicalJson(object.roleRef ?? null) === canonicalJson(old.roleRef ?? null)) return [];
   const { apiGroup, kind, name } = as<RoleBinding>(object).roleRef ?? {};
-  // As the API server writes its own types.
+  // In the form of the API server's own types.
   const shown = JSON.stringify({ APIGroup: apiGroup, Kind: kind, Name: name });
   return [{ ...invalid('roleRef', '', ''), message: `Invalid value: ${shown}: cannot change roleRef` }];
 }

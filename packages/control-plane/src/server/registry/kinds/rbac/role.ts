@@ -5,7 +5,7 @@ import { as, CREATED_AT } from '../shared/column.ts';
 import type { Loose } from '../shared/loose.ts';
 import { invalid, required } from '../shared/problems.ts';
 
-/** roleRules judge what a Role allows. */
+/** roleRules validates the permissions of a Role. */
 export const roleRules: KindRules = {
   applyDefaults(object) {
     object.rules ??= null;
@@ -14,7 +14,7 @@ export const roleRules: KindRules = {
   columns: [CREATED_AT],
 };
 
-/** clusterRoleRules judge what a ClusterRole allows, and of which others it is made. */
+/** clusterRoleRules validates the permissions of a ClusterRole, and its aggregation of other ClusterRoles. */
 export const clusterRoleRules: KindRules = {
   applyDefaults(object) {
     object.rules ??= null;
@@ -28,7 +28,7 @@ export const clusterRoleRules: KindRules = {
     if (selectors.length === 0)
       return [...problems, required(field, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
     for (const [index, selector] of selectors.entries()) {
-      // As it came: what it lacks selects everything.
+      // Validated as received: a missing field selects everything.
       const found = validateLabelSelector(
         selector as Parameters<typeof validateLabelSelector>[0],
         `${field}[${index}]`,

@@ -1,13 +1,13 @@
 import { type FieldProblem, parseIp, parsePrefixLength } from '@bowline/machinery';
 import { invalid } from './problems.ts';
 
-/** addressProblems is what is wrong with an IP address. */
+/** addressProblems validates an IP address. */
 export function addressProblems(field: string, address: string): FieldProblem[] {
   if (parseIp(address, { sloppy: true }) !== undefined) return [];
   return [invalid(field, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
 }
 
-/** cidrProblems is what is wrong with a network. */
+/** cidrProblems validates a CIDR. */
 export function cidrProblems(field: string, cidr: string): FieldProblem[] {
   const slash = cidr.indexOf('/');
   const bytes = slash < 0 ? undefined : parseIp(cidr.slice(0, slash), { sloppy: true });
@@ -15,7 +15,10 @@ export function cidrProblems(field: string, cidr: string): FieldProblem[] {
   return [invalid(field, cidr, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')];
 }
 
-/** endpointAddressProblems is what is wrong with an address that traffic is sent to: it must be somebody else's. */
+/**
+ * endpointAddressProblems validates an address that traffic is sent to: it must not be unspecified, loopback or
+ * link-local.
+ */
 export function endpointAddressProblems(field: string, address: string): FieldProblem[] {
   const bytes = parseIp(address, { sloppy: true });
   if (!bytes) return [];

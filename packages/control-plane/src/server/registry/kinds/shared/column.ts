@@ -6,27 +6,27 @@ import type { Loose } from './loose.ts';
 
 type Cell = TableColumn['cell'];
 
-/** column is a column of text. */
+/** column returns a text column. */
 export function column(name: string, description: string, cell: Cell, more: Partial<TableColumn> = {}): TableColumn {
   return { name, type: 'string', format: '', description, priority: 0, ...more, cell };
 }
 
-/** wide is a column of text that only `-o wide` shows. */
+/** wide returns a text column that only `-o wide` displays. */
 export function wide(name: string, description: string, cell: Cell): TableColumn {
   return column(name, description, cell, { priority: 1 });
 }
 
-/** count is a column of whole numbers. */
+/** count returns an integer column. */
 export function count(name: string, description: string, cell: Cell): TableColumn {
   return column(name, description, cell, { type: 'integer' });
 }
 
-/** AGE is how long an object has been there. */
+/** AGE is the column with the age of an object. */
 export const AGE = column('Age', 'Time since the object was created.', ({ metadata }, now) =>
   age(metadata?.creationTimestamp, now),
 );
 
-/** CREATED_AT stands for the age in tables of kinds that have no table of their own. */
+/** CREATED_AT replaces the age in tables of kinds without columns of their own. */
 export const CREATED_AT = column(
   'Created At',
   'When the object was created.',
@@ -36,16 +36,16 @@ export const CREATED_AT = column(
   },
 );
 
-/** as reads an object as its kind. */
+/** as casts an object to its kind. */
 export function as<T>(object: KubernetesObject): Loose<T> {
-  // A column is asked about objects of its kind only.
+  // A column is used only for objects of its kind.
   return object as Loose<T>;
 }
 
-/** selectorText writes a selector as kubectl shows it. */
+/** selectorText formats a selector as kubectl displays it. */
 export function selectorText(selector: Loose<LabelSelector> | undefined): string {
   if (!selector) return '<none>';
-  // It was judged before it was stored.
+  // It was validated before it was stored.
   return labelSelector(selector as LabelSelector).toString() || '<none>';
 }
 
@@ -59,7 +59,7 @@ interface Template {
   };
 }
 
-/** CONTAINERS and IMAGES tell what a template runs. */
+/** CONTAINERS and IMAGES display the containers of a pod template. */
 export const CONTAINERS = wide('Containers', 'Names of the containers of the template.', (object) =>
   containersOf(object)
     .map(({ name = '' }) => name)

@@ -4,7 +4,7 @@ const LONGEST_KEY = 253;
 const KEY_TEXT =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-/** keyProblems is what is wrong with a key of a ConfigMap or Secret. */
+/** keyProblems validates a key of a ConfigMap or Secret. */
 export function keyProblems(field: string, key: string): FieldProblem[] {
   const details: string[] = [];
   if (key.length > LONGEST_KEY) details.push(`must be no more than ${LONGEST_KEY} characters`);
@@ -19,12 +19,12 @@ export function keyProblems(field: string, key: string): FieldProblem[] {
   }));
 }
 
-/** tooLong says that an object's values are more than is stored. */
+/** tooLong reports that the values of an object exceed the size limit. */
 export function tooLong(field: string): FieldProblem {
   return { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${MOST_CONTENT_BYTES} bytes` };
 }
 
-/** immutableProblem says that a frozen field was changed. */
+/** immutableProblem reports that a field of an immutable object was changed. */
 export function immutableProblem(field: string): FieldProblem {
   return { field, reason: 'FieldValueForbidden', message: 'Forbidden: field is immutable when `immutable` is set' };
 }

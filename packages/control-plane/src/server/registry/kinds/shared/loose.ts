@@ -1,6 +1,6 @@
 /**
- * Loose is a kind's type as it is before it was judged: anything may be missing, whatever the type requires, and everything
- * may be filled in.
+ * Loose is the type of an object that is not validated yet: every field may be missing, even if the type requires it,
+ * and every field may be set.
  */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? Loose<Item>[]
@@ -10,7 +10,7 @@ export type Loose<T> = T extends readonly (infer Item)[]
       ? string
       : T;
 
-/** partOf is a part of an object; where there is none an empty one is put there. */
+/** partOf returns a part of an object, and sets it to an empty object if it is missing. */
 export function partOf<T extends object, Name extends keyof T>(object: T, name: Name): NonNullable<T[Name]> {
   // All parts of a loose object may be empty.
   const part = object[name] ?? ({} as NonNullable<T[Name]>);

@@ -1,4 +1,7 @@
-/** portNameProblems is what the API server finds wrong with the name of a port: it must fit where IANA's names do. */
+/**
+ * portNameProblems returns the API server's error messages for the name of a port: it must be a valid IANA service
+ * name.
+ */
 export function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push('must be no more than 15 characters');
@@ -10,7 +13,7 @@ export function portNameProblems(name: string): string[] {
   return problems;
 }
 
-/** portProblems is what is wrong with a port that is a number or a name. */
+/** portReferenceProblems validates a port that is a number or a name. */
 export function portReferenceProblems(port: number | string | undefined): string[] {
   if (typeof port === 'string') return portNameProblems(port);
   return port !== undefined && port >= 1 && port <= 65_535 ? [] : ['must be between 1 and 65535, inclusive'];

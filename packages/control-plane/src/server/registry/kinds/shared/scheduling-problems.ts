@@ -14,7 +14,7 @@ type Problems = FieldProblem[];
 
 const EFFECTS = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
 
-/** affinityProblems is what is wrong with what a pod says about nodes and pods that it wants to be near to. */
+/** affinityProblems validates the node and pod affinity of a pod. */
 export function affinityProblems(path: string, { affinity }: Loose<PodSpec>): Problems {
   if (!affinity) return [];
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
@@ -100,7 +100,7 @@ function podTermProblems(at: string, { labelSelector, topologyKey = '' }: Loose<
   return [...problems, ...invalids(`${at}.topologyKey`, topologyKey, labelKeyProblems(topologyKey))];
 }
 
-/** selectorProblems is what is wrong with a selector of labels; an absent one is well. */
+/** selectorProblems validates a label selector; an absent one is valid. */
 export function selectorProblems(at: string, selector: Loose<LabelSelector> | undefined): Problems {
   if (!selector) return [];
   const { matchLabels, matchExpressions } = selector;
@@ -113,7 +113,7 @@ export function selectorProblems(at: string, selector: Loose<LabelSelector> | un
   );
 }
 
-/** selectorStruct is a selector as the server's own type writes it. */
+/** selectorStruct returns a selector in the form of the server's own type. */
 export function selectorStruct(selector: Loose<LabelSelector> | undefined): StructValue {
   const { matchLabels, matchExpressions } = selector ?? {};
   return {
@@ -122,7 +122,7 @@ export function selectorStruct(selector: Loose<LabelSelector> | undefined): Stru
   };
 }
 
-/** tolerationProblems is what is wrong with taints that a pod does not mind. */
+/** tolerationProblems validates the tolerations of a pod. */
 export function tolerationProblems(path: string, tolerations: readonly Loose<Toleration>[]): Problems {
   return tolerations.flatMap(({ key = '', operator = '', value = '', effect, tolerationSeconds }, index) => {
     const at = `${path}[${index}]`;
@@ -150,12 +150,12 @@ export function tolerationProblems(path: string, tolerations: readonly Loose<Tol
   });
 }
 
-/** effectProblems is what is wrong with what a taint does. */
+/** effectProblems validates the effect of a taint. */
 export function effectProblems(field: string, effect: string): Problems {
   return EFFECTS.includes(effect) ? [] : [notSupported(field, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])];
 }
 
-/** spreadProblems is what is wrong with how pods are to be spread over a cluster. */
+/** spreadProblems validates the topology spread constraints of a pod. */
 export function spreadProblems(path: string, constraints: readonly Loose<TopologySpreadConstraint>[]): Problems {
   const pairs = constraints.map(
     ({ topologyKey = '', whenUnsatisfiable = '' }) => `{${topologyKey}, ${whenUnsatisfiable}}`,

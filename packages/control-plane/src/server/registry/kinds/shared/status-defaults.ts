@@ -1,11 +1,11 @@
-/** statusDefaults writes times that nobody knows as null: the API server's types of conditions have them always. */
+/** statusDefaults sets missing times to null: the API server's condition types always have them. */
 export function statusDefaults(conditions: readonly object[] | undefined, ...times: readonly string[]): void {
   for (const condition of (conditions ?? []) as Record<string, unknown>[]) {
     for (const name of times) condition[name] ??= null;
   }
 }
 
-/** zeroes fills in counts that a status always has. */
+/** zeroes sets missing counts that a status always has to zero. */
 export function zeroes<Name extends string>(
   status: { [key in Name]?: number | undefined } | undefined,
   ...names: readonly Name[]

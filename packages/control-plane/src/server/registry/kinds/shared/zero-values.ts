@@ -1,4 +1,4 @@
-/** dropFalse removes switches that are off: the API server does not write those that are off when nobody says anything. */
+/** dropFalse clears fields that are false: the API server omits false where it is the default. */
 export function dropFalse<Name extends string>(
   object: { [key in Name]?: boolean | undefined },
   ...names: readonly Name[]
@@ -6,7 +6,7 @@ export function dropFalse<Name extends string>(
   for (const name of names) if (object[name] === false) object[name] = undefined;
 }
 
-/** dropEmpty removes texts without a character, which the API server does not tell from absent ones. */
+/** dropEmpty clears empty strings, which the API server does not distinguish from absent ones. */
 export function dropEmpty<Name extends string>(
   object: { [key in Name]?: string | undefined },
   ...names: readonly Name[]
@@ -14,7 +14,7 @@ export function dropEmpty<Name extends string>(
   for (const name of names) if (object[name] === '') object[name] = undefined;
 }
 
-/** dropZero removes numbers that mean as much when they are absent. */
+/** dropZero clears zeros that have the same meaning as an absent value. */
 export function dropZero<Name extends string>(
   object: { [key in Name]?: number | undefined },
   ...names: readonly Name[]

@@ -10,17 +10,17 @@ type Spec = NonNullable<Loose<CSIDriver>['spec']>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const MODES = ['Persistent', 'Ephemeral'];
-/** Tokens live at least ten minutes, wherever they are asked for. */
+/** Tokens are valid for at least ten minutes, wherever they are requested. */
 const SHORTEST_TOKEN_SECONDS = 600;
 const LONGEST_TOKEN_SECONDS = 2 ** 32;
 const SHORTEST_UPDATE_SECONDS = 10;
 const TOKENS_MAY_LEAK =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
-/** csiDriverRules say how volumes of a driver are mounted. Nobody mounts any here. */
+/** csiDriverRules validates how volumes of a driver are mounted. This server mounts no volumes. */
 export const csiDriverRules: KindRules = {
   tellsDeleted: true,
-  // Counted here: the first state of a driver has no number.
+  // prepareForUpdate counts the generation, because a new driver has none.
   countsGeneration: false,
   prepareForUpdate(object, old) {
     if (!isSame(object.spec, old.spec)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
@@ -106,7 +106,7 @@ function specProblems(spec: Spec): FieldProblem[] {
 
 function changeProblems(spec: Spec, before: Spec | undefined): FieldProblem[] {
   if (!before) return [];
-  // The API server names the first field so.
+  // The API server spells the first field like this.
   const frozen = {
     attachRequired: 'spec.attachedRequired',
     volumeLifecycleModes: 'spec.volumeLifecycleModes',

@@ -7,10 +7,10 @@ import { AGE, as, column } from '../shared/column.ts';
 import { forbidden, IMMUTABLE, invalid, invalids, notSupported, required } from '../shared/problems.ts';
 
 const MODES = ['Immediate', 'WaitForFirstConsumer'];
-/** Volumes of a class were made by these: other ones make another class. */
+/** The volumes of a class were provisioned with these fields; other values require another class. */
 const FROZEN = ['parameters', 'provisioner', 'reclaimPolicy'];
 
-/** storageClassRules say how volumes are made. Nobody makes them here. */
+/** storageClassRules validates how volumes are provisioned. This server provisions none. */
 export const storageClassRules: KindRules = {
   tellsDeleted: true,
   applyDefaults(object) {

@@ -2,7 +2,7 @@ import type { Container, EnvVar, HTTPGetAction, Probe } from '@bowline/kubernete
 import type { Loose } from '../../shared/loose.ts';
 import { dropEmpty, dropFalse, dropZero } from '../../shared/zero-values.ts';
 
-/** containerDefaults fills in what a container leaves out, of whatever kind it is. */
+/** containerDefaults sets defaults for a container of any type. */
 export function containerDefaults(container: Loose<Container>): void {
   container.imagePullPolicy ||= pullsAlways(container.image ?? '') ? 'Always' : 'IfNotPresent';
   container.terminationMessagePath ||= '/dev/termination-log';
@@ -50,7 +50,7 @@ function httpDefaults(action: Loose<HTTPGetAction>): void {
   action.scheme ||= 'HTTP';
 }
 
-/** pullsAlways says whether an image may be another one tomorrow: it has the tag `latest`, or none, and no digest. */
+/** pullsAlways reports whether an image may change: it has the tag `latest`, or neither a tag nor a digest. */
 export function pullsAlways(image: string): boolean {
   const match =
     /^(?:[^/]+(?::\d+)?\/)?[a-z0-9._/-]+(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*:[0-9a-fA-F]{32,})?$/.exec(

@@ -19,7 +19,7 @@ import { securityContextProblems } from './security-problems.ts';
 
 type Problems = FieldProblem[];
 
-/** ContainerSurroundings is what of a pod matters to its containers. */
+/** ContainerSurroundings holds the parts of a pod that its containers depend on. */
 interface ContainerSurroundings {
   readonly spec: Loose<PodSpec>;
   /** Names of the volumes that can be mounted. */
@@ -29,7 +29,7 @@ interface ContainerSurroundings {
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const LARGEST_PORT = 65_535;
 
-/** containerListProblems is what is wrong with the containers of a pod, of both kinds. */
+/** containerListProblems validates the containers and init containers of a pod. */
 export function containerListProblems(path: string, { spec, volumes }: ContainerSurroundings): Problems {
   const { containers = [], initContainers = [] } = spec;
   const problems: Problems = [];
@@ -74,7 +74,7 @@ function commonProblems(at: string, container: Loose<Container>, around: Contain
   return problems;
 }
 
-/** What containers have that run until the pod ends. */
+/** Validates the fields of containers that run until the pod ends. */
 function runningProblems(at: string, container: Loose<Container>): Problems {
   const { lifecycle, livenessProbe, readinessProbe, startupProbe, restartPolicy } = container;
   const problems: Problems = [];
@@ -88,7 +88,10 @@ function runningProblems(at: string, container: Loose<Container>): Problems {
   return problems;
 }
 
-/** What containers may not have that end before others begin. Those that are restarted are sidecars, and run on. */
+/**
+ * Rejects fields that init containers may not have, because they end before other containers start. Init containers
+ * that are restarted are sidecars, and keep running.
+ */
 function initOnlyProblems(at: string, container: Loose<Container>): Problems {
   const { restartPolicy, lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
   if (restartPolicy === 'Always') return runningProblems(at, container);
@@ -126,7 +129,7 @@ function portProblems(path: string, ports: readonly Loose<ContainerPort>[], isOn
   return problems;
 }
 
-/** Two containers of a pod cannot listen at the same place of its host. */
+/** Two containers of a pod cannot use the same port of its host. */
 function hostPortConflicts(path: string, containers: readonly Loose<Container>[]): Problems {
   const problems: Problems = [];
   const taken = new Set<string>();
@@ -183,7 +186,7 @@ function mountProblems(
   return problems;
 }
 
-/** localPathProblems is what is wrong with a path that must stay below where it begins. */
+/** localPathProblems validates a path that must stay below its base directory. */
 export function localPathProblems(field: string, path: string): Problems {
   const problems: Problems = [];
   if (path.startsWith('/')) problems.push(invalid(field, path, 'must be a relative path'));

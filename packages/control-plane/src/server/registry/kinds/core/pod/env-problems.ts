@@ -9,7 +9,7 @@ type Problems = FieldProblem[];
 
 const ENV_NAME = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-/** Fields of a pod that a variable may hold. */
+/** Fields of a pod that an environment variable may refer to. */
 const ENV_FIELDS = [
   'metadata.name',
   'metadata.namespace',
@@ -22,12 +22,12 @@ const ENV_FIELDS = [
   'status.podIPs',
 ];
 
-/** envNameProblems is what is wrong with the name of a variable. */
+/** envNameProblems validates the name of an environment variable. */
 function envNameProblems(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : [ENV_NAME];
 }
 
-/** envProblems is what is wrong with a container's variables. */
+/** envProblems validates the environment variables of a container. */
 export function envProblems(path: string, variables: readonly Loose<EnvVar>[]): Problems {
   return variables.flatMap((variable, index) => {
     const at = `${path}[${index}]`;
@@ -84,7 +84,7 @@ function fieldProblems(at: string, { fieldPath = '' }: Loose<ObjectFieldSelector
   return [invalid(`${at}.fieldPath`, fieldPath, `error converting fieldPath: field label not supported: ${fieldPath}`)];
 }
 
-/** envFromProblems is what is wrong with ConfigMaps and Secrets that become variables. */
+/** envFromProblems validates the ConfigMaps and Secrets that become environment variables. */
 export function envFromProblems(path: string, sources: readonly Loose<EnvFromSource>[]): Problems {
   return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
     const at = `${path}[${index}]`;

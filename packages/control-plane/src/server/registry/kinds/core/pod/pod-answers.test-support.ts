@@ -1,6 +1,6 @@
 import type { Said } from '../../compare-kinds.test-support.ts';
 
-/** What admission adds to pods; a server without admission does not. */
+/** Fields that admission adds to pods; a server without admission does not. */
 const ADMITTED = [
   'serviceAccount',
   'serviceAccountName',
@@ -12,7 +12,9 @@ const ADMITTED = [
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** withoutAdmission drops what admission adds to pods, and prose that depends on a server's own types. */
+/**
+ * withoutAdmission drops the fields that admission adds to pods, and message text that depends on a server's own types.
+ */
 export function withoutAdmission({ body, ...rest }: Said): Said {
   const text = JSON.stringify(body, (name, value: unknown) => {
     if (ADMITTED.includes(name)) return undefined;
@@ -21,7 +23,7 @@ export function withoutAdmission({ body, ...rest }: Said): Said {
       return others.length === 0 ? undefined : others;
     }
     if (name === 'taints') {
-      // Admission and a controller keep those in step with the node's conditions.
+      // Admission and a controller keep these taints in sync with the node's conditions.
       const others = (value as { key?: string }[]).filter(({ key }) => !key?.startsWith('node.kubernetes.io/'));
       return others.length === 0 ? undefined : others;
     }
@@ -32,7 +34,7 @@ export function withoutAdmission({ body, ...rest }: Said): Said {
   return { ...rest, body: JSON.parse(text.replaceAll(UUID, 'uid')) as unknown };
 }
 
-/** ownWords cuts what the real server writes of its own types: differences of structures, and templates. */
+/** ownWords removes what the real server prints of its own types: diffs of structs, and templates. */
 function ownWords(message: string): string {
   return message
     .replace(/(pod updates may not change fields[^\n]*)\n.*/s, '$1')
@@ -43,7 +45,7 @@ function ownWords(message: string): string {
     .replaceAll(/Invalid value: \{[^`]*\}: cannot set/g, 'Invalid value: {…}: cannot set');
 }
 
-/** withoutControllers drops what controllers write: our server of these tests has none. */
+/** withoutControllers drops the fields that controllers write: our server runs none in these tests. */
 export function withoutControllers({ body, ...rest }: Said): Said {
   const text = JSON.stringify(body, (name, value: unknown) => {
     if (name === 'status' && typeof value === 'object') return undefined;

@@ -2,25 +2,25 @@ import type { Case } from '../../compare-kinds.test-support.ts';
 
 const PODS = '/api/v1/namespaces/NS/pods?dryRun=All';
 
-/** pod is a case of a pod that is created, and differs from a plain one as it is said. */
+/** pod returns a case that creates a pod with the given differences from a minimal one. */
 function pod(what: string, spec: object, metadata: object = {}): Case {
   const plain = { containers: [{ name: 'c', image: 'i' }] };
   return [what, ['POST', PODS, { metadata: { name: 'p', ...metadata }, spec: { ...plain, ...spec } }]];
 }
 
-/** container is a case of a pod with one container, which differs from a plain one as it is said. */
+/** container returns a case that creates a pod with one container, with the given differences from a minimal one. */
 function container(what: string, of: object, spec: object = {}): Case {
   return pod(what, { containers: [{ name: 'c', image: 'i', ...of }], ...spec });
 }
 
-/** volume is a case of a pod with one volume. */
+/** volume returns a case that creates a pod with one volume. */
 function volume(what: string, of: object): Case {
   return pod(what, { volumes: [{ name: 'v', ...of }] });
 }
 
 const HTTP = { httpGet: { port: 80 } };
 
-/** POD_CASES are pods that people write: what the server adds to them, and what it finds wrong. */
+/** POD_CASES covers typical pods: the defaults that the server sets, and the problems that it reports. */
 export const POD_CASES: readonly Case[] = [
   pod('the least that makes a pod', {}),
   ['no spec', ['POST', PODS, { metadata: { name: 'p' } }]],
@@ -132,7 +132,7 @@ export const POD_CASES: readonly Case[] = [
   container('no more than is asked for', {
     resources: { limits: { cpu: '500m', memory: '1Gi' } },
   }),
-  // One thing at a time: the real server looks at them in no order.
+  // One resource at a time: the real server checks them in random order.
   ...(
     [
       ['less than nothing', { limits: { memory: '-1' } }],

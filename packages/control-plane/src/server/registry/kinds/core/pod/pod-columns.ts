@@ -7,7 +7,7 @@ import type { Loose } from '../../shared/loose.ts';
 
 type Status = Loose<ContainerStatus>;
 
-/** POD_COLUMNS are what `kubectl get pods` shows. */
+/** POD_COLUMNS holds the columns of `kubectl get pods`. */
 export const POD_COLUMNS: readonly TableColumn[] = [
   column('Ready', 'Containers that are ready, of all that run.', (object) => {
     const { ready, total } = summaryOf(as(object));
@@ -32,7 +32,7 @@ export const POD_COLUMNS: readonly TableColumn[] = [
   wide('Readiness Gates', 'Conditions of readiness that are met, of those that the pod names.', gates),
 ];
 
-/** podRowConditions says of pods that have ended how they did. */
+/** podRowConditions reports how completed pods ended. */
 export const podRowConditions: RowConditions = (object) => {
   const { phase = '' } = as<Pod>(object).status ?? {};
   const completed = { type: 'Completed', status: 'True', reason: phase };
@@ -58,7 +58,10 @@ interface Summary {
   readonly reason: string;
 }
 
-/** summaryOf says in a word how a pod fares: by what its containers wait for or ended with, the first ones first. */
+/**
+ * summaryOf summarizes the state of a pod in one word: the reason why its containers wait or terminated, where the
+ * first containers take precedence.
+ */
 function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
   const { containers = [], initContainers = [] } = spec ?? {};
   const { containerStatuses = [], initContainerStatuses = [] } = status;
@@ -89,7 +92,7 @@ function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
     restarts = sidecarRestarts;
     lastRestart = lastSidecarRestart;
     let runs = false;
-    // The last container is asked first: what the first one says counts most.
+    // Iterates from the last container to the first, so that the reason of the first one wins.
     for (const each of [...containerStatuses].reverse()) {
       restarts += each.restartCount ?? 0;
       lastRestart = later(lastRestart, each.lastState?.terminated?.finishedAt ?? undefined);
@@ -110,7 +113,10 @@ function summaryOf({ metadata, spec, status = {} }: Loose<Pod>): Summary {
   return { ready, total, restarts, lastRestart, reason };
 }
 
-/** initReason is what keeps the first container from starting; how many before it were looked at. */
+/**
+ * initReason returns the reason why the first container cannot start, and the number of init containers that were
+ * examined.
+ */
 function initReason(
   containers: readonly Loose<Container>[],
   statuses: readonly Status[],

@@ -2,7 +2,7 @@ import type { PodCondition } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 import type { Draft } from '../../../api-resource.ts';
 
-/** setPodCondition says something of a pod; the time is that of the last change. */
+/** setPodCondition sets a condition of a pod; the transition time is that of the last status change. */
 export function setPodCondition(
   pod: Draft,
   now: number,

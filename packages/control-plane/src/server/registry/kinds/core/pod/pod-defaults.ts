@@ -5,14 +5,14 @@ import { dropEmpty, dropFalse } from '../../shared/zero-values.ts';
 import { containerDefaults } from './container-defaults.ts';
 import { volumeDefaults } from './volume-defaults.ts';
 
-/** podTemplateDefaults fills in what a template of pods leaves out. */
+/** podTemplateDefaults sets the defaults of a pod template. */
 export function podTemplateDefaults(template: Loose<PodTemplateSpec>): void {
   template.metadata ??= {};
   template.spec ??= {};
   podSpecDefaults(template.spec);
 }
 
-/** podDefaults fills in what a pod leaves out: more than its template would get. */
+/** podDefaults sets the defaults of a pod, which has more of them than a template. */
 export function podDefaults(pod: Loose<Pod>): void {
   const spec = partOf(pod, 'spec');
   spec.enableServiceLinks ??= true;
@@ -28,7 +28,10 @@ export function podDefaults(pod: Loose<Pod>): void {
   podSpecDefaults(spec);
 }
 
-/** What is limited for the whole pod and asked for by its containers is asked for in sum. */
+/**
+ * A resource with a pod-level limit gets a pod-level request: the sum of the requests of the containers, or the limit
+ * if no container requests it.
+ */
 function podLevelRequests(spec: Loose<PodSpec>): void {
   const { limits } = spec.resources ?? {};
   if (!limits || !spec.resources) return;
@@ -44,7 +47,7 @@ function sum(amounts: readonly string[]): string {
   return formatQuantity(amounts.map((each) => parseQuantity(each)).reduce(addQuantities));
 }
 
-/** podSpecDefaults fills in what pods and their templates have in common. */
+/** podSpecDefaults sets the defaults that pods and their templates share. */
 function podSpecDefaults(spec: Loose<PodSpec>): void {
   spec.restartPolicy ||= 'Always';
   spec.dnsPolicy ||= 'ClusterFirst';

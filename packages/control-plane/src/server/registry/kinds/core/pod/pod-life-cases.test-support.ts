@@ -3,7 +3,7 @@ import { type Case, DRY, MERGE, type Step, table } from '../../compare-kinds.tes
 const PODS = '/api/v1/namespaces/NS/pods';
 const BUDGETS = '/apis/policy/v1/namespaces/NS/poddisruptionbudgets';
 
-/** alone is a step that creates a pod which nobody schedules. */
+/** alone returns a step that creates a pod that no scheduler places. */
 function alone(name: string, more: object = {}, metadata: object = {}): Step {
   const containers = [{ name: 'c', image: 'i' }];
   return ['POST', PODS, { metadata: { name, ...metadata }, spec: { schedulerName: 'nobody', containers, ...more } }];
@@ -11,7 +11,7 @@ function alone(name: string, more: object = {}, metadata: object = {}): Step {
 
 const PLACED = { nodeName: 'OWN-none' };
 
-/** changed are steps that change a pod, for trying. */
+/** changed returns steps that update a pod in a dry run. */
 function changed(name: string, ...specs: readonly object[]): Step[] {
   return specs.map((spec): Step => ['PATCH', `${PODS}/${name}${DRY}`, { spec }, MERGE]);
 }
@@ -50,7 +50,7 @@ const container = (name: string, state: object, more: object = {}) => ({
   ...more,
 });
 
-/** How pods are doing, of which a table says a word. */
+/** States of pods, which a table summarizes in one word. */
 const SHOWN: Readonly<Record<string, Shown>> = {
   new: { status: {} },
   running: {
@@ -118,7 +118,7 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   },
 };
 
-/** POD_LIFE_CASES are what becomes of pods. */
+/** POD_LIFE_CASES covers the lifecycle of pods. */
 export const POD_LIFE_CASES: readonly Case[] = [
   [
     'little of a pod may be changed',

@@ -20,7 +20,7 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const LARGEST_INT32 = 2_147_483_647;
 
-/** podSpecProblems is what is wrong with a pod, wherever it stands. */
+/** podSpecProblems validates the spec of a pod or of a pod template. */
 export function podSpecProblems(path: string, spec: Loose<PodSpec>): Problems {
   const { volumes = [], hostAliases = [], tolerations = [], topologySpreadConstraints = [] } = spec;
   const problems: Problems = [
@@ -103,7 +103,7 @@ function dnsConfigProblems(path: string, { dnsPolicy, dnsConfig }: Loose<PodSpec
   return problems;
 }
 
-/** labelProblems is what is wrong with labels. */
+/** labelProblems validates labels. */
 export function labelProblems(field: string, labels: { readonly [key: string]: string | undefined }): Problems {
   return Object.entries(labels).flatMap(([key, value = '']) => [
     ...invalids(field, key, labelKeyProblems(key)),
@@ -111,7 +111,7 @@ export function labelProblems(field: string, labels: { readonly [key: string]: s
   ]);
 }
 
-/** podTemplateProblems is what is wrong with a template of pods. */
+/** podTemplateProblems validates a pod template. */
 export function podTemplateProblems(path: string, template: Loose<PodTemplateSpec>): Problems {
   const { labels = {}, annotations = {} } = template.metadata ?? {};
   return [

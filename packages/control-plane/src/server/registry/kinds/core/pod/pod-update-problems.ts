@@ -8,7 +8,7 @@ type Problems = FieldProblem[];
 const MAY_CHANGE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** podUpdateProblems is what may not become of a pod: little of one that runs can be changed. */
+/** podUpdateProblems validates an update of a pod, most of whose fields are immutable. */
 export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Problems {
   if (isSameJson(spec, old)) return [];
   const resized = (['containers', 'initContainers'] as const).filter(
@@ -17,7 +17,7 @@ export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Pr
   if (resized.length > 0) {
     return resized.map((name) => forbidden(`spec.${name}`, 'pod updates may not add or remove containers'));
   }
-  // Nothing else is looked at then.
+  // If the deadline is invalid, nothing else is validated.
   const deadline = deadlineProblems(spec.activeDeadlineSeconds, old.activeDeadlineSeconds);
   if (deadline.length > 0) return deadline;
   return [
@@ -27,7 +27,7 @@ export function podUpdateProblems(spec: Loose<PodSpec>, old: Loose<PodSpec>): Pr
   ];
 }
 
-/** mungedOf is a pod with everything put back that may be changed. */
+/** mungedOf returns a pod spec with all mutable fields reset to their old values. */
 function mungedOf(spec: Loose<PodSpec>, old: Loose<PodSpec>): Loose<PodSpec> {
   const withImages = (name: 'containers' | 'initContainers') =>
     spec[name]?.map((container, index) => ({ ...container, image: old[name]?.[index]?.image }));
@@ -41,7 +41,7 @@ function mungedOf(spec: Loose<PodSpec>, old: Loose<PodSpec>): Loose<PodSpec> {
     tolerations: old.tolerations,
     schedulingGates: old.schedulingGates,
     terminationGracePeriodSeconds: mayEnd ? old.terminationGracePeriodSeconds : spec.terminationGracePeriodSeconds,
-    // Where a pod may go can be said until the scheduler has seen it.
+    // Scheduling constraints may change until the scheduling gates are removed.
     nodeSelector: isGated ? old.nodeSelector : spec.nodeSelector,
     affinity: isGated ? old.affinity : spec.affinity,
   };

@@ -20,7 +20,7 @@ const GATED = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 };
 
-/** podRules are what is special about pods. */
+/** podRules holds the rules of pods. */
 export const podRules: KindRules = {
   applyDefaults(object) {
     podDefaults(asPod(object));
@@ -38,7 +38,7 @@ export const podRules: KindRules = {
   },
   gracePeriodSeconds(object, asked) {
     const { spec, status } = asPod(object);
-    // Nothing runs that would have to end.
+    // No container is running that would have to terminate.
     if (!spec?.nodeName || ['Failed', 'Succeeded'].includes(status?.phase ?? '')) return 0;
     const period = asked ?? spec.terminationGracePeriodSeconds ?? 30;
     return period < 0 ? 1 : period;
@@ -51,7 +51,7 @@ export const podRules: KindRules = {
   },
 };
 
-/** podStatusStrategy decides about what is said of a pod: who owns it, and what it asks for, is not. */
+/** podStatusStrategy handles status updates of a pod, which change neither its owner references nor its spec. */
 function podStatusStrategy(whole: Strategy): Strategy {
   return {
     ...statusStrategy(whole, (object, old) => {
@@ -59,7 +59,7 @@ function podStatusStrategy(whole: Strategy): Strategy {
       const { status } = asPod(object);
       if (status) status.qosClass ||= asPod(old).status?.qosClass;
     }),
-    // What is asked for was judged when it was written.
+    // The spec was validated when it was written.
     validate(object, old) {
       const { qosClass = '' } = asPod(object).status ?? {};
       const isSame = qosClass === (asPod(old ?? object).status?.qosClass ?? '');
@@ -69,11 +69,11 @@ function podStatusStrategy(whole: Strategy): Strategy {
 }
 
 function asPod(object: Draft): Loose<Pod> {
-  // It was decoded by the schema of a pod.
+  // It was decoded with the schema of a pod.
   return object as Loose<Pod>;
 }
 
-/** What only pods that are there already may have. */
+/** Rejects fields that only an existing pod may have. */
 function newProblems({ ephemeralContainers = [], nodeName, schedulingGates = [] }: Loose<PodSpec>): FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (ephemeralContainers.length > 0) problems.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));

@@ -10,7 +10,7 @@ type Handler = Loose<LifecycleHandler & Pick<Probe, 'grpc'>>;
 const NO_HANDLER = 'must specify a handler type';
 const SECOND_HANDLER = 'may not specify more than 1 handler type';
 
-/** probeProblems is what is wrong with a probe. One that decides about restarts counts a single success. */
+/** probeProblems validates a probe. A probe that decides about restarts must have a success threshold of 1. */
 export function probeProblems(at: string, probe: Loose<Probe>, succeeds: 'once' | 'often'): Problems {
   const { terminationGracePeriodSeconds: grace, successThreshold = 0 } = probe;
   const problems = handlerProblems(at, probe);
@@ -35,7 +35,7 @@ export function probeProblems(at: string, probe: Loose<Probe>, succeeds: 'once' 
   return problems;
 }
 
-/** lifecycleProblems is what is wrong with hooks. */
+/** lifecycleProblems validates lifecycle hooks. */
 export function lifecycleProblems(at: string, { postStart, preStop }: Loose<Lifecycle>): Problems {
   return [
     ...(postStart ? handlerProblems(`${at}.postStart`, postStart) : []),

@@ -4,7 +4,10 @@ import type { Loose } from '../../shared/loose.ts';
 
 const COMPUTED = ['cpu', 'memory'];
 
-/** qosClassOf is how a pod fares when its node is short of something: by what its containers ask for and are limited to. */
+/**
+ * qosClassOf returns the QoS class of a pod, which determines how it is treated when its node runs out of resources. It
+ * depends on the requests and limits of its containers.
+ */
 export function qosClassOf(spec: Loose<PodSpec>): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const containers = spec.resources ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   let asksForNothing = true;

@@ -10,7 +10,7 @@ const RESOURCES = [
   'requests.memory',
 ];
 
-/** resourceFieldProblems is what is wrong with the resource of a container that a variable or a file shall hold. */
+/** resourceFieldProblems validates the resource of a container that a variable or a file refers to. */
 export function resourceFieldProblems(path: string, resource: string): FieldProblem[] {
   if (resource === '') return [required(path)];
   if (RESOURCES.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource)) return [];

@@ -7,7 +7,7 @@ type Problems = FieldProblem[];
 
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage', 'storage']);
 
-/** resourceProblems is what is wrong with what a container asks for, and may not exceed. */
+/** resourceProblems validates the requests and limits of a container. */
 export function resourceProblems(path: string, { limits = {}, requests = {} }: Loose<ResourceRequirements>): Problems {
   const problems: Problems = [];
   for (const [name, amount] of Object.entries(limits).sort(byName)) {
@@ -46,7 +46,7 @@ function amountProblems(path: string, name: string, amount: string): Problems {
   return problems;
 }
 
-/** resourceNameProblems is what is wrong with the name of something that can be asked for. */
+/** resourceNameProblems validates the name of a resource. */
 function resourceNameProblems(field: string, name: string): Problems {
   const problems = invalids(field, name, labelKeyProblems(name));
   if (name.includes('/') || STANDARD.has(name) || isHugePages(name)) return problems;
@@ -56,7 +56,7 @@ function resourceNameProblems(field: string, name: string): Problems {
   return [...problems, invalid(field, name, 'must be a standard resource for containers')];
 }
 
-/** Extended resources are counted in whole pieces, and nobody gets more than asked for. */
+/** Extended resources are counted in whole units, and cannot be overcommitted. */
 function isExtended(name: string): boolean {
   return name.includes('/') && !name.startsWith('kubernetes.io/') && !/^[^/]*\.kubernetes\.io\//.test(name);
 }

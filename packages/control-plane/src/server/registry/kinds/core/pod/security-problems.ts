@@ -9,7 +9,7 @@ const LARGEST_ID = 2_147_483_647;
 const ID = 'must be between 0 and 2147483647, inclusive';
 const SECCOMP = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-/** securityContextProblems is what is wrong with what a container may do. */
+/** securityContextProblems validates the security context of a container. */
 export function securityContextProblems(
   at: string,
   context: Loose<SecurityContext> | undefined,
@@ -38,7 +38,7 @@ export function securityContextProblems(
   return problems;
 }
 
-/** podSecurityProblems is what is wrong with what all containers of a pod may do. */
+/** podSecurityProblems validates the security context of a pod. */
 export function podSecurityProblems(path: string, spec: Loose<PodSpec>): Problems {
   const { securityContext: context, hostPID, shareProcessNamespace } = spec;
   if (!context) return [];

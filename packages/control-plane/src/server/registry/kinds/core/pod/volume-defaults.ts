@@ -6,7 +6,7 @@ import { pullsAlways } from './container-defaults.ts';
 /** Readable by all, writable by the owner: 0644. */
 const FILE_MODE = 0o644;
 
-/** volumeDefaults fills in what a volume leaves out; one that says nothing is an empty directory. */
+/** volumeDefaults sets the defaults of a volume; one without a source is an empty directory. */
 export function volumeDefaults(volume: Loose<Volume>): void {
   const { secret, configMap, downwardAPI, projected, hostPath, ephemeral, image, iscsi, rbd, azureDisk, scaleIO } =
     volume;
@@ -43,7 +43,7 @@ export function volumeDefaults(volume: Loose<Volume>): void {
   }
 }
 
-/** claimSpecDefaults fills in what a claim leaves out, alone or in a template. */
+/** claimSpecDefaults sets the defaults of the spec of a claim or a claim template. */
 export function claimSpecDefaults(spec: Loose<PersistentVolumeClaimSpec>): void {
   spec.volumeMode ??= 'Filesystem';
   spec.resources ??= {};

@@ -21,7 +21,7 @@ const HOST_PATH_TYPES = [
 ];
 const FILE_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
 
-/** volumeListProblems is what is wrong with the volumes of a pod. */
+/** volumeListProblems validates the volumes of a pod. */
 export function volumeListProblems(path: string, volumes: readonly Loose<Volume>[]): Problems {
   const problems: Problems = [];
   const names = new Set<string>();
@@ -37,7 +37,7 @@ export function volumeListProblems(path: string, volumes: readonly Loose<Volume>
   return problems;
 }
 
-/** In the order in which the API server looks for them: the second and all that follow are too many. */
+/** In the order in which the API server checks them: the second and all following sources of a volume are rejected. */
 const SOURCES: readonly (readonly [keyof Volume, ((at: string, source: Loose<Volume>) => Problems) | undefined])[] = [
   [
     'emptyDir',
@@ -89,7 +89,7 @@ function sourceProblems(at: string, volume: Loose<Volume>): Problems {
   return problems;
 }
 
-/** hostPathProblems is what is wrong with a folder or file of the node. */
+/** hostPathProblems validates a hostPath volume. */
 export function hostPathProblems(at: string, { hostPath }: Pick<Loose<Volume>, 'hostPath'>): Problems {
   const { path = '', type = '' } = hostPath ?? {};
   if (path === '') return [required(`${at}.path`)];
@@ -171,7 +171,7 @@ function projectionProblems(at: string, source: Loose<VolumeProjection>): Proble
         invalid(`${field}.expirationSeconds`, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'),
       );
     }
-    // The server names the volume here, and not the source.
+    // The API server names the volume here instead of the source.
     const whole = at.replace(/\.sources\[\d+\]$/, '');
     if (path === '') problems.push(required(`${whole}.path`));
     else problems.push(...localFileProblems(`${whole}.path`, path));

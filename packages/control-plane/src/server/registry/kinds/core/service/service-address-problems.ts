@@ -6,7 +6,7 @@ import { forbidden, invalid, invalids, notSupported, required } from '../../shar
 
 type Spec = NonNullable<Loose<Service>['spec']>;
 
-/** serviceAddressProblems is what is wrong with the addresses of a Service and their families, or with the name in their stead. */
+/** serviceAddressProblems validates the addresses of a Service and their IP families, or its external name. */
 export function serviceAddressProblems(spec: Spec): FieldProblem[] {
   if (spec.type !== 'ExternalName') return [...headlessProblems(spec), ...familyProblems(spec), ...addresses(spec)];
   const problems: FieldProblem[] = [];

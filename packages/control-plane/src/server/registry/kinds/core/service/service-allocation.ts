@@ -9,7 +9,7 @@ import { completeFamilies } from './service-families.ts';
 import { needsHealthCheck, needsNodePorts } from './service-updates.ts';
 import { type ServicesInUse, servicesInUse } from './services-in-use.ts';
 
-/** The addresses of Services are those of this network, but for its first and last one. */
+/** Services get addresses of this network, except its first and last one. */
 const NETWORK = '10.0.0.';
 const RANGE = `${NETWORK}0/24`;
 const MOST_ADDRESS = 254;
@@ -19,12 +19,15 @@ const MOST_PORT = 32_767;
 const KIND = { group: '', kind: 'Service' };
 const TAKEN = 'provided port is already allocated';
 
-/** What was drawn for a Service that is not stored yet. If somebody else was faster, it is drawn anew. */
+/**
+ * The values that were chosen for a Service that is not stored yet. A value that another Service took in the meantime
+ * is chosen again.
+ */
 const drawn = new WeakMap<Draft, Set<string>>();
 
 /**
- * allocateService gives a Service what no other one has. It is asked before the Service is judged, and again in the moment
- * before it is stored: somebody else may have been faster.
+ * allocateService gives a Service an address and ports that no other Service has. It runs before validation and again
+ * immediately before the Service is stored, because another Service may have taken the values in between.
  */
 export function allocateService(object: Draft, old: Draft | undefined, allocation: Allocation): void {
   const service = as<Service>(object);
@@ -47,7 +50,7 @@ export function allocateService(object: Draft, old: Draft | undefined, allocatio
   refuse(allocatePorts(spec, drawing));
 }
 
-/** giveBack forgets what is not ours any more. */
+/** giveBack clears values that another Service has taken. */
 function giveBack(spec: Spec, isLost: (address: string) => boolean): void {
   if (isLost(spec.clusterIP ?? '')) {
     spec.clusterIP = undefined;
@@ -60,11 +63,11 @@ function giveBack(spec: Spec, isLost: (address: string) => boolean): void {
 
 interface Drawing {
   readonly inUse: ServicesInUse;
-  /** The Service itself, when it is stored already. */
+  /** The key of the Service itself, if it is already stored. */
   readonly own: string | undefined;
   readonly random: Random;
   readonly dryRun: boolean;
-  /** drew remembers what was not asked for. */
+  /** drew records a value that the server chose. */
   readonly drew: (address: string) => void;
 }
 
@@ -83,7 +86,7 @@ function allocateAddress(spec: Spec, { inUse, own, random, dryRun, drew }: Drawi
     drew(address);
     return [];
   }
-  // What is no address at all is said of it later.
+  // Validation reports invalid addresses later.
   if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(asked) || (spec.clusterIP && spec.clusterIP !== asked)) return [];
   const field = 'spec.clusterIPs';
   const failed = (detail: string): FieldProblem[] => [
@@ -129,7 +132,7 @@ function allocatePorts(spec: Spec, { inUse, own, random, dryRun, drew }: Drawing
     for (const port of ports) {
       if (port.nodePort !== undefined) continue;
       const { protocol = 'TCP' } = port;
-      // The same port in another protocol is on the same node port, if that can be.
+      // The same port in another protocol gets the same node port, if that is free.
       const twin = ports.find((each) => each !== port && each.port === port.port && each.nodePort !== undefined);
       port.nodePort =
         twin?.nodePort !== undefined && isFree(protocol, twin.nodePort)

@@ -9,7 +9,7 @@ const service = (spec: object, metadata: object = {}): Step => [
 ];
 const PORT = { port: 80 };
 
-/** CASES are questions about Services. */
+/** CASES covers Services. */
 export const CASES: readonly Case[] = [
   ['a service with a port', service({ ports: [PORT] })],
   ['a service with nothing', service({}), ['POST', `${SERVICES}${DRY}`, { metadata: { name: 's' } }]],

@@ -3,10 +3,13 @@ import type { TableColumn } from '../../../api-resource.ts';
 import { AGE, as, column, wide } from '../../shared/column.ts';
 import type { Loose } from '../../shared/loose.ts';
 
-/** The API server cuts addresses of load balancers in tables that are not wide: it never does here, as tables carry both. */
+/**
+ * The API server truncates addresses of load balancers in tables that are not wide. This server never does, because its
+ * tables serve both outputs.
+ */
 const NONE = '<none>';
 
-/** serviceColumns show how a Service is reached. */
+/** serviceColumns displays how a Service is reached. */
 export const serviceColumns: readonly TableColumn[] = [
   column('Type', 'How it is reached.', (object) => as<Service>(object).spec?.type ?? ''),
   column(

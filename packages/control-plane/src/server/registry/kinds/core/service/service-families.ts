@@ -7,13 +7,13 @@ const POLICIES: ReadonlySet<string> = new Set(['SingleStack', 'PreferDualStack',
 const FAMILIES: ReadonlySet<string> = new Set(['IPv4', 'IPv6']);
 
 /**
- * completeFamilies says of which families a Service's addresses are. There is one network, of IPv4: only a Service that has
- * no address and no pods of its own may be of others.
+ * completeFamilies sets the IP families of a Service. There is only one network, which is IPv4: only a headless Service
+ * without a selector may have other families.
  */
 export function completeFamilies({ spec = {} }: Loose<Service>, old: Loose<Service> | undefined): FieldProblem[] {
   const isFree = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0;
   const { ipFamilyPolicy: policy, ipFamilies: families = [] } = spec;
-  // What makes no sense is said of it later.
+  // Validation reports invalid values later.
   if (policy !== undefined && !POLICIES.has(policy)) return [];
   if (families.some((family) => !FAMILIES.has(family)) || families.length > 2) return [];
   if (old?.spec?.ipFamilies && old.spec.ipFamilies[0] !== families[0] && families.length > 0) return [];

@@ -28,7 +28,7 @@ const POLICIES = ['Cluster', 'Local'];
 const LONGEST_AFFINITY = 86_400;
 const ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'";
 
-/** serviceProblems is what is wrong with a Service. */
+/** serviceProblems validates a Service. */
 export function serviceProblems({ spec = {} }: Loose<Service>, old: Loose<Service> | undefined): FieldProblem[] {
   return [
     ...(old ? changeProblems(spec, old.spec ?? {}) : []),
@@ -50,7 +50,7 @@ export function serviceProblems({ spec = {} }: Loose<Service>, old: Loose<Servic
   ];
 }
 
-/** serviceStatusProblems is what is wrong with what a load balancer says of itself. */
+/** serviceStatusProblems validates the load balancer status of a Service. */
 export function serviceStatusProblems({ spec = {}, status = {} }: Loose<Service>): FieldProblem[] {
   const ingress = status.loadBalancer?.ingress ?? [];
   const field = 'status.loadBalancer.ingress';
@@ -62,7 +62,7 @@ export function serviceStatusProblems({ spec = {}, status = {} }: Loose<Service>
   ]);
 }
 
-/** selectorProblems is what is wrong with labels that select. */
+/** selectorProblems validates the labels of a selector. */
 export function selectorProblems(field: string, labels: Loose<Record<string, string>> | undefined): FieldProblem[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...invalids(field, key, labelKeyProblems(key)),
@@ -108,7 +108,7 @@ function portProblems({ ports = [] }: Spec): FieldProblem[] {
   const seen = new Set<string>();
   for (const [index, { protocol = '', port = 0 }] of ports.entries()) {
     const id = `${protocol}/${port}`;
-    // As the API server writes its own types, which it does only here.
+    // In the form of the API server's own types, which it uses only here.
     const shown = { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
     if (seen.has(id))
       problems.push({ ...duplicate(`spec.ports[${index}]`, ''), message: `Duplicate value: ${JSON.stringify(shown)}` });
@@ -137,7 +137,7 @@ function balancerProblems(spec: Spec): FieldProblem[] {
   const isBalanced = spec.type === 'LoadBalancer';
   const ranges = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0) {
-    // The API server's own spelling.
+    // The API server spells the field like this.
     const field = 'spec.LoadBalancerSourceRanges';
     if (!isBalanced) problems.push(forbidden(field, ONLY_BALANCED));
     problems.push(...ranges.flatMap((range, index) => cidrProblems(`${field}[${index}]`, range.trim())));

@@ -4,8 +4,8 @@ import type { Loose } from '../../shared/loose.ts';
 type Spec = NonNullable<Loose<Service>['spec']>;
 
 /**
- * keepAllocated is what an update means that leaves out what the server chose, as clients do that know only their own
- * manifest: it stays, as long as the type still has a use for it.
+ * keepAllocated keeps the values that the server chose when an update omits them, as clients do that know only their
+ * own manifest. A value is kept as long as the type still uses it.
  */
 export function keepAllocated(object: Loose<Service>, old: Loose<Service>): void {
   object.spec ??= {};
@@ -22,12 +22,12 @@ function needsAddress({ type }: Spec): boolean {
   return type !== 'ExternalName';
 }
 
-/** needsNodePorts says that the nodes take part in serving it. */
+/** needsNodePorts reports whether the Service is exposed on the nodes. */
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts }: Spec): boolean {
   return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false);
 }
 
-/** needsHealthCheck says that load balancers ask nodes whether they have pods of it. */
+/** needsHealthCheck reports whether load balancers check which nodes have pods of the Service. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: Spec): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
@@ -39,7 +39,7 @@ function keepAddress(spec: Spec, before: Spec): void {
     spec.clusterIPs = before.clusterIPs && [...before.clusterIPs];
     return;
   }
-  // Older clients know one address: what they say of it counts for the list, unless that was changed too.
+  // Older clients know only clusterIP: a change of it applies to the list, unless the list was changed too.
   const isSame = JSON.stringify(spec.clusterIPs ?? []) === JSON.stringify(before.clusterIPs ?? []);
   if (spec.clusterIP !== before.clusterIP && isSame) spec.clusterIPs = spec.clusterIP ? [spec.clusterIP] : undefined;
   else if (!spec.clusterIP && !isSame) spec.clusterIP = undefined;
@@ -59,7 +59,7 @@ function idOf({ protocol = 'TCP', port = 0 }: NonNullable<Spec['ports']>[number]
   return `${protocol}/${port}`;
 }
 
-/** What only the former type had a use for goes with it, unless the writer says otherwise. */
+/** Values that only the previous type used are dropped, unless the update sets them otherwise. */
 function dropUnused(spec: Spec, before: Spec): void {
   if (needsAddress(before) && !needsAddress(spec) && spec.clusterIP === before.clusterIP) {
     spec.clusterIP = undefined;

@@ -8,10 +8,10 @@ import { serviceColumns } from './service-columns.ts';
 import { serviceProblems, serviceStatusProblems } from './service-problems.ts';
 import { keepAllocated } from './service-updates.ts';
 
-/** How long a client stays with its pod, in seconds, where nobody says. */
+/** The default session affinity timeout in seconds. */
 const AFFINITY_SECONDS = 10_800;
 
-/** serviceRules give a Service an address of its own and, where its type wants that, a port on every node. */
+/** serviceRules allocates an address for a Service and, if its type requires it, a port on every node. */
 export const serviceRules: KindRules = {
   countsGeneration: false,
   applyDefaults(object) {

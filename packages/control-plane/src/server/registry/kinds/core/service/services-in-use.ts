@@ -2,15 +2,15 @@ import type { Service } from '@bowline/kubernetes';
 import type { Storage } from '../../../../storage/storage.ts';
 import { objectOf, type Stored } from '../../../../storage/stored.ts';
 
-/** ServicesInUse knows which Service has which address and port. */
+/** ServicesInUse tracks which Service holds which address and port. */
 export interface ServicesInUse {
-  /** holderOf is the key of the Service that has an address, or a port as `TCP/30000`. */
+  /** holderOf returns the key of the Service that holds an address, or a port such as `TCP/30000`. */
   holderOf(address: string): string | undefined;
 }
 
 const known = new WeakMap<Storage, ServicesInUse>();
 
-/** servicesInUse reads what is stored once, and from then on follows every change. */
+/** servicesInUse reads the stored Services once, and follows every change from then on. */
 export function servicesInUse(storage: Storage): ServicesInUse {
   let inUse = known.get(storage);
   if (!inUse) {
