@@ -99,7 +99,7 @@ function clusterRoleBindings(): ClusterRoleBinding[] {
 
 const READER = 'extension-apiserver-authentication-reader';
 
-/** The documentation of aggregated API servers tells them to bind themselves to this role. */
+/** Aggregated API servers are expected to bind themselves to this role. */
 const AUTHENTICATION_READER: Role = {
   metadata: { name: READER, namespace: 'kube-system' },
   rules: [

@@ -9,7 +9,7 @@ import { selectorErrors, selectorProblems } from './review-selectors.ts';
 
 const GROUP = 'authorization.k8s.io';
 
-/** subjectAccessReview answers whether a user may do something. */
+/** subjectAccessReview reports whether a user may do something. */
 export function subjectAccessReview(authorizer: Authorizer): Answer {
   return (draft) => {
     const spec = specOf(draft);
@@ -19,7 +19,7 @@ export function subjectAccessReview(authorizer: Authorizer): Answer {
 }
 
 /**
- * localSubjectAccessReview answers whether a user may do something in a namespace: rights in that namespace are enough
+ * localSubjectAccessReview reports whether a user may do something in a namespace: rights in that namespace are enough
  * to ask.
  */
 export function localSubjectAccessReview(authorizer: Authorizer): Answer {
@@ -35,7 +35,7 @@ export function localSubjectAccessReview(authorizer: Authorizer): Answer {
   };
 }
 
-/** selfSubjectAccessReview answers whether the requesting user may do something. */
+/** selfSubjectAccessReview reports whether the requesting user may do something. */
 export function selfSubjectAccessReview(authorizer: Authorizer): Answer {
   return (draft, { user }: AnswerContext) => {
     const spec = specOf(draft);

@@ -259,7 +259,7 @@ function comparable(told: Parameters<typeof essential>[0]): unknown {
     JSON.stringify(essential(told))
       .replaceAll(/made-[a-z0-9]{5}/g, 'made-NNNNN')
       .replaceAll(/"uid=[^"]*"|[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
-      // The real server includes locations in its source, and its library words a patch that does not apply
+      // The real server includes a location in its source, and its library words the failure of a patch
       // differently.
       .replaceAll(/ in scheme \\".*?\\"/g, '')
       .replaceAll(/error in remove.*?missing value|operation 0 .*?there is no \\"none\\"/g, 'PATCH'),
