@@ -25,41 +25,44 @@ import { defaultTokenRequest, tokenRequest } from './virtual-kinds/token-request
 import { selfSubjectReview, tokenReview } from './virtual-kinds/token-reviews.ts';
 import { serveComputedKinds, serveTokenRequests } from './virtual-kinds/virtual-kinds.ts';
 
-/** AccessControlOptions says whom a server knows, and where it keeps what they may do. */
+/** AccessControlOptions configures the users that a server accepts and where it stores their rights. */
 export interface AccessControlOptions {
   readonly storage: Storage;
-  /** Must have the built-in kinds already. */
+  /** Must already hold the built-in kinds. */
   readonly registry: Registry;
   readonly fields: FieldTracking;
   readonly clock: Clock;
-  /** Defaults to the system's. */
+  /** Defaults to the system's random source. */
   readonly random?: Random | undefined;
-  /** The private key that signs tokens of ServiceAccounts, in PEM: RSA or P-256. */
+  /** The private key, in PEM, that signs ServiceAccount tokens: RSA or P-256. */
   readonly tokenKey: string;
-  /** Public keys, in PEM, whose tokens are still good. Defaults to none. */
+  /** Public keys, in PEM, whose tokens are still accepted. Defaults to none. */
   readonly olderTokenKeys?: readonly string[] | undefined;
-  /** Who says in tokens that they are good. Defaults to `https://kubernetes.default.svc`. */
+  /** The issuer of tokens. Defaults to `https://kubernetes.default.svc`. */
   readonly issuer?: string | undefined;
-  /** Tokens that stay the same as long as the server runs. Defaults to none. */
+  /** Tokens that stay valid as long as the server runs. Defaults to none. */
   readonly tokens?: readonly StaticToken[] | undefined;
-  /** url is where the server is found; others ask there for the keys of tokens. */
+  /** url returns the address of the server; other servers fetch the keys that verify tokens there. */
   readonly url: () => string;
-  /** Told of errors that are bugs and belong to no request. */
+  /** Receives errors that are bugs and belong to no request. */
   readonly onError: (error: unknown) => void;
 }
 
-/** AccessControl is who somebody is and what they may do, as parts of an API server. Disposing of it stops what it keeps fresh. */
+/**
+ * AccessControl holds authentication and authorization as parts of an API server. Disposing of it stops the updates of
+ * aggregated roles and of its index.
+ */
 export interface AccessControl extends Disposable {
   readonly authenticator: TokenAuthenticator;
   readonly authorizer: Authorizer;
-  /** Keeps people from giving away rights that they do not hold. */
+  /** Prevents users from granting rights that they do not hold. */
   readonly admission: AdmissionPlugin;
   readonly route: Route;
 }
 
 /**
- * createAccessControl makes the parts that guard a server: it writes the roles that every cluster has, keeps aggregated ones,
- * and serves tokens and reviews.
+ * createAccessControl creates the parts that guard a server: it writes the bootstrap roles of every cluster, maintains
+ * aggregated roles, and serves tokens and reviews.
  */
 export function createAccessControl(options: AccessControlOptions): AccessControl {
   const { storage, registry, fields, clock, random = systemRandom, issuer, tokens, url, onError } = options;

@@ -18,7 +18,7 @@ import { Registry } from './registry/registry.ts';
 import { internalError, noSuchResource, StatusError, unauthorized } from './status/api-status.ts';
 import { Storage } from './storage/storage.ts';
 
-/** ApiServerOptions are the parts of a server. */
+/** ApiServerOptions holds the parts of a server. */
 export interface ApiServerOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
@@ -28,23 +28,23 @@ export interface ApiServerOptions {
   readonly routes: readonly Route[];
   readonly registry?: Registry | undefined;
   readonly storage?: Storage | undefined;
-  /** Told of every request. Defaults to nobody. */
+  /** Records every request. Defaults to none. */
   readonly audit?: AuditTrail | undefined;
-  /** How logs of containers are fetched from their nodes. Defaults to HTTPS, with whatever certificate a kubelet shows. */
+  /** Fetches container logs from nodes. Defaults to HTTPS, accepting any certificate of a kubelet. */
   readonly askKubelet?: AskKubelet | undefined;
-  /** Defaults to the machine's. */
+  /** Defaults to the clock of the machine. */
   readonly clock?: Clock | undefined;
-  /** Defaults to the system's. */
+  /** Defaults to the system's random source. */
   readonly random?: Random | undefined;
-  /** Told of errors that are bugs: their text is not for clients. */
+  /** Receives errors that are bugs: their text is not sent to clients. */
   readonly onError?: ((error: unknown, request: ApiRequest) => void) | undefined;
 }
 
-/** ApiServer answers requests as kube-apiserver does. */
+/** ApiServer handles requests as kube-apiserver does. */
 export interface ApiServer {
   readonly registry: Registry;
   readonly storage: Storage;
-  /** handle never rejects: what goes wrong is an answer. */
+  /** handle never rejects: errors become responses. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
@@ -56,7 +56,7 @@ const PAGE_NOT_FOUND: ApiResponse = {
 
 const BAD_REQUEST: ApiResponse = { ...PAGE_NOT_FOUND, status: 400, body: '400 Bad Request' };
 
-/** createApiServer puts the parts of a server together. It serves nothing by itself: see `listen`. */
+/** createApiServer assembles the parts of a server. It does not listen by itself: see `listen`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { authenticator, authorizer, routes, audit, onError } = options;
   const clock = options.clock ?? systemClock;
@@ -124,7 +124,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** statusResponse is a refusal as an answer. */
+/** statusResponse returns the response for an error. */
 export function statusResponse(error: StatusError): ApiResponse {
   const retry = error.details?.retryAfterSeconds;
   return {
@@ -134,17 +134,20 @@ export function statusResponse(error: StatusError): ApiResponse {
   };
 }
 
-/** inYaml is an answer in JSON as YAML, where objects and kinds are told of; what is about the server itself stays JSON. */
+/**
+ * inYaml converts a JSON response to YAML for paths that serve objects and kinds; responses about the server itself
+ * stay JSON.
+ */
 async function inYaml({ url }: ApiRequest, response: ApiResponse): Promise<ApiResponse> {
   const { headers, body } = response;
   if (!/^\/apis?(?:[/?]|$)/.test(url) || headers['content-type'] !== 'application/json' || typeof body !== 'string')
     return response;
-  // Few ask for it, and its library is large.
+  // Few clients ask for YAML, and its library is large.
   const { yamlText } = await import('./printing/yaml-text.ts');
   return { ...response, headers: { ...headers, 'content-type': YAML }, body: yamlText(body) };
 }
 
-/** withWarnings adds what the client should know, as headers that kubectl prints. */
+/** withWarnings adds warnings for the client as headers, which kubectl prints. */
 function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
   if (warnings.length === 0) return response;
   const warning = warningHeaders(warnings);

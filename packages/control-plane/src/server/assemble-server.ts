@@ -16,30 +16,36 @@ import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** AssembleOptions is what differs from one embedded server to another. */
+/** AssembleOptions holds what differs between embedded servers. */
 export interface AssembleOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
-  /** The private key that signs tokens of ServiceAccounts, in PEM. */
+  /** The private key, in PEM, that signs ServiceAccount tokens. */
   readonly tokenKey: string;
-  /** Tokens that stay the same as long as the server runs. */
+  /** Tokens that stay valid as long as the server runs. */
   readonly tokens: readonly StaticToken[];
-  /** url is where the server is found. */
+  /** url returns the address of the server. */
   readonly url: () => string;
   readonly audit?: AuditTrail | undefined;
-  /** Finds what stands behind the Services of webhooks. Defaults to none: only external names are reached. */
+  /**
+   * Resolves the Services of webhooks to addresses. Defaults to none: only Services with an external name are
+   * reachable.
+   */
   readonly resolveService?: ServiceResolver | undefined;
-  /** Loads OpenAPI documents whose descriptions are served. Defaults to none: schemas are served without descriptions. */
+  /**
+   * Loads the OpenAPI documents whose descriptions are served. Defaults to none: schemas are served without
+   * descriptions.
+   */
   readonly openApiDocuments?: OpenApiOptions['openApiDocuments'];
-  /** Told of errors that are bugs. */
+  /** Receives errors that are bugs. */
   readonly onError: (error: unknown, request?: ApiRequest) => void;
 }
 
-/** AssembledServer is a whole API server. Disposing of it stops what it keeps fresh; its storage stays. */
+/** AssembledServer is a complete API server. Disposing of it stops its background updates; its storage remains. */
 export interface AssembledServer extends ApiServer, Disposable {}
 
-/** assembleServer makes an API server of all parts, and writes what every cluster has. */
+/** assembleServer creates an API server from all parts and writes the bootstrap objects of every cluster. */
 export async function assembleServer(options: AssembleOptions): Promise<AssembledServer> {
   const { storage, clock, random, onError } = options;
   const registry = new Registry();
@@ -50,7 +56,7 @@ export async function assembleServer(options: AssembleOptions): Promise<Assemble
   const admission = createAdmission({ ...options, registry, fields, authorizer: access.authorizer });
   const server = createApiServer({
     ...access,
-    // Guards of roles judge what is stored, so they come last.
+    // The escalation check judges the object as it will be stored, so it runs last.
     admission: [...admission.plugins, access.admission],
     routes: [
       access.route,

@@ -18,17 +18,17 @@ const PRIORITY_CLASSES = [
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** What Pods know the API server by; where it leads is up to whoever gives the cluster a network. */
+/** The Service through which Pods reach the API server; the provider of the cluster network decides where it leads. */
 const API_SERVICE = {
   labels: { component: 'apiserver', provider: 'kubernetes' },
   spec: { clusterIP: '10.0.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
 };
 
-/** ensureBootstrapObjects writes what every cluster has from the beginning, if it is not there. */
+/** ensureBootstrapObjects creates the objects that every cluster has from the start, unless they exist. */
 export async function ensureBootstrapObjects(server: ApiServer): Promise<void> {
   for (const name of NAMESPACES) {
     await ensure(server, '/api/v1/namespaces', name, {});
-    // Those of other namespaces come from the controllers; Pods in these need not wait for them.
+    // Controllers create the accounts of other namespaces; Pods in these namespaces need not wait for them.
     await ensure(server, `/api/v1/namespaces/${name}/serviceaccounts`, 'default', {});
   }
   for (const { name, value, description } of PRIORITY_CLASSES)
@@ -38,7 +38,7 @@ export async function ensureBootstrapObjects(server: ApiServer): Promise<void> {
 }
 
 async function ensure(server: ApiServer, path: string, name: string, rest: object, labels?: object): Promise<void> {
-  // It may be there already, from an earlier run.
+  // It may exist already, from an earlier run.
   if ((await send(server, 'GET', `${path}/${name}`)).status === 200) return;
   const { status, body } = await send(server, 'POST', path, { metadata: { name, labels }, ...rest });
   if (status !== 201)

@@ -4,22 +4,25 @@ import type { Storage } from './storage/storage.ts';
 import { objectOf, type Stored } from './storage/stored.ts';
 
 const COLLECTION = 'events';
-/** As long as the real server keeps them after their last write, unless it is told otherwise. */
+/** The real server keeps Events this long after their last write by default. */
 const LIFE_MS = 60 * 60_000;
-/** Many at once, rather than each by a timer of its own. */
+/** Removes many Events at once, instead of each by a timer of its own. */
 const LEAST_BETWEEN_MS = 10_000;
-/** When Events of an earlier run are looked at: not while the server starts. */
+/** When Events of an earlier run are first checked: not while the server starts. */
 const FIRST_LOOK_MS = 60_000;
 
-/** ExpireEventsOptions are what the expiry of Events needs. */
+/** ExpireEventsOptions holds the dependencies of expireEvents. */
 export interface ExpireEventsOptions {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** Told when Events cannot be removed. */
+  /** Called when Events cannot be removed. */
   readonly onError: (error: unknown) => void;
 }
 
-/** expireEvents removes Events an hour after they were last written: nobody else ever deletes them. Disposing of it stops that. */
+/**
+ * expireEvents removes Events an hour after they were last written: nothing else deletes them. Disposing of it stops
+ * the expiry.
+ */
 export function expireEvents(options: ExpireEventsOptions): Disposable {
   return new EventExpiry(options);
 }
@@ -27,7 +30,7 @@ export function expireEvents(options: ExpireEventsOptions): Disposable {
 class EventExpiry implements Disposable {
   readonly #options: ExpireEventsOptions;
   readonly #watch: Disposable;
-  /** When each was written, by the monotonic clock, oldest first. */
+  /** When each Event was written, by the monotonic clock, oldest first. */
   #written = new Map<string, number>();
   #timer: Timer | undefined;
   #areOlderKnown: boolean;
@@ -36,7 +39,7 @@ class EventExpiry implements Disposable {
     this.#options = options;
     this.#areOlderKnown = options.storage.size(COLLECTION) === 0;
     this.#watch = options.storage.watch(COLLECTION, ({ key, current }) => {
-      // A map keeps the order in which its keys came.
+      // A map keeps the insertion order of its keys.
       this.#written.delete(key);
       if (current) this.#written.set(key, options.clock.monotonic());
       this.#plan();
@@ -74,12 +77,12 @@ class EventExpiry implements Disposable {
     for (const [key, written] of this.#written) {
       if (written > lastWritten) return;
       const stored = storage.get(COLLECTION, key);
-      // The watch forgets it.
+      // The watch removes the key from the map.
       if (stored) storage.remove(COLLECTION, key, stored.revision, objectOf(stored));
     }
   }
 
-  /** What was stored before anybody looked says itself when it was written. */
+  /** Reads when Events were written that were stored before the watch started, from the Events themselves. */
   #learnOlder(): void {
     const { storage, clock } = this.#options;
     const ahead = clock.monotonic() - clock.now();
@@ -92,7 +95,7 @@ class EventExpiry implements Disposable {
   }
 }
 
-/** writtenAt is the wall time of the latest write that an Event tells of. */
+/** writtenAt returns the wall time of the latest write that an Event records. */
 function writtenAt(stored: Stored): number {
   const { metadata, lastTimestamp } = objectOf(stored) as Event;
   const times = [

@@ -8,7 +8,7 @@ import { builtInResources } from './registry/built-in-resources.ts';
 import { Registry } from './registry/registry.ts';
 import { Storage } from './storage/storage.ts';
 
-/** Answer is a response whose body was read as JSON. */
+/** Answer is a response with a parsed JSON body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -19,16 +19,16 @@ export interface Answer {
   };
 }
 
-/** TestServer is a server in the same process, without a socket, that lets everybody do everything. */
+/** TestServer is a server in the same process, without a socket, that allows every request. */
 export interface TestServer {
   readonly server: ApiServer;
   readonly clock: VirtualClock;
   call(method: string, url: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** stream begins a watch; each value is one line. */
+  /** stream starts a watch; each value is one line. */
   stream(url: string, signal?: AbortSignal): Promise<AsyncGenerator<Record<string, unknown>>>;
 }
 
-/** startTestServer makes one with the built-in kinds. */
+/** startTestServer starts a server with the built-in kinds. */
 export function startTestServer({
   admission = [],
   askKubelet,

@@ -2,13 +2,13 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import type { ApiResource, Draft } from '../registry/api-resource.ts';
 import { forbidden, type StatusCause, type StatusError } from '../status/api-status.ts';
 
-/** AdmissionRequest is a write that is about to happen. */
+/** AdmissionRequest is a write that is about to be stored. */
 export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   readonly resource: ApiResource;
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty while a generated name is not made yet. */
+  /** Empty while the name has not been generated yet. */
   readonly name: string;
   /** Undefined for DELETE. Mutating admission may change it in place. */
   readonly object: Draft | undefined;
@@ -19,24 +19,30 @@ export interface AdmissionRequest {
   /** The options of the request, for webhooks. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly warnings: string[];
-  /** annotate adds to what the audit log says of the request. Defaults to nothing. */
+  /** annotate adds an annotation to the audit event of the request. Defaults to doing nothing. */
   readonly annotate?: ((key: string, value: string) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
-/** AdmissionPlugin judges writes, and may complete them. A refusal is a thrown StatusError. */
+/** AdmissionPlugin validates writes and may complete them. It refuses a write by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** mutate may change the object in place. 'again' asks all plugins once more, because of what it changed. */
+  /** mutate may change the object in place. It returns 'again' to run all plugins once more because of its change. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to say.
   mutate?(request: AdmissionRequest): Promise<'again' | void> | 'again' | void;
-  /** validate sees the object as it will be stored. */
+  /** validate receives the object as it will be stored. */
   validate?(request: AdmissionRequest): Promise<void> | void;
-  /** commit has the last word, in the moment before the object is stored: nothing can come between, so it cannot wait either. */
+  /**
+   * commit runs synchronously right before the object is stored: no other write can happen in between, so it cannot
+   * await anything.
+   */
   commit?(request: AdmissionRequest): void;
 }
 
-/** Admission asks the plugins, in order: first all that change, then all that judge, at last those that judge the moment. */
+/**
+ * Admission runs the plugins in order: first the mutating plugins, then the validating plugins, finally the plugins
+ * that run inside the commit.
+ */
 export class Admission {
   readonly #mutating: readonly AdmissionPlugin[];
   readonly #validating: readonly AdmissionPlugin[];
@@ -54,7 +60,7 @@ export class Admission {
 
   async validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#validating) {
-      // Most answer at once, and a write has many of them: waiting for nothing would add up.
+      // Most plugins return synchronously, and a write runs many of them: awaiting each one would add up.
       const judgement = plugin.validate?.(request);
       if (judgement) await judgement;
     }
@@ -74,10 +80,10 @@ export class Admission {
   }
 }
 
-/** refuse is what somebody reads whose write a plugin does not let through. */
+/** refuse returns the error for a write that a plugin rejects. */
 export function refuse(request: AdmissionRequest, why: string, causes?: StatusCause[]): StatusError {
   const { resource, name, object } = request;
-  // The name may not be made yet, and then what it will begin with has to do.
+  // The name may not be generated yet; its prefix is then the best name available.
   const { name: own, generateName } = object?.metadata ?? {};
   return forbidden(resource, name || own || generateName || 'Unknown', why, causes);
 }

@@ -18,30 +18,36 @@ import type { ServiceResolver } from './webhooks/service-address.ts';
 import { validatingWebhooks } from './webhooks/validating-webhooks.ts';
 import { WebhookClient } from './webhooks/webhook-client.ts';
 
-/** AdmissionOptions is what admission looks at. */
+/** AdmissionOptions holds the dependencies of admission. */
 export interface AdmissionOptions {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly fields: FieldTracking;
-  /** Times out webhooks. */
+  /** Used for the timeouts of webhooks. */
   readonly clock: Clock;
   readonly random: Random;
-  /** Finds what stands behind the Services of webhooks. Defaults to none: only external names are reached. */
+  /**
+   * Resolves the Services of webhooks to addresses. Defaults to none: only Services with an external name are
+   * reachable.
+   */
   readonly resolveService?: ServiceResolver | undefined;
-  /** Told of errors that are bugs and belong to no request. */
+  /** Receives errors that are bugs and belong to no request. */
   readonly onError: (error: unknown) => void;
 }
 
-/** ServerAdmission is what every write of a server goes through. Disposing of it closes connections to webhooks and stops counting. */
+/**
+ * ServerAdmission holds the admission plugins of every write. Disposing of it closes connections to webhooks and stops
+ * counting quota usage.
+ */
 export interface ServerAdmission extends Disposable {
-  /** In the order in which they are asked. */
+  /** In the order in which they run. */
   readonly plugins: readonly AdmissionPlugin[];
 }
 
 /**
- * createAdmission makes the plugins of a server, those that a real one has by default and that need no controller which is
- * not here. Limit ranges and Pod Security levels are kept and not enforced; who writes one is told.
+ * createAdmission creates the plugins that a real API server enables by default and that do not need a controller
+ * missing here. LimitRanges and Pod Security levels are stored but not enforced; their writer receives a warning.
  */
 export function createAdmission(options: AdmissionOptions): ServerAdmission {
   const { storage, registry, authorizer, random } = options;

@@ -5,7 +5,10 @@ import { podSpecOf } from './service-account.ts';
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;
 
-/** defaultTolerations lets every Pod stay on a node in trouble for five minutes, unless it says how long. */
+/**
+ * defaultTolerations lets every Pod stay on an unhealthy node for five minutes, unless the Pod sets its own
+ * tolerations.
+ */
 export function defaultTolerations(): AdmissionPlugin {
   return {
     name: 'DefaultTolerationSeconds',

@@ -10,15 +10,15 @@ import type { Draft } from '../registry/api-resource.ts';
 import { forbidden, notFound, StatusError } from '../status/api-status.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
 
-/** What only somebody who may do everything holds. */
+/** Rules that only a user with all rights holds. */
 const EVERYTHING: readonly PolicyRule[] = [
   { apiGroups: [ANY], resources: [ANY], verbs: [ANY] },
   { nonResourceURLs: [ANY], verbs: [ANY] },
 ];
 
 /**
- * refuseEscalation keeps people from giving away, in a role or by a binding, what they do not hold themselves, unless they may
- * `escalate` the role or `bind` it. It judges what will be stored, after everything that may change it.
+ * refuseEscalation prevents users from granting, in a role or by a binding, rights that they do not hold themselves,
+ * unless they may `escalate` or `bind` the role. It checks the object that will be stored, after all mutations.
  */
 export function refuseEscalation(authorizer: RbacAuthorizer, index: RbacIndex): AdmissionPlugin {
   return {
@@ -28,7 +28,7 @@ export function refuseEscalation(authorizer: RbacAuthorizer, index: RbacIndex): 
       if (resource.group !== RBAC_GROUP || subresource !== '' || !object) return;
       if (operation !== 'CREATE' && operation !== 'UPDATE') return;
       if (user.groups.includes(MASTERS)) return;
-      // So that whoever may delete one can also take the finalizers off.
+      // A user who may delete the object can thus also remove its finalizers.
       if (old && essence(object) === essence(old)) return;
       switch (resource.resource) {
         case 'roles':
@@ -47,7 +47,7 @@ function judgeRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object
   const { resource, operation, name, namespace, user, old } = request;
   const { group } = resource;
   const attributes = { isResource: true, group, resource: resource.resource, subresource: '', namespace } as const;
-  // A request that creates names no object in its path: a right to escalate roles of some names does not cover it.
+  // The path of a create request names no object: a right to escalate roles of certain names does not cover it.
   const named = operation === 'CREATE' ? '' : name;
   if (authorizer.authorize(user, { ...attributes, verb: 'escalate', name: named }).allowed) return;
   const problem = problemWith(authorizer, request, rulesIn(object));
@@ -60,7 +60,7 @@ function judgeRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object
 
 function judgeBinding(authorizer: RbacAuthorizer, index: RbacIndex, request: AdmissionRequest, object: Draft): void {
   const { resource, namespace, user } = request;
-  // Whatever is in the store was decoded as a binding.
+  // Every object in this collection was decoded as a binding.
   const { kind = '', name = '' } = (object as Partial<RoleBinding>).roleRef ?? {};
   if (kind !== 'Role' && kind !== 'ClusterRole')
     throw new StatusError(500, undefined, `unsupported role reference kind: ${quoteText(kind)}`);
@@ -77,7 +77,7 @@ function judgeBinding(authorizer: RbacAuthorizer, index: RbacIndex, request: Adm
   if (problem) throw refused(request, object, problem);
 }
 
-/** problemWith says which of the rules the user does not hold where the object is. */
+/** problemWith reports which of the rules the user does not hold in the namespace of the object. */
 function problemWith(
   authorizer: RbacAuthorizer,
   { user, namespace }: AdmissionRequest,
@@ -96,7 +96,7 @@ function refused({ resource }: AdmissionRequest, { metadata }: Draft, why: strin
   return forbidden(resource, metadata.name ?? '', why);
 }
 
-/** An object without what garbage collection and the tracking of fields need to change. */
+/** essence returns the object as text without the fields that garbage collection and field tracking change. */
 function essence(object: Draft): string {
   const { metadata } = object;
   const {

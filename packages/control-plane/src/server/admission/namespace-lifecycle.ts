@@ -5,13 +5,16 @@ import { keyIn, objectOf, type Stored } from '../storage/stored.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import { refuse } from './admission.ts';
 
-/** Namespaces that a cluster cannot do without. */
+/** Namespaces that cannot be deleted. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Whether a state of a namespace is that of one which is going. Most writes ask, so each state is read once. */
+/** Caches whether a stored namespace is terminating. Most writes check it, so each stored state is parsed once. */
 const terminating = new WeakMap<Stored, boolean>();
 
-/** namespaceLifecycle keeps objects out of namespaces that are not there or are going, and those that must stay from going. */
+/**
+ * namespaceLifecycle rejects objects in namespaces that are missing or terminating, and the deletion of namespaces that
+ * must remain.
+ */
 export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
@@ -22,7 +25,7 @@ export function namespaceLifecycle(storage: Storage): AdmissionPlugin {
           throw forbidden(resource, name, 'this namespace may not be deleted');
         return;
       }
-      // What is in a namespace may always go, and a question about one needs no namespace.
+      // Objects may always be deleted, and an access review needs no existing namespace.
       if (namespace === '' || operation === 'DELETE' || resource.resource === 'localsubjectaccessreviews') return;
       const stored = storage.get('namespaces', keyIn('', namespace));
       if (!stored) throw notFound({ group: '', resource: 'namespaces' }, namespace);

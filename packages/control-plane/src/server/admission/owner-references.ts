@@ -8,8 +8,8 @@ import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
 import { refuse } from './admission.ts';
 
 /**
- * ownerReferences keeps people from deleting by way of the garbage collector what they may not delete, and from blocking the
- * deletion of owners whose finalizers they may not set.
+ * ownerReferences prevents users from deleting, by way of the garbage collector, objects that they may not delete, and
+ * from blocking the deletion of owners whose finalizers they may not set.
  */
 export function ownerReferences(authorizer: Authorizer, registry: Registry): AdmissionPlugin {
   return {
@@ -17,7 +17,7 @@ export function ownerReferences(authorizer: Authorizer, registry: Registry): Adm
     validate(request) {
       const { operation, resource, subresource, object, old } = request;
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return;
-      // A Pod's owners cannot be changed there, and old kubelets send wrong ones.
+      // A status update cannot change the owners of a Pod, and old kubelets send wrong ones.
       if (resource.resource === 'pods' && resource.group === '' && subresource === 'status') return;
       if (canonicalJson(ownersOf(object)) === canonicalJson(ownersOf(old))) return;
       judge(authorizer, registry, request, object);
@@ -56,7 +56,7 @@ function finalizersOf(owner: ApiResource, { name }: OwnerReference, namespace: s
   return { isResource: true, verb: 'update', group, resource, subresource: 'finalizers', namespace: where, name };
 }
 
-/** The references that block deletions now and did not before. */
+/** newBlocking returns the references that block the deletion of their owner now and did not before. */
 function newBlocking(owners: readonly OwnerReference[], before: readonly OwnerReference[]): OwnerReference[] {
   const blocked = new Set(before.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid));
   return owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !blocked.has(uid));

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function seed(path: string, object: { metadata: { name: string }; [field: string]: unknown }): Promise<void> {
   const { real, ours } = await servers.both(ADMIN, 'POST', path, object);
-  // The real control plane makes the default account itself.
+  // The control plane of the real cluster creates the default account itself.
   expect([201, 409]).toContain(real.code);
   expect(ours.code).toBe(201);
   if (path === CLASSES) servers.onDispose(() => servers.both(ADMIN, 'DELETE', `${path}/${object.metadata.name}`));
@@ -36,7 +36,7 @@ function refusals({ real, ours }: Answers): void {
   expect(ours).toEqual(real);
 }
 
-/** What the plugins make of a Pod; what its kind's own rules make of it is compared elsewhere. */
+/** completed returns what the plugins set in a Pod; other tests compare the defaults of the kind itself. */
 function completed({ code, body }: Told): unknown {
   const { volumes, containers, initContainers, ...rest } = body.spec as Record<string, unknown>;
   const { serviceAccountName, serviceAccount, imagePullSecrets, tolerations, priority, priorityClassName } = rest;

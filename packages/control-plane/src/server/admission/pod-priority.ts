@@ -8,7 +8,7 @@ import { type MutablePodSpec, podSpecOf } from './service-account.ts';
 const CLASSES = 'priorityclasses.scheduling.k8s.io';
 const PREEMPTS = 'PreemptLowerPriority';
 
-/** podPriority gives every Pod the number that its priority class stands for, and keeps the default class a single one. */
+/** podPriority sets the priority of every Pod from its priority class, and allows at most one default class. */
 export function podPriority(storage: Storage): AdmissionPlugin {
   return {
     name: 'Priority',
@@ -19,7 +19,7 @@ export function podPriority(storage: Storage): AdmissionPlugin {
       if (operation === 'CREATE') prioritise(storage, request, spec);
       if (operation !== 'UPDATE') return;
       const before = podSpecOf(request, old);
-      // Older clients do not know these fields, and leave them out.
+      // Older clients do not know these fields and omit them.
       spec.priority ??= before?.priority;
       spec.preemptionPolicy ??= before?.preemptionPolicy;
     },
@@ -63,7 +63,7 @@ function classNamed(storage: Storage, request: AdmissionRequest, name: string): 
   return objectOf(stored) as PriorityClass;
 }
 
-/** The least of those that want to be the default: there may be two for a moment. */
+/** defaultClass returns the default class with the lowest value: two may exist for a moment. */
 function defaultClass(storage: Storage): PriorityClass | undefined {
   return classes(storage)
     .filter(({ globalDefault }) => globalDefault === true)

@@ -15,15 +15,18 @@ const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 /** MutablePodSpec is the spec of a Pod that is about to be stored. */
 export type MutablePodSpec = { -readonly [Name in keyof PodSpec]: PodSpec[Name] };
 
-/** podSpecOf is the spec of a Pod whose whole is written; undefined for everything else. */
+/** podSpecOf returns the spec of a Pod if the request writes the whole Pod, and undefined otherwise. */
 export function podSpecOf({ resource, subresource }: AdmissionRequest, object: Draft | undefined) {
   if (resource.resource !== 'pods' || resource.group !== '' || subresource !== '' || !object) return undefined;
-  // Decoded as a Pod; validation says later whether anything is missing.
+  // Decoded as a Pod; validation later reports missing fields.
   object.spec ??= {};
   return object.spec as MutablePodSpec;
 }
 
-/** serviceAccounts lets every Pod run as somebody: as the account that it names, or its namespace's default, with a token. */
+/**
+ * serviceAccounts assigns a ServiceAccount to every Pod, the one that it names or the default of its namespace, and
+ * mounts a token.
+ */
 export function serviceAccounts(storage: Storage, random: Random): AdmissionPlugin {
   return {
     name: 'ServiceAccount',
@@ -35,7 +38,7 @@ export function serviceAccounts(storage: Storage, random: Random): AdmissionPlug
         return;
       }
       spec.serviceAccountName ||= DEFAULT_ACCOUNT;
-      // The field's old name says the same.
+      // The deprecated name of the field has the same value.
       spec.serviceAccount = spec.serviceAccountName;
       const account = accountOf(storage, request, spec.serviceAccountName);
       if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, random);
@@ -45,7 +48,7 @@ export function serviceAccounts(storage: Storage, random: Random): AdmissionPlug
   };
 }
 
-/** A kubelet's own Pods have no account: they must not get at one through the API. */
+/** Rejects ServiceAccounts in mirror Pods: a Pod created by a kubelet must not get an account through the API. */
 function judgeMirror(request: AdmissionRequest, spec: MutablePodSpec): void {
   if (spec.serviceAccountName) throw refuse(request, 'a mirror pod may not reference service accounts');
   const hasToken = spec.volumes?.some(({ projected }) =>
@@ -91,7 +94,7 @@ function tokenVolume(name: string): Volume {
     projected: {
       defaultMode: 0o644,
       sources: [
-        // The seven seconds tell the tokens of kubelets from those that people ask for.
+        // The seven extra seconds distinguish the tokens that kubelets request from those that users request.
         { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         {

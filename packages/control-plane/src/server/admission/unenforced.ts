@@ -4,13 +4,13 @@ import type { AdmissionPlugin } from './admission.ts';
 import { QUOTAS } from './quota/quota-ledger.ts';
 import { scopesOf } from './quota/scopes.ts';
 
-/** The scope of quotas that is about claims, by a kind that is not here. */
+/** The quota scope that selects claims by VolumeAttributesClass, a kind that this server does not serve. */
 const CLAIM_SCOPE = 'VolumeAttributesClass';
 const ENFORCED_LEVEL = 'pod-security.kubernetes.io/enforce';
 
 /**
- * unenforced tells writers of limits that nothing keeps to them here. Refusing would be no better: charts hold such objects,
- * and what they limit is not what is tried out on this server.
+ * unenforced warns writers of limits that this server does not enforce. Refusing them would be no better: charts
+ * contain such objects, and the limits are not what users test on this server.
  */
 export function unenforced(): AdmissionPlugin {
   return {

@@ -1,7 +1,7 @@
-/** AuditEvent is one stage of a request as the API server recorded it. */
+/** AuditEvent records one stage of a request, as the API server does. */
 export interface AuditEvent {
   readonly auditID: string;
-  /** A watch is recorded when it begins (ResponseStarted) and when it ends; everything else at its end only. */
+  /** A watch is recorded when it starts (ResponseStarted) and when it ends; all other requests only when they end. */
   readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
   readonly level: 'Metadata' | 'Request' | 'RequestResponse';
   readonly verb: string;
@@ -10,7 +10,7 @@ export interface AuditEvent {
   readonly impersonatedUser?: AuditUser | undefined;
   readonly userAgent?: string | undefined;
   readonly sourceIPs?: readonly string[] | undefined;
-  /** Absent for paths that no kind describes. */
+  /** Absent for paths that are not resources. */
   readonly objectRef?: {
     readonly resource?: string | undefined;
     readonly subresource?: string | undefined;
@@ -33,7 +33,7 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** AuditUser is who made a request. */
+/** AuditUser is the user who made a request. */
 export interface AuditUser {
   readonly username?: string | undefined;
   readonly uid?: string | undefined;

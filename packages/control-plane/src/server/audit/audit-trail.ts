@@ -6,28 +6,28 @@ import type { RequestInfo } from '../http/request-info.ts';
 import type { StatusError } from '../status/api-status.ts';
 import type { AuditEvent, AuditUser } from './audit-event.ts';
 
-/** AuditTrailOptions says where requests are recorded. */
+/** AuditTrailOptions configures where requests are recorded. */
 export interface AuditTrailOptions {
   readonly clock: Clock;
-  /** write keeps an event; it is kept when this returns. Requests are answered whether or not it throws. */
+  /** write stores an event; the event is durable when it returns. Requests are answered even if it throws. */
   readonly write: (event: AuditEvent) => void;
-  /** Told when events begin to get lost. */
+  /** Called when events start to be lost. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Audited is a request on its way into the trail; whoever learns something of it writes it down here. */
+/** Audited collects what the audit event of a request reports; each stage of the request sets what it knows. */
 export interface Audited {
   info?: RequestInfo | undefined;
   caller?: UserInfo | undefined;
-  /** Who the request is for, where that is not the caller. */
+  /** The impersonated user, if any. */
   user?: UserInfo | undefined;
-  /** The name in the body, where the path has none. */
+  /** The name in the body, if the path has none. */
   name?: string | undefined;
-  /** What admission says of it. */
+  /** Annotations added by admission. */
   annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The control plane's own reads are most of the traffic, and nobody asks about them. */
+/** Reads by the control plane itself are most of the traffic and of no interest. */
 const OWN_USERS: ReadonlySet<string> = new Set([
   'system:apiserver',
   'system:kube-controller-manager',
@@ -37,8 +37,8 @@ const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 const HEALTH = /^\/(readyz|livez|healthz)/;
 
 /**
- * AuditTrail records who did what to which object, as the real server does at level Metadata: neither bodies nor
- * credentials are ever in it.
+ * AuditTrail records who did what to which object, as the real server does at level Metadata: it never contains bodies
+ * or credentials.
  */
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
@@ -48,7 +48,7 @@ export class AuditTrail {
     this.#options = options;
   }
 
-  /** begin notes when a request came; the answer goes through what it returns, which records it. */
+  /** begin records when a request arrived; the returned function takes the response, records it and returns it. */
   begin(request: ApiRequest, audited: Audited): (response: ApiResponse, refusal?: StatusError) => ApiResponse {
     const received = timestamp(this.#options.clock.now());
     return (response, refusal) => {
@@ -81,7 +81,7 @@ export class AuditTrail {
       this.#options.write(event);
       this.#isFailing = false;
     } catch (error) {
-      // A full disk fails every request's; to say it once is enough until it is over.
+      // A full disk fails the write of every event; reporting it once is enough until writes succeed again.
       if (!this.#isFailing) this.#options.onError(error);
       this.#isFailing = true;
     }
@@ -94,7 +94,7 @@ function isRecorded({ info, caller }: Audited): boolean {
   return !(caller && OWN_USERS.has(caller.username) && READS.has(info.verb));
 }
 
-/** Described is what is the same at every stage of a request. */
+/** Described holds the fields that are the same at every stage of a request. */
 type Described = Pick<
   AuditEvent,
   'verb' | 'requestURI' | 'user' | 'impersonatedUser' | 'userAgent' | 'sourceIPs' | 'objectRef'
@@ -136,7 +136,7 @@ async function* untilOver(body: AsyncIterable<string>, over: () => void): AsyncG
   }
 }
 
-/** timestamp is a time with the six digits that the real server writes. */
+/** timestamp formats a time with six decimal places, as the real server does. */
 function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
 }

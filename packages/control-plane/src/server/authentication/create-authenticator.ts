@@ -3,32 +3,39 @@ import type { ServiceAccountTokens, TokenOutcome } from './service-account-token
 import { authenticated, type StaticToken, StaticTokens } from './static-tokens.ts';
 import { ANONYMOUS, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
 
-/** Authenticator finds out who asks. */
+/** Authenticator determines the user of a request. */
 export interface Authenticator {
-  /** authenticate is undefined when what the request shows is not valid; who shows nothing is anonymous. */
+  /**
+   * authenticate returns undefined if the credentials of the request are invalid; a request without credentials is
+   * anonymous.
+   */
   authenticate(request: ApiRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
 }
 
-/** Longer ones are nobody's: no token of ours is half as long. */
+/** Longer tokens are rejected: no token of ours is half as long. */
 const LONGEST_TOKEN = 16 * 1024;
 
-/** AuthenticatorOptions says who is known. */
+/** AuthenticatorOptions configures the users that are accepted. */
 export interface AuthenticatorOptions {
   readonly serviceAccounts: ServiceAccountTokens;
   /** Defaults to none. */
   readonly tokens?: readonly StaticToken[] | undefined;
 }
 
-/** TokenAuthenticator finds out who asks, and whose token somebody else was shown. */
+/** TokenAuthenticator determines the user of a request, and the owner of a token that another server received. */
 export interface TokenAuthenticator extends Authenticator {
   authenticate(request: ApiRequest): UserInfo | undefined;
-  /** authenticateToken is for tokens that are not the request's own. Without audiences they must be for this server. */
+  /**
+   * authenticateToken verifies a token other than the request's own. Without audiences it must be meant for this
+   * server.
+   */
   authenticateToken(token: string, audiences?: readonly string[]): TokenOutcome;
 }
 
 /**
- * createAuthenticator knows client certificates and bearer tokens, in this order. Who shows something that is no good is
- * nobody; who shows nothing is anonymous, and over plain HTTP everybody is: what is shown there, others may have seen.
+ * createAuthenticator accepts client certificates and bearer tokens, in this order. Invalid credentials are rejected;
+ * requests without credentials are anonymous, and so is every request over plain HTTP, because credentials sent there
+ * may have been seen by others.
  */
 export function createAuthenticator({ serviceAccounts, tokens = [] }: AuthenticatorOptions): TokenAuthenticator {
   const known = new StaticTokens(tokens);
@@ -59,7 +66,7 @@ function certificateUser({ commonName, organizations, fingerprint }: ClientCerti
   return authenticated({ username: commonName, groups: organizations, extra });
 }
 
-/** bearerToken is the token of an Authorization header; undefined for other schemes and for none. */
+/** bearerToken returns the token of an Authorization header; undefined for other schemes and for a missing header. */
 export function bearerToken(header: string | undefined): string | undefined {
   const [scheme, token] = (header ?? '').trim().split(' ', 3);
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined;

@@ -1,19 +1,19 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { BowlineError } from '@bowline/machinery';
 
-/** JwtAlgorithm names how tokens are signed: with RSA or on the curve P-256. */
+/** JwtAlgorithm is the signature algorithm of tokens: RSA or ECDSA on the curve P-256. */
 export type JwtAlgorithm = 'RS256' | 'ES256';
 
-/** JwtKey verifies tokens and, with its private part, signs them. */
+/** JwtKey verifies tokens and, if it has a private part, signs them. */
 export interface JwtKey {
-  /** Derived from the public key, as the API server does: the same key has the same id everywhere. */
+  /** Derived from the public key as the API server does: the same key has the same id on every server. */
   readonly id: string;
   readonly algorithm: JwtAlgorithm;
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject | undefined;
 }
 
-/** jwtKey reads a key in PEM, private or public. */
+/** jwtKey parses a private or public key in PEM. */
 export function jwtKey(pem: string): JwtKey {
   let publicKey: KeyObject;
   let privateKey: KeyObject | undefined;
@@ -40,24 +40,24 @@ function unusable(why: string, cause?: unknown): BowlineError {
   return new BowlineError('BOWLINE_TOKEN_KEY', message, cause === undefined ? {} : { cause });
 }
 
-/** signJwt makes a token. */
+/** signJwt returns a signed token. */
 export function signJwt({ id, algorithm, privateKey }: JwtKey, claims: Readonly<Record<string, unknown>>): string {
   if (!privateKey) throw unusable('its private part is missing');
   const text = `${encoded({ alg: algorithm, kid: id })}.${encoded(claims)}`;
   return `${text}.${sign('sha256', Buffer.from(text), signatureOf(privateKey)).toString('base64url')}`;
 }
 
-/** Jwt is a token that was read and not verified yet. */
+/** Jwt is a token that was parsed but not verified yet. */
 export interface Jwt {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** isSignedBy says whether the key, in the key's own algorithm and no other, made this signature. */
+  /** isSignedBy reports whether the key made this signature, with the algorithm of the key and no other. */
   isSignedBy(key: JwtKey): boolean;
 }
 
 const BASE64URL = /^[\w-]+$/;
 
-/** readJwt takes a token apart; undefined for what is none. */
+/** readJwt parses a token; it returns undefined for text that is not a token. */
 export function readJwt(token: string): Jwt | undefined {
   const parts = token.split('.');
   const [head = '', body = '', signature = ''] = parts;
@@ -70,13 +70,13 @@ export function readJwt(token: string): Jwt | undefined {
     claims,
     isSignedBy: ({ algorithm, publicKey }) =>
       header.alg === algorithm &&
-      // Extensions that a reader must understand; we know none.
+      // `crit` lists extensions that a recipient must understand; we support none.
       header.crit === undefined &&
       verify('sha256', Buffer.from(`${head}.${body}`), signatureOf(publicKey), Buffer.from(signature, 'base64url')),
   };
 }
 
-/** Tokens carry elliptic signatures as two numbers side by side, which Node does not do unless told. */
+/** JWTs encode ECDSA signatures as two concatenated integers, which is not Node's default. */
 function signatureOf(key: KeyObject): { key: KeyObject; dsaEncoding: 'ieee-p1363' } {
   return { key, dsaEncoding: 'ieee-p1363' };
 }

@@ -1,7 +1,7 @@
 import type { ApiResponse, Route } from '../http/api-request.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
-/** openIdRoute tells others how to verify tokens of ServiceAccounts. `url` is where this server is found. */
+/** openIdRoute serves the keys that verify ServiceAccount tokens. `url` returns the address of this server. */
 export function openIdRoute(tokens: ServiceAccountTokens, url: () => string): Route {
   return (info) => {
     if (info.isResource || info.verb !== 'get') return undefined;

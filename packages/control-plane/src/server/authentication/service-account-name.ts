@@ -4,17 +4,17 @@ const PREFIX = 'system:serviceaccount:';
 /** Every ServiceAccount is in this group. */
 const ALL_ACCOUNTS = 'system:serviceaccounts';
 
-/** serviceAccountName is the username of a ServiceAccount. */
+/** serviceAccountName returns the username of a ServiceAccount. */
 export function serviceAccountName(namespace: string, name: string): string {
   return `${PREFIX}${namespace}:${name}`;
 }
 
-/** serviceAccountGroups are the groups of the ServiceAccounts of a namespace. */
+/** serviceAccountGroups returns the groups of the ServiceAccounts in a namespace. */
 export function serviceAccountGroups(namespace: string): string[] {
   return [ALL_ACCOUNTS, `${ALL_ACCOUNTS}:${namespace}`];
 }
 
-/** splitServiceAccountName is the inverse of `serviceAccountName`; undefined for the name of anybody else. */
+/** splitServiceAccountName is the inverse of `serviceAccountName`; it returns undefined for any other username. */
 export function splitServiceAccountName(
   username: string,
 ): { readonly namespace: string; readonly name: string } | undefined {

@@ -165,7 +165,7 @@ describe('tokens of ServiceAccounts', () => {
     });
   });
 
-  // What the real server says of the same tokens; where it says more than that a token is not its own.
+  // The messages of the real server for the same tokens, where it reports more than that a token is not its own.
   it.each<[string, () => string, string | undefined]>([
     ['signed by another key of the same id', () => forged(good, { kid: ec.id }, stranger), CRYPTO],
     ['signed by an unknown key', () => forged(good, {}, stranger), 'invalid signature, no keys found'],
@@ -204,7 +204,7 @@ describe('tokens of ServiceAccounts', () => {
     ['whose body is no object', () => forged([good]), undefined],
   ])('refuses one %s', (_name, token, problem) => {
     expect(outcome(token())).toEqual({ problem });
-    // A second time too: nothing that was refused is remembered.
+    // A second time too: rejected tokens are not cached.
     expect(outcome(token())).toEqual({ problem });
   });
 

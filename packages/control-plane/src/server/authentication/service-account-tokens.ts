@@ -7,44 +7,44 @@ import { serviceAccountGroups, serviceAccountName } from './service-account-name
 import { type ObjectClaim, readClaims, type TokenClaims, writeClaims } from './token-claims.ts';
 import { ALL_AUTHENTICATED, CREDENTIAL_ID, type UserInfo } from './user-info.ts';
 
-/** TokenOutcome is what became of a token: somebody, and the audiences that it is good for, or not. */
+/** TokenOutcome is the result of verifying a token: its user and the audiences that it is valid for, or a problem. */
 export type TokenOutcome =
   | { readonly user: UserInfo; readonly audiences: readonly string[] }
   | {
-      /** Why it is no good, in the API server's words; undefined when it is none of those that this one knows. */
+      /** Why the token is invalid, as worded by the API server; undefined if this server did not issue it. */
       readonly problem: string | undefined;
     };
 
-/** Clocks of others may be wrong by this much, as with the API server. */
+/** Tolerated clock skew, the same as in the API server. */
 const LEEWAY_MS = 60_000;
-/** Verified signatures that are remembered. A signature costs a hundred times what the other checks cost. */
+/** How many verified signatures are cached. Verifying a signature costs a hundred times as much as the other checks. */
 const MOST_REMEMBERED = 1_000;
 
 const EXTRA_PREFIX = 'authentication.kubernetes.io/';
 
-/** ServiceAccountTokensOptions configures tokens of ServiceAccounts. */
+/** ServiceAccountTokensOptions configures ServiceAccount tokens. */
 export interface ServiceAccountTokensOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Signs new tokens. */
   readonly key: JwtKey;
-  /** Keys whose tokens are still good. Defaults to none but `key`. */
+  /** Additional keys whose tokens are still accepted. Defaults to none. */
   readonly olderKeys?: readonly JwtKey[] | undefined;
   /** Defaults to `https://kubernetes.default.svc`. */
   readonly issuer?: string | undefined;
-  /** Audiences that mean this server; the first stands in tokens that ask for none. Defaults to the issuer. */
+  /** Audiences that stand for this server; the first is used in tokens that request none. Defaults to the issuer. */
   readonly audiences?: readonly string[] | undefined;
 }
 
 /**
- * ServiceAccountTokens issues the tokens of ServiceAccounts and knows them again. A token is good as long as its account, and
- * the object that it is bound to, are there: deleting them takes effect at once.
+ * ServiceAccountTokens issues and verifies ServiceAccount tokens. A token is valid as long as its account, and the
+ * object that it is bound to, exist: deleting them takes effect immediately.
  */
 export class ServiceAccountTokens {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #keys: readonly [JwtKey, ...JwtKey[]];
-  /** Claims whose signature was right, by the hash of the token. */
+  /** Claims of tokens whose signature was verified, by the hash of the token. */
   readonly #verified = new BoundedMap<string, TokenClaims>({ maxEntries: MOST_REMEMBERED });
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -57,19 +57,19 @@ export class ServiceAccountTokens {
     this.audiences = options.audiences ?? [this.issuer];
   }
 
-  /** The keys whose tokens are good, the newest first. */
+  /** The keys whose tokens are accepted, newest first. */
   get keys(): readonly JwtKey[] {
     return this.#keys;
   }
 
-  /** issue makes a token. */
+  /** issue returns a signed token. */
   issue(claims: Omit<TokenClaims, 'issuer'>): string {
     const { namespace, serviceAccount } = claims;
     const subject = serviceAccountName(namespace, serviceAccount.name);
     return signJwt(this.#keys[0], writeClaims({ ...claims, issuer: this.issuer }, subject));
   }
 
-  /** authenticate finds out whose token it is, and for which of the audiences. */
+  /** authenticate returns the user of a token, and the audiences that it is valid for. */
   authenticate(token: string, audiences: readonly string[] = this.audiences): TokenOutcome {
     const known = this.#verify(token);
     if ('problem' in known) return known;
@@ -96,7 +96,7 @@ export class ServiceAccountTokens {
     const remembered = this.#verified.get(hash);
     if (remembered) return { claims: remembered };
     const jwt = readJwt(token);
-    // Somebody else's: others may know it.
+    // Issued by another issuer: another authenticator may accept it.
     if (jwt?.claims.iss !== this.issuer) return { problem: undefined };
     const { kid } = jwt.header;
     const keys = this.#keys.filter(({ id }) => kid === undefined || kid === id);
@@ -126,7 +126,7 @@ export class ServiceAccountTokens {
     return (
       this.#boundProblem('secret', 'secrets', namespace, secret) ??
       this.#boundProblem('pod', 'pods', namespace, pod) ??
-      // That of a Pod's token only says where the Pod was.
+      // The node of a token bound to a Pod only records where the Pod ran.
       (pod ? undefined : this.#boundProblem('node', 'nodes', '', node))
     );
   }
@@ -139,7 +139,9 @@ export class ServiceAccountTokens {
     return `${what} UID (${stored.uid}) does not match service account ${what} ref claim (${claim.uid})`;
   }
 
-  /** What is being deleted counts as gone a minute later: until then it may want to say goodbye. */
+  /**
+   * An object counts as deleted a minute after its deletionTimestamp: until then it may need its token to shut down.
+   */
   #isDeleted(stored: Stored): boolean {
     if (!stored.json.includes('"deletionTimestamp"')) return false;
     const { deletionTimestamp } = objectOf(stored).metadata ?? {};

@@ -4,7 +4,7 @@ export interface ObjectClaim {
   readonly uid: string;
 }
 
-/** TokenClaims are what a ServiceAccount's token says. Times are in seconds. */
+/** TokenClaims holds the claims of a ServiceAccount token. Times are in seconds. */
 export interface TokenClaims {
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -17,14 +17,14 @@ export interface TokenClaims {
   readonly pod?: ObjectClaim | undefined;
   readonly secret?: ObjectClaim | undefined;
   readonly node?: ObjectClaim | undefined;
-  /** When to warn that a token is used which should have been renewed. */
+  /** When to start warning that a token is used which should have been renewed. */
   readonly warnAfter?: number | undefined;
 }
 
-/** KUBERNETES_CLAIM is the claim that holds what only Kubernetes knows. */
+/** KUBERNETES_CLAIM is the claim that holds the Kubernetes-specific values. */
 const KUBERNETES_CLAIM = 'kubernetes.io';
 
-/** writeClaims is the body of a token. */
+/** writeClaims returns the body of a token. */
 export function writeClaims(claims: TokenClaims, subject: string): Readonly<Record<string, unknown>> {
   const { namespace, serviceAccount, pod, secret, node, warnAfter } = claims;
   return {
@@ -39,7 +39,10 @@ export function writeClaims(claims: TokenClaims, subject: string): Readonly<Reco
   };
 }
 
-/** readClaims takes what `writeClaims` writes; undefined for anything else. Nothing is made up for what is missing. */
+/**
+ * readClaims parses what `writeClaims` writes; it returns undefined for anything else. It sets no defaults for missing
+ * claims.
+ */
 export function readClaims(body: Readonly<Record<string, unknown>>): TokenClaims | undefined {
   const { aud, exp, iat, iss, jti, nbf } = body;
   const own = recordOf(body[KUBERNETES_CLAIM]);
@@ -49,7 +52,7 @@ export function readClaims(body: Readonly<Record<string, unknown>>): TokenClaims
   if (typeof exp !== 'number' || typeof iat !== 'number' || typeof nbf !== 'number') return undefined;
   if (typeof iss !== 'string' || typeof jti !== 'string' || typeof own.namespace !== 'string') return undefined;
   const bound = { pod: objectClaim(own.pod), secret: objectClaim(own.secret), node: objectClaim(own.node) };
-  // A bond that cannot be read must not become none.
+  // A bound object that cannot be parsed must not be ignored.
   if ((own.pod && !bound.pod) || (own.secret && !bound.secret) || (own.node && !bound.node)) return undefined;
   return {
     issuer: iss,

@@ -12,23 +12,27 @@ import { RBAC_COLLECTIONS } from './rbac-index.ts';
 /** AGGREGATION_MANAGER owns the rules of aggregated roles. */
 export const AGGREGATION_MANAGER = 'clusterrole-aggregation-controller';
 
-/** What aggregates may be aggregated in turn, this deep. Roles that select each other in a circle might never settle. */
+/**
+ * Aggregated roles may be aggregated in turn, up to this depth. Roles that select each other in a cycle might never
+ * settle.
+ */
 const MOST_ROUNDS = 10;
 
-/** AggregationOptions are what the aggregation of ClusterRoles needs. */
+/** AggregationOptions holds the dependencies of the aggregation of ClusterRoles. */
 export interface AggregationOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly fields: FieldTracking;
-  /** How ClusterRoles are served. */
+  /** The served resource of ClusterRoles. */
   readonly resource: ApiResource;
-  /** Told of errors that are bugs. */
+  /** Receives errors that are bugs. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * aggregateClusterRoles keeps the rules of ClusterRoles with an aggregationRule: all rules of those that its selectors select.
- * It begins at once, follows the storage, and writes right after the write that made it necessary.
+ * aggregateClusterRoles maintains the rules of ClusterRoles with an aggregationRule: all rules of the ClusterRoles that
+ * its selectors match. It starts immediately, watches the storage, and writes right after the write that requires an
+ * update.
  */
 export function aggregateClusterRoles(options: AggregationOptions): Disposable {
   const { storage } = options;
@@ -46,7 +50,7 @@ export function aggregateClusterRoles(options: AggregationOptions): Disposable {
   const watch = storage.watch(RBAC_COLLECTIONS.clusterRoles, () => {
     if (isPlanned || isWriting) return;
     isPlanned = true;
-    // Not at once: all watchers must hear of this write before they hear of ours.
+    // Deferred: all watchers must see this write before they see the aggregated rules.
     queueMicrotask(() => {
       isPlanned = false;
       if (!isStopped) settle();
@@ -61,17 +65,17 @@ export function aggregateClusterRoles(options: AggregationOptions): Disposable {
   };
 }
 
-/** aggregateOnce writes the rules of every ClusterRole that aggregates, and says whether any had changed. */
+/** aggregateOnce writes the rules of every aggregating ClusterRole, and reports whether any of them changed. */
 function aggregateOnce(options: AggregationOptions): boolean {
   let hasChanged = false;
-  // Backwards, since view is a part of edit, and edit of admin: one round is then enough for those.
+  // In reverse order, because view is aggregated into edit, and edit into admin: one round is then enough for those.
   for (const stored of [...options.storage.select(RBAC_COLLECTIONS.clusterRoles)].reverse()) {
-    // Most do not aggregate: a look at the text spares reading them.
+    // Most roles do not aggregate: searching the text avoids parsing them.
     if (!stored.json.includes('"aggregationRule"')) continue;
     try {
       if (aggregate(options, stored)) hasChanged = true;
     } catch (error) {
-      // One that cannot be aggregated must not keep others from it.
+      // A role that cannot be aggregated must not prevent the update of others.
       options.onError(error);
     }
   }
@@ -91,7 +95,7 @@ function aggregate({ storage, clock, fields, resource }: AggregationOptions, sto
   return storage.update(RBAC_COLLECTIONS.clusterRoles, stored.key, stored.revision, object) !== undefined;
 }
 
-/** aggregatedRules are all rules of the stored roles that are selected, but for those of the role itself. */
+/** aggregatedRules returns all rules of the stored roles that are selected, except those of the role itself. */
 export function aggregatedRules(
   storage: Storage,
   own: string,

@@ -33,6 +33,7 @@ function nameOf({ metadata }: Item): string {
   return metadata?.name ?? '';
 }
 
+/** policyOf returns what does not depend on the server: no times, versions and ids. */
 function policyOf({
   metadata: { name, labels, annotations } = {},
   rules,
@@ -42,5 +43,3 @@ function policyOf({
 }: Item): object {
   return { name, labels, annotations, rules, roleRef, subjects, aggregationRule };
 }
-
-/** What does not depend on the server: no times, versions and ids. */

@@ -22,19 +22,22 @@ import { compileRule, objectsIn, rulesIn } from './policy-rule.ts';
 import { RBAC_GROUP } from './rbac-index.ts';
 import { missingRights } from './rule-coverage.ts';
 
-/** Whoever sets this annotation to false has taken an object over. */
+/** An object with this annotation set to false is managed by the user. */
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 const MANAGER = 'kube-apiserver';
 const CONTROLLER = 'system:controller:';
 
-/** The roles of people grow by what carries their label, and each has what the lesser one, which comes first, has. */
+/**
+ * The user-facing roles aggregate all roles that carry their label; each role, in this order, includes the one before
+ * it.
+ */
 const AGGREGATED = [
   { name: 'view', label: 'edit' },
   { name: 'edit', label: 'admin' },
   { name: 'admin', label: undefined },
 ] as const;
 
-/** BootstrapParts is what writing the first roles needs. */
+/** BootstrapOptions holds the dependencies of writing the bootstrap roles. */
 export interface BootstrapOptions {
   readonly storage: Storage;
   readonly registry: Registry;
@@ -44,13 +47,16 @@ export interface BootstrapOptions {
 }
 
 interface BootstrapParts extends BootstrapOptions {
-  /** Who owns what in objects that were written already, by the fields they have: well over a hundred have one of a few shapes. */
+  /**
+   * managedFields of objects that were already written, by the shape of the object: well over a hundred objects share a
+   * few shapes.
+   */
   readonly owned: Map<string, Draft['metadata']['managedFields']>;
 }
 
 /**
- * ensureBootstrapPolicy creates the roles and bindings that every cluster has. Those that are there get back what they lack and
- * keep what they have besides, unless their annotation says that they are somebody's own.
+ * ensureBootstrapPolicy creates the roles and bindings that every cluster has. To existing ones it adds what is missing
+ * and keeps everything else, unless their annotation marks them as managed by the user.
  */
 export function ensureBootstrapPolicy(options: BootstrapOptions): void {
   const parts = { ...options, owned: new Map() };
@@ -93,7 +99,7 @@ function clusterRoleBindings(): ClusterRoleBinding[] {
 
 const READER = 'extension-apiserver-authentication-reader';
 
-/** Servers behind this one are told to bind themselves to this role. */
+/** Aggregated API servers are expected to bind themselves to this role. */
 const AUTHENTICATION_READER: Role = {
   metadata: { name: READER, namespace: 'kube-system' },
   rules: [
@@ -142,7 +148,10 @@ function ensure(parts: BootstrapParts, plural: string, policy: Policy): void {
   storage.create(resource.collection, keyIn(namespace, name), draft);
 }
 
-/** What the aggregation would make of a role a moment later: applying it is most of what writing the first roles would take. */
+/**
+ * Sets the rules that aggregation would apply a moment later: those applies would be most of the cost of writing the
+ * bootstrap roles.
+ */
 function aggregateAtOnce(draft: Draft, resource: ApiResource, rules: readonly PolicyRule[]): void {
   draft.rules = rules;
   const { metadata } = draft;
@@ -157,7 +166,7 @@ function aggregateAtOnce(draft: Draft, resource: ApiResource, rules: readonly Po
   metadata.managedFields = [entry, ...(metadata.managedFields ?? [])];
 }
 
-/** complete adds what a stored role or binding lacks. */
+/** complete adds what is missing in a stored role or binding. */
 function complete(
   { storage, fields, clock }: BootstrapParts,
   resource: ApiResource,
@@ -170,7 +179,7 @@ function complete(
   if ('roleRef' in policy) {
     const { roleRef, subjects } = old as Partial<RoleBinding>;
     const had = objectsIn(subjects);
-    // Our name on something else: its subjects are not ours to add.
+    // A binding with our name refers to another role: do not add subjects to it.
     if (roleRef?.kind !== policy.roleRef.kind || roleRef.name !== policy.roleRef.name) return;
     const isThere = (subject: Subject): boolean =>
       had.some(

@@ -1,9 +1,9 @@
 import type { PolicyRule } from '@bowline/kubernetes';
 
 /**
- * The rules of the ClusterRoles that every cluster has and that matter here: those of people, of discovery, and of the
- * controllers that run beside the server. Each line is one rule: verbs, groups, resources and, where it has any, names; or
- * verbs and paths.
+ * The rules of the ClusterRoles that every cluster has and that matter here: user-facing roles, discovery roles, and
+ * roles of the controllers that run beside the server. Each line is one rule: verbs, groups, resources and optional
+ * names; or verbs and paths.
  */
 const TABLE = `
 [cluster-admin]
@@ -169,7 +169,7 @@ const VERBS = new Map([
   ['all', ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']],
 ]);
 
-/** bootstrapRules are the rules that ClusterRoles have from the start, by the name of the role. */
+/** bootstrapRules returns the initial rules of ClusterRoles, by the name of the role. */
 export function bootstrapRules(): ReadonlyMap<string, readonly PolicyRule[]> {
   const roles = new Map<string, PolicyRule[]>();
   let rules: PolicyRule[] = [];

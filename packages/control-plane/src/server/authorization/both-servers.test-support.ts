@@ -13,30 +13,35 @@ import {
 } from './guarded-server.test-support.ts';
 import { POLICY } from './policy.test-support.ts';
 
-/** Where rights are written and asked for. */
+/** The paths of RBAC objects and of reviews. */
 export const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 export const AUTHN = '/apis/authentication.k8s.io/v1';
 export const AUTHZ = '/apis/authorization.k8s.io/v1';
 
-/** Answers are what both servers say to the same question. What the real one says is right, its wording included. */
+/**
+ * Answers holds the responses of both servers to the same request. The response of the real server is correct,
+ * including its wording.
+ */
 export interface Answers {
   readonly real: Told;
   readonly ours: Told;
 }
 
-/** BothServers are a real server and one of ours with the same roles. */
+/** BothServers holds a real server and one of ours with the same roles. */
 export interface BothServers extends AsyncDisposable {
-  /** userOf is somebody whom the roles know. */
+  /** userOf returns a user that the roles refer to. */
   userOf(name: string): Asker;
-  /** both asks both servers. Texts may hold NS for the namespace and OWN for what other names begin with. */
+  /**
+   * both sends a request to both servers. Texts may contain NS for the namespace and OWN for the prefix of other names.
+   */
   both(...question: Parameters<Ask>): Promise<Answers>;
-  /** filled is a value with the names put in. */
+  /** filled returns a value with the placeholders replaced. */
   filled<T>(value: T): T;
-  /** onDispose adds work to the end. */
+  /** onDispose adds cleanup work. */
   onDispose(work: () => Promise<unknown>): void;
 }
 
-/** bothServers starts one of ours, and writes the same roles to it and to the real one. */
+/** bothServers starts one of our servers, and writes the same roles to it and to the real one. */
 export async function bothServers(options: GuardedOptions = {}): Promise<BothServers> {
   const c: Cluster = await cluster({ prefix: 'access' });
   const own = c.uniqueName('access');
@@ -65,7 +70,7 @@ export async function bothServers(options: GuardedOptions = {}): Promise<BothSer
     const name = String(answers.real.body.metadata?.name);
     c.onDispose(() => real(ADMIN, 'DELETE', filled(`${path}/${name}`)));
   }
-  // The last of each kind: the real server has then seen all before them.
+  // The last object of each kind: once the real server knows these, it knows all before them.
   const knows = (spec: object) => async (): Promise<boolean> => {
     const { body } = await real(ADMIN, 'POST', `${AUTHZ}/subjectaccessreviews`, filled({ spec }));
     return (body.status as { readonly allowed: boolean }).allowed;
@@ -85,13 +90,13 @@ export async function bothServers(options: GuardedOptions = {}): Promise<BothSer
   };
 }
 
-/** essential is what does not depend on the server: no times, versions and ids. */
+/** essential returns what does not depend on the server: no times, versions and ids. */
 export function essential({ code, body }: Told): object {
   const { name, namespace, labels, finalizers } = body.metadata ?? {};
   return { code, ...body, metadata: { name, namespace, labels, finalizers } };
 }
 
-/** askWith sends requests over the network, as whom the kubeconfigs are for. */
+/** askWith sends requests over the network, as the users of the kubeconfigs. */
 function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): Ask {
   const known = new Map<string, Promise<KubeconfigDocument>>();
   return async (who, method, path, body, headers = []) => {
@@ -104,7 +109,7 @@ function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): As
     for (const [name, value] of headers)
       lines[name] = name in lines && name !== 'content-type' ? [lines[name] ?? [], value].flat() : value;
     const text = body === undefined ? '' : JSON.stringify(body);
-    // Node says how long a body is for some methods only.
+    // Node sets the content length for some methods only.
     lines['content-length'] = String(Buffer.byteLength(text));
     if (who && 'token' in credentials) lines.authorization = `Bearer ${credentials.token}`;
     const shown =
@@ -127,7 +132,7 @@ function askWith(kubeconfigFor: (who: Asker) => Promise<KubeconfigDocument>): As
   };
 }
 
-/** What is no JSON is told as a message. */
+/** A body that is not JSON is returned as a message. */
 function bodyOf(text: string): Told['body'] {
   return (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Told['body'];
 }

@@ -11,19 +11,19 @@ import { builtInResources } from '../registry/built-in-resources.ts';
 import { Registry } from '../registry/registry.ts';
 import { Storage } from '../storage/storage.ts';
 
-/** Asker is who asks: with a certificate, with a token, or as nobody. */
+/** Asker identifies the user of a request: by certificate, by token, or anonymous. */
 export type Asker =
   | { readonly user: string; readonly groups?: readonly string[] }
   | { readonly token: string }
   | undefined;
 
-/** Told is an answer: its status code and its body. */
+/** Told is a response: its status code and its body. */
 export interface Told {
   readonly code: number;
   readonly body: Record<string, unknown> & { readonly message?: string; readonly metadata?: Record<string, unknown> };
 }
 
-/** Ask sends a request; headers may stand twice. */
+/** Ask sends a request; headers may occur twice. */
 export type Ask = (
   who: Asker,
   method: string,
@@ -32,35 +32,35 @@ export type Ask = (
   headers?: readonly (readonly [string, string])[],
 ) => Promise<Told>;
 
-/** GuardedOptions shapes a server. */
+/** GuardedOptions configures a server. */
 export interface GuardedOptions {
-  /** What was kept before. Defaults to nothing. */
+  /** The stored objects to start with. Defaults to none. */
   readonly storage?: Storage | undefined;
-  /** Whether writes go through all of admission, and not only through what guards roles. Defaults to false. */
+  /** Whether writes pass all admission plugins, not only the escalation check. Defaults to false. */
   readonly admits?: boolean | undefined;
-  /** Finds webhooks behind Services. Defaults to nothing. */
+  /** Resolves the Services of webhooks. Defaults to none. */
   readonly resolveService?: ServiceResolver | undefined;
-  /** Defaults to a virtual one. */
+  /** Defaults to a virtual clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** GuardedServer is a server in the same process that knows its users and what they may do. */
+/** GuardedServer is a server in the same process, with authentication and authorization. */
 export interface GuardedServer extends Disposable {
   readonly server: ApiServer;
   readonly access: AccessControl;
   readonly clock: VirtualClock;
   readonly ask: Ask;
-  /** What the audit log says, in order. */
+  /** The recorded audit events, in order. */
   readonly audited: readonly AuditEvent[];
 }
 
 /** ADMIN may do everything. */
 export const ADMIN: Asker = { user: 'admin', groups: ['system:masters'] };
 
-/** A key is slow to make, and all tests may use the same. */
+/** A key is slow to generate, and all tests can share one. */
 let key: string | undefined;
 
-/** startGuardedServer makes one with the built-in kinds. */
+/** startGuardedServer starts a server with the built-in kinds. */
 export function startGuardedServer(options: GuardedOptions = {}): GuardedServer {
   const virtual = new VirtualClock();
   const clock = options.clock ?? virtual;

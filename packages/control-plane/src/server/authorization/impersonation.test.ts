@@ -25,7 +25,7 @@ describe('impersonated', () => {
     expect(impersonated(asking(['impersonate-user', '']), ann, all)).toBe(ann);
   });
 
-  // What the real server answers a SelfSubjectReview with.
+  // The real server's responses to a SelfSubjectReview.
   it.each<[string, (readonly [string, string])[], UserInfo]>([
     [
       'a user with groups, a uid and extra fields',

@@ -7,7 +7,7 @@ import { refusal } from './refusal.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 
-/** Impersonated is somebody to be, or a part of them, as the object that `impersonate` is asked on. */
+/** Impersonated is a user to impersonate, or one attribute of it, as the object of the verb `impersonate`. */
 interface Impersonated {
   readonly kind: 'User' | 'ServiceAccount' | 'Group' | 'UserExtra' | 'UID';
   readonly resource: string;
@@ -19,8 +19,8 @@ interface Impersonated {
 }
 
 /**
- * impersonated is whom the request is made as: the caller, unless its headers name somebody else whom the caller may be. Each
- * name, group, uid and extra value is a right of its own.
+ * impersonated returns the user that a request is made as: the caller, unless the headers name another user that the
+ * caller may impersonate. Each name, group, uid and extra value requires a right of its own.
  */
 export function impersonated(request: ApiRequest, caller: UserInfo, authorizer: Authorizer): UserInfo {
   const wanted = readHeaders(request);
@@ -78,7 +78,10 @@ function readHeaders(request: ApiRequest): { parts: readonly Impersonated[]; use
   return { parts, user };
 }
 
-/** Whoever is impersonated counts as authenticated, unless it is nobody. */
+/**
+ * standing returns the additional groups of an impersonated user: it counts as authenticated, unless it is the
+ * anonymous user.
+ */
 function standing(username: string, groups: readonly string[]): string[] {
   if (username === ANONYMOUS.username) return groups.includes(ALL_UNAUTHENTICATED) ? [] : [ALL_UNAUTHENTICATED];
   const isKnown = groups.includes(ALL_AUTHENTICATED) || groups.includes(ALL_UNAUTHENTICATED);
@@ -95,7 +98,10 @@ function part(
   return { kind, resource, group, namespace, name, field };
 }
 
-/** The API server shows the references themselves: kind, namespace, name, uid, apiVersion, resourceVersion and field. */
+/**
+ * The API server prints the object references in Go format: kind, namespace, name, uid, apiVersion, resourceVersion and
+ * field.
+ */
 function goText({ kind, namespace, name, group, field }: Impersonated): string {
   return `{${kind} ${namespace} ${name}  ${group === '' ? '' : `${group}/v1`}  ${field}}`;
 }
@@ -104,7 +110,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1;
 }
 
-/** Keys are escaped as in a path, since header names take few characters; what is no escape stands for itself. */
+/** Keys are percent-encoded, because header names allow few characters; an invalid escape is kept as it is. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);

@@ -1,29 +1,29 @@
 import type { ClusterRole, KubernetesObject, PolicyRule } from '@bowline/kubernetes';
 import type { PathAttributes, ResourceAttributes } from './authorizer.ts';
 
-/** ANY stands for everything in verbs, groups, resources and paths. */
+/** ANY matches everything in verbs, groups, resources and paths. */
 export const ANY = '*';
 
-/** CompiledRule is a rule that answers fast. */
+/** CompiledRule is a rule prepared for fast evaluation. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
   readonly verbs: ReadonlySet<string>;
   readonly groups: ReadonlySet<string>;
-  /** As written: resources, `resource/part`, a star for all, or a star and the part for that part of all. */
+  /** As written: `resource`, `resource/subresource`, a star for all, or a star and the subresource for that part of all. */
   readonly resources: ReadonlySet<string>;
-  /** Undefined where the rule is about objects of any name. */
+  /** Undefined if the rule applies to objects of any name. */
   readonly names: ReadonlySet<string> | undefined;
   readonly paths: ReadonlySet<string>;
-  /** What paths may begin with: those that were written with a star behind. */
+  /** Prefixes of allowed paths: those that were written with a trailing `*`. */
   readonly prefixes: readonly string[];
 }
 
 /**
- * rulesIn are the rules of a Role or ClusterRole. Elements of lists that are null, which a client may send, are none: nobody
- * may depend on what they mean.
+ * rulesIn returns the rules of a Role or ClusterRole. Null elements of lists, which a client may send, are ignored:
+ * they have no meaning.
  */
 export function rulesIn(object: Readonly<Record<string, unknown>> | KubernetesObject): readonly PolicyRule[] {
-  // Other kinds are not in their collections, and other types were refused when it was decoded.
+  // The collections hold no other kinds, and decoding rejected other types.
   return objectsIn((object as ClusterRole).rules).map((rule) => ({
     verbs: wordsIn(rule.verbs) ?? [],
     ...listed('apiGroups', rule),
@@ -33,7 +33,7 @@ export function rulesIn(object: Readonly<Record<string, unknown>> | KubernetesOb
   }));
 }
 
-/** objectsIn are the elements of a list that are there. */
+/** objectsIn returns the elements of a list that are objects. */
 export function objectsIn<T extends object>(list: readonly T[] | undefined): readonly T[] {
   return (list ?? []).filter((each) => typeof each === 'object' && each !== null);
 }
@@ -47,7 +47,7 @@ function wordsIn(list: readonly string[] | undefined): readonly string[] | undef
   return list?.filter((each) => typeof each === 'string');
 }
 
-/** compileRule prepares a rule. Fields that are left out are empty, and allow nothing. */
+/** compileRule prepares a rule. Omitted fields are empty, and allow nothing. */
 export function compileRule(rule: PolicyRule): CompiledRule {
   const { resourceNames = [], nonResourceURLs = [] } = rule;
   return {
@@ -61,10 +61,10 @@ export function compileRule(rule: PolicyRule): CompiledRule {
   };
 }
 
-/** allowsResource says whether a rule allows something done to objects. */
+/** allowsResource reports whether a rule allows an action on objects. */
 export function allowsResource(rule: CompiledRule, attributes: ResourceAttributes): boolean {
   const { verb, group, resource, subresource, name } = attributes;
-  // What is most often wrong first.
+  // The checks that fail most often come first.
   return (
     has(rule.groups, group) &&
     has(rule.verbs, verb) &&
@@ -73,24 +73,24 @@ export function allowsResource(rule: CompiledRule, attributes: ResourceAttribute
   );
 }
 
-/** allowsPath says whether a rule allows something done to a path. */
+/** allowsPath reports whether a rule allows an action on a path. */
 export function allowsPath(rule: CompiledRule, { verb, path }: PathAttributes): boolean {
   return has(rule.verbs, verb) && hasPath(rule, path);
 }
 
-/** has says whether a set names a word, or everything. */
+/** has reports whether a set contains a word or `*`. */
 export function has(words: ReadonlySet<string>, word: string): boolean {
   return words.has(ANY) || words.has(word);
 }
 
-/** hasResource says whether a set names a resource, or a part of one. */
+/** hasResource reports whether a set contains a resource, or a subresource of it. */
 export function hasResource(words: ReadonlySet<string>, resource: string, subresource: string): boolean {
   if (words.has(ANY)) return true;
   if (subresource === '') return words.has(resource);
   return words.has(`${resource}/${subresource}`) || words.has(`${ANY}/${subresource}`);
 }
 
-/** hasPath says whether a rule names a path, or its beginning and a star. */
+/** hasPath reports whether a rule contains a path, or a prefix of it followed by `*`. */
 export function hasPath({ paths, prefixes }: CompiledRule, path: string): boolean {
   return paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
 }

@@ -1,6 +1,6 @@
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-/** POLICY is written to both servers before anything is asked, in this order; names may hold NS and OWN. */
+/** POLICY is written to both servers, in this order, before the tests send requests; names may contain NS and OWN. */
 export const POLICY: readonly (readonly [path: string, object: object])[] = [
   clusterRole('reader', [
     { verbs: ['get', 'list'], apiGroups: ['', 'apps'], resources: ['pods', 'pods/log', 'deployments'] },

@@ -10,7 +10,7 @@ import { RBAC_COLLECTIONS, RbacIndex } from './rbac-index.ts';
 const user = (username: string, ...groups: string[]): UserInfo => ({ username, groups });
 const ann: Subject = { kind: 'User', name: 'ann' };
 
-/** `get apps deployments/scale in ns named x` or `get /path`. */
+/** asking parses attributes from text: `get apps deployments/scale in ns named x` or `get /path`. */
 function asking(text: string): Attributes {
   const match = /^(\S+) (\S+) ([^\s/]+)(?:\/(\S+))?(?: in (\S+))?(?: named (\S+))?$/.exec(text);
   if (!match) {

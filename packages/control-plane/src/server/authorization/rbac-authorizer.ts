@@ -8,15 +8,15 @@ import { accountNamespace, type Binding, RBAC_GROUP, type RbacIndex, subjectFor 
 const ALLOWED: Decision = Object.freeze({ allowed: true, reason: '' });
 const DENIED: Decision = Object.freeze({ allowed: false, reason: '' });
 
-/** HeldRules are what somebody may do in a namespace, as the roles say it. */
+/** HeldRules holds the rules that a user has in a namespace. */
 export interface HeldRules {
   readonly rules: readonly PolicyRule[];
   readonly compiled: readonly CompiledRule[];
-  /** What kept other rules from being known, in the API server's words. */
+  /** Why other rules could not be resolved, as worded by the API server. */
   readonly problems: readonly string[];
 }
 
-/** RbacAuthorizer decides by the stored roles and bindings: what no rule allows is denied. */
+/** RbacAuthorizer decides by the stored roles and bindings: an action that no rule allows is denied. */
 export class RbacAuthorizer implements Authorizer {
   readonly #index: RbacIndex;
 
@@ -38,7 +38,7 @@ export class RbacAuthorizer implements Authorizer {
     return { allowed: false, reason: `RBAC: ${joined(dangling.map(problemOf))}` };
   }
 
-  /** heldBy is what somebody may do in a namespace; in the empty one, everywhere. */
+  /** heldBy returns the rules of a user in a namespace; the empty namespace returns those that apply everywhere. */
   heldBy(user: UserInfo, namespace: string): HeldRules {
     const seen = new Set<Binding>();
     const compiled: CompiledRule[] = [];
@@ -55,7 +55,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** joined tells problems as the API server does: one as it is, more in brackets, each once. */
+/** joined formats problems as the API server does: a single one as it is, several in brackets, without duplicates. */
 export function joined(problems: readonly string[]): string {
   const each = [...new Set(problems)];
   return each.length === 1 ? `${each[0]}` : `[${each.join(', ')}]`;

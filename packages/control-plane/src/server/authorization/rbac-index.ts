@@ -8,7 +8,7 @@ import { type CompiledRule, compileRule, objectsIn, rulesIn } from './policy-rul
 /** RBAC_GROUP is the API group of roles and bindings. */
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-/** RBAC_COLLECTIONS is where roles and bindings are stored. */
+/** RBAC_COLLECTIONS holds the collections that store roles and bindings. */
 export const RBAC_COLLECTIONS = {
   roles: `roles.${RBAC_GROUP}`,
   clusterRoles: `clusterroles.${RBAC_GROUP}`,
@@ -20,16 +20,16 @@ export const RBAC_COLLECTIONS = {
 export interface RoleReference {
   readonly kind: string;
   readonly name: string;
-  /** Where it is stored; making the key anew for every question would take longer than the answer. */
+  /** The storage key; building it for every check would take longer than the check itself. */
   readonly key: string;
 }
 
-/** roleReference names a role that something in a namespace refers to. */
+/** roleReference returns the reference to a role from an object in a namespace. */
 export function roleReference(kind: string, name: string, namespace: string): RoleReference {
   return { kind, name, key: keyIn(kind === 'Role' ? namespace : '', name) };
 }
 
-/** Binding gives a role to subjects, in its namespace or, where that is empty, everywhere. */
+/** Binding grants a role to subjects, in its namespace or, if that is empty, everywhere. */
 export interface Binding {
   readonly namespace: string;
   readonly name: string;
@@ -37,22 +37,22 @@ export interface Binding {
   readonly subjects: readonly Subject[];
 }
 
-/** Scope holds the bindings of one namespace, or those that hold everywhere, by whom they are for. */
+/** Scope holds the bindings of one namespace, or those that apply everywhere, by subject. */
 interface Scope {
-  /** ServiceAccounts are here too, by their usernames. */
+  /** Includes ServiceAccounts, by their usernames. */
   readonly users: Map<string, Set<Binding>>;
   readonly groups: Map<string, Set<Binding>>;
 }
 
 /**
- * RbacIndex knows the stored roles and bindings by whom they are for. It follows the storage: a write counts for the next
- * question, before its writer has an answer.
+ * RbacIndex indexes the stored roles and bindings by subject. It watches the storage: a write takes effect before its
+ * writer receives the response.
  */
 export class RbacIndex implements Disposable {
   readonly #roles = new Map<string, readonly CompiledRule[]>();
   readonly #clusterRoles = new Map<string, readonly CompiledRule[]>();
   readonly #bindings = new Map<string, Binding>();
-  /** By namespace; the empty one holds everywhere. */
+  /** By namespace; the bindings of the empty namespace apply everywhere. */
   readonly #scopes = new Map<string, Scope>();
   readonly #watches: Disposable[] = [];
 
@@ -68,14 +68,17 @@ export class RbacIndex implements Disposable {
       follow(collection, (key, stored) => this.#putBinding(key, stored));
   }
 
-  /** find looks through the bindings of a user in a namespace, those that hold everywhere first. One may come twice. */
+  /**
+   * find searches the bindings of a user in a namespace, those that apply everywhere first. A binding may be visited
+   * twice.
+   */
   find(user: UserInfo, namespace: string, isIt: (binding: Binding) => boolean): Binding | undefined {
     const everywhere = findIn(this.#scopes.get(''), user, isIt);
     if (everywhere || namespace === '') return everywhere;
     return findIn(this.#scopes.get(namespace), user, isIt);
   }
 
-  /** rulesOf are the rules of a role; undefined when it is not there. */
+  /** rulesOf returns the rules of a role; undefined if it does not exist. */
   rulesOf({ kind, key }: RoleReference): readonly CompiledRule[] | undefined {
     if (kind === 'ClusterRole') return this.#clusterRoles.get(key);
     return kind === 'Role' ? this.#roles.get(key) : undefined;
@@ -95,7 +98,7 @@ export class RbacIndex implements Disposable {
     this.#index(binding, (bindings) => bindings.add(binding));
   }
 
-  /** Applies a change to the set of every subject of a binding, and forgets sets that are empty then. */
+  /** Applies a change to the set of bindings of every subject, and removes sets that become empty. */
   #index(binding: Binding, change: (bindings: Set<Binding>) => void): void {
     const { namespace, subjects } = binding;
     const scope = this.#scopes.get(namespace) ?? { users: new Map(), groups: new Map() };
@@ -113,14 +116,14 @@ export class RbacIndex implements Disposable {
   }
 }
 
-/** subjectFor is the subject of a binding that a user is. */
+/** subjectFor returns the subject of a binding that matches a user. */
 export function subjectFor({ subjects, namespace }: Binding, { username, groups }: UserInfo): Subject | undefined {
   return subjects.find((subject) =>
     subject.kind === 'Group' ? groups.includes(subject.name) : usernameOf(subject, namespace) === username,
   );
 }
 
-/** accountNamespace is where a ServiceAccount that a binding names is: in the binding's own namespace unless said. */
+/** accountNamespace returns the namespace of a ServiceAccount in a binding: the binding's own unless specified. */
 export function accountNamespace(subject: Subject, namespace: string): string {
   return subject.namespace || namespace;
 }
@@ -152,7 +155,7 @@ function putRole(roles: Map<string, readonly CompiledRule[]>, key: string, store
   else roles.delete(key);
 }
 
-/** bindingOf reads a stored binding; one that cannot be read gives nothing to anybody. */
+/** bindingOf parses a stored binding; one that cannot be parsed grants nothing. */
 function bindingOf(stored: Stored): Binding | undefined {
   const { namespace, name } = splitKey(stored.key);
   const { roleRef, subjects } = objectOf(stored) as Partial<RoleBinding>;

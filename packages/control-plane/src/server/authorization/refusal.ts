@@ -3,7 +3,7 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import { forbidden, StatusError } from '../status/api-status.ts';
 import type { Attributes } from './authorizer.ts';
 
-/** refusal is what somebody reads who may not do what they asked for. */
+/** refusal returns the error for an action that a user is not allowed. */
 export function refusal({ username }: UserInfo, attributes: Attributes, reason: string): StatusError {
   const { verb } = attributes;
   const why = reason === '' ? '' : `: ${reason}`;

@@ -3,12 +3,15 @@ import { quoteText } from '@bowline/machinery';
 import { ANY, type CompiledRule, has, hasPath } from './policy-rule.ts';
 
 /**
- * How many single rights are compared before a set of rules counts as too large to be held. A role of hundreds of words in each
- * list stands for millions of them.
+ * How many single rights are compared before a set of rules counts as too large. A role with hundreds of words in each
+ * list expands to millions of rights.
  */
 const MOST_RIGHTS = 20_000;
 
-/** missingRights are the single rights that `wanted` stands for and `held` does not; undefined when there are too many to tell. */
+/**
+ * missingRights returns the single rights that `wanted` contains and `held` does not; undefined if there are too many
+ * to compare.
+ */
 export function missingRights(
   held: readonly CompiledRule[],
   wanted: readonly PolicyRule[],
@@ -16,7 +19,7 @@ export function missingRights(
   const missing: PolicyRule[] = [];
   let count = 0;
   for (const rule of wanted) {
-    // Mostly a rule is held as a whole.
+    // Most rules are covered as a whole.
     if (held.some((each) => covers(each, rule))) continue;
     for (const right of rightsOf(rule)) {
       if (++count > MOST_RIGHTS) return undefined;
@@ -26,7 +29,7 @@ export function missingRights(
   return missing;
 }
 
-/** describeRights tells rights as the API server does: verbs of the same objects together, one line each, in order. */
+/** describeRights formats rights as the API server does: verbs of the same objects combined, one line each, sorted. */
 export function describeRights(rights: readonly PolicyRule[]): string {
   const verbs = new Map<string, string[]>();
   for (const right of rights) {
@@ -37,7 +40,7 @@ export function describeRights(rights: readonly PolicyRule[]): string {
       listText('NonResourceURLs', nonResourceURLs),
       listText('ResourceNames', resourceNames),
     ].join('');
-    // Verbs of paths stay apart.
+    // Rights on paths are not combined.
     const key = nonResourceURLs ? `${text}${right.verbs.join()}` : text;
     const known = verbs.get(key);
     if (known) known.push(...right.verbs);
@@ -47,7 +50,7 @@ export function describeRights(rights: readonly PolicyRule[]): string {
   return lines.sort().join('\n');
 }
 
-/** wordsText writes words as the API server does: `["a" "b"]`. */
+/** wordsText formats words as the API server does: `["a" "b"]`. */
 export function wordsText(words: readonly string[]): string {
   return `[${words.map(quoteText).join(' ')}]`;
 }

@@ -6,7 +6,7 @@ const TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind
 const UNRECOGNIZED = 'the object provided is unrecognized (must be of type ConfigMap): ';
 const NO_KIND = "couldn't get version/kind; json parse error: ";
 
-/** What the real server says to bodies that are no ConfigMap. */
+/** The real server's responses to bodies that are not a ConfigMap. */
 const REFUSED: readonly (readonly [body: string, message: string, contentType?: string])[] = [
   ['', `${UNRECOGNIZED}${NO_KIND}unexpected end of JSON input (<empty>)`],
   ['{"apiVersion":"v1"', `${UNRECOGNIZED}${NO_KIND}unexpected end of JSON input ({"apiVersion":"v1")`],

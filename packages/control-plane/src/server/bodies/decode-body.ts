@@ -1,32 +1,32 @@
 import { JsonSyntaxError, type ParsedJson, parseJson, quoteText } from '@bowline/machinery';
 import { unsupportedMediaType } from '../status/api-status.ts';
 
-/** Body is a request's body as a value. */
+/** Body is the parsed body of a request. */
 export interface Body {
   readonly value: unknown;
-  /** What is said of members that stood twice, each. */
+  /** One message for each duplicate member. */
   readonly duplicates: readonly string[];
-  /** What is said of them when they are refused. Defaults to the same. */
+  /** The messages for an error response. Defaults to `duplicates`. */
   readonly refusals?: readonly string[] | undefined;
 }
 
-/** UnreadableBody is a body of which not even the kind can be read. */
+/** UnreadableBody reports a body whose kind cannot be determined. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody';
 }
 
-/** BodyDecoder reads one format. */
+/** BodyDecoder decodes one format. */
 export type BodyDecoder = (bytes: Uint8Array) => Body | Promise<Body>;
 
-/** MOST_BODY_BYTES is the API server's limit of a request. */
+/** MOST_BODY_BYTES is the API server's size limit of a request. */
 export const MOST_BODY_BYTES = 3 * 1024 * 1024;
 
-/** mediaTypeOf is the type without its parameters. */
+/** mediaTypeOf returns the media type without its parameters. */
 export function mediaTypeOf(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() || 'application/json';
 }
 
-/** What is said to be read, of custom resources too. */
+/** The formats that error messages list, also for custom resources. */
 const FORMATS = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
 const decodeJson = (bytes: Uint8Array): Body => {
@@ -38,7 +38,7 @@ const decodeJson = (bytes: Uint8Array): Body => {
   }
 };
 
-/** jsonBody says of members that stood twice where they are. */
+/** jsonBody returns a body with a message for every duplicate member that contains its path. */
 export function jsonBody({ value, duplicates }: ParsedJson): Body {
   return { value, duplicates: duplicates.map((path) => `duplicate field ${quoteText(path)}`) };
 }
@@ -47,13 +47,13 @@ function noKind(problem: string): UnreadableBody {
   return new UnreadableBody(`couldn't get version/kind; json parse error: ${problem}`);
 }
 
-/** decodeYaml reads YAML, of which JSON is a part, and the part that most clients send. */
+/** decodeYaml decodes YAML, including JSON, which is what most clients send. */
 export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
   const text = textOf(bytes);
   const json = /^\s*[{[]/.test(text) ? parsedJson(text) : undefined;
-  // What is said of a key that stands twice names its line.
+  // JSON with duplicate keys is parsed again as YAML, because those messages contain the line.
   if (json?.duplicates.length === 0) return json;
-  // Few send it, and its library is large.
+  // Few clients send YAML, and its library is large.
   const { readYaml, UnreadableYaml } = await import('./read-yaml.ts');
   try {
     const { value, duplicates } = readYaml(text);
@@ -65,7 +65,7 @@ export const decodeYaml = async (bytes: Uint8Array): Promise<Body> => {
   }
 };
 
-/** parsedJson is undefined for what is no JSON, but may be YAML. */
+/** parsedJson returns undefined for text that is not JSON, but may be YAML. */
 function parsedJson(text: string): Body | undefined {
   try {
     return parseJson(text);
@@ -75,12 +75,12 @@ function parsedJson(text: string): Body | undefined {
   }
 }
 
-/** bodyDecoders are the formats of whole objects, by media type. */
+/** bodyDecoders returns the decoders of whole objects, by media type. */
 export function bodyDecoders(more: Readonly<Record<string, BodyDecoder>> = {}): ReadonlyMap<string, BodyDecoder> {
   return new Map(Object.entries({ 'application/json': decodeJson, 'application/yaml': decodeYaml, ...more }));
 }
 
-/** decodeBody reads a body in the format that its request names: an object that may say what it is. */
+/** decodeBody decodes a body in the format of its content type; it must be an object, but need not specify its kind. */
 export async function decodeBody(
   bytes: Uint8Array,
   contentType: string | undefined,
@@ -108,14 +108,14 @@ function typed(value: unknown): Readonly<Record<string, unknown>> {
   return value as Record<string, unknown>;
 }
 
-/** jsonType is what the API server calls a value of JSON. */
+/** jsonType returns the API server's name for the type of a JSON value. */
 export function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'bigint') return 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** What is no UTF-8 is read as if it were something else, as the API server does. */
+/** Invalid UTF-8 is replaced instead of rejected, as in the API server. */
 const utf8 = new TextDecoder('utf-8');
 
 function textOf(bytes: Uint8Array): string {

@@ -4,7 +4,7 @@ import { readYaml } from './read-yaml.ts';
 const read = (text: string): unknown => readYaml(text).value;
 
 describe('readYaml', () => {
-  // What the real server makes of them.
+  // How the real server interprets them.
   it.each([
     ['9007199254740993', 9007199254740993n],
     ['-9007199254740993', -9007199254740993n],

@@ -18,27 +18,27 @@ import {
 } from 'yaml';
 import { resolveScalar, UnreadableScalar } from './yaml-scalar.ts';
 
-/** ReadYaml is the first document of a text as JSON could hold it. */
+/** ReadYaml is the first document of a text, converted to values that JSON can hold. */
 export interface ReadYaml {
   readonly value: unknown;
-  /** What is said of keys that stood more than once in their map; the last one counts. */
+  /** One message for each key that occurs more than once in its map; the last occurrence counts. */
   readonly duplicates: readonly string[];
 }
 
-/** UnreadableYaml is a text that is no YAML, or nothing that JSON could hold. */
+/** UnreadableYaml reports text that is not YAML, or that has values which JSON cannot hold. */
 export class UnreadableYaml extends Error {
   override readonly name = 'UnreadableYaml';
 }
 
 /**
- * readYaml reads YAML as the API server does: by the rules of YAML 1.1 for what a word means, and only what JSON can hold.
- * Aliases are bounded: a small text must not become a large value.
+ * readYaml parses YAML as the API server does: scalars follow YAML 1.1, and only values that JSON can hold are
+ * accepted. The expansion of aliases is limited: a small text must not become a large value.
  */
 export function readYaml(text: string): ReadYaml {
   const lines = new LineCounter();
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   if (tokens.some((token) => yamlNestsDeeper(token, MOST_JSON_DEPTH))) throw tooDeep();
-  // Every scalar is the text that it is; what it means is decided here.
+  // The parser returns every scalar as text; `resolveScalar` determines its value.
   const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, merge: false } as const;
   const [document] = new Composer({ ...options, logLevel: 'error' }).compose(tokens);
   if (!document) return { value: null, duplicates: [] };
@@ -56,7 +56,7 @@ class Reader {
   readonly duplicates: string[] = [];
   readonly #targets: ReadonlyMap<Alias, Node>;
   readonly #lines: LineCounter;
-  /** The aliases on the way to the value that is read. */
+  /** The aliases being expanded around the current value. */
   readonly #open = new Set<unknown>();
   #count = 0;
   #aliased = 0;
@@ -73,7 +73,7 @@ class Reader {
     if (isAlias(node)) return this.#behind(node, (target) => this.value(target, depth));
     if (isScalar(node)) return this.#scalar(node);
     if (!isMap(node) && !isSeq(node)) return null;
-    // Aliases nest what the text does not.
+    // Aliases can nest deeper than the text itself.
     if (depth >= MOST_JSON_DEPTH) throw tooDeep();
     if (isSeq(node)) return node.items.map((item) => this.value(item, depth + 1));
     const object: Record<string, unknown> = {};
@@ -113,7 +113,7 @@ class Reader {
     return isScalar(key) && key.type === 'PLAIN' && key.value === '<<' && key.tag === undefined;
   }
 
-  /** What `<<` names: a map, or several of which the first counts most. */
+  /** Merges the value of `<<`: a map, or a list of maps of which earlier ones take precedence. */
   #merge(object: Record<string, unknown>, node: unknown, depth: number): void {
     if (isAlias(node)) this.#behind(node, (target) => this.#merge(object, target, depth));
     else if (isMap(node)) this.#fill(object, node, depth);
@@ -133,7 +133,7 @@ class Reader {
 
   #scalar({ value, type, tag }: Scalar): unknown {
     try {
-      // With this schema, it is the text.
+      // With this schema, every scalar is a string.
       return resolveScalar(value as string, type === 'PLAIN', tag);
     } catch (error) {
       if (error instanceof UnreadableScalar) throw new UnreadableYaml(error.message);
@@ -143,8 +143,8 @@ class Reader {
 }
 
 /**
- * aliasTargets finds what each alias names: the last node before it with that anchor. All at once, because the library looks
- * through the whole document for each.
+ * aliasTargets returns the target of each alias: the last preceding node with that anchor. It resolves all at once,
+ * because the library searches the whole document for each alias.
  */
 function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   const targets = new Map<Alias, Node>();
@@ -158,7 +158,7 @@ function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** isExcessive says that nearly all of what is read comes from aliases, and that this is not for the text being short. */
+/** isExcessive reports whether nearly all values come from aliases, in a document that is not just small. */
 function isExcessive(count: number, aliased: number): boolean {
   return aliased > 100 && count > 1_000 && (aliased > 0.99 * count || aliased > 100_000);
 }

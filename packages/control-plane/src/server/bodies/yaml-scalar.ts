@@ -1,4 +1,4 @@
-/** UnreadableScalar is a word that is not what its tag says, or nothing that JSON could hold. */
+/** UnreadableScalar reports a scalar that does not match its tag, or that JSON cannot hold. */
 export class UnreadableScalar extends Error {
   override readonly name = 'UnreadableScalar';
 }
@@ -9,10 +9,13 @@ const FALSE = /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
 const NULL = /^(?:|~|null|Null|NULL)$/;
 const NOT_FINITE = /^(?:\.(?:nan|NaN|NAN)|([-+]?)\.(?:inf|Inf|INF))$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
-/** As in Go source: a base by its prefix, of which a mere zero is one. */
+/** As in Go source: the prefix determines the base, and a leading zero alone means octal. */
 const INTEGER = /^([-+]?)(?:0[xX]([\da-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9]\d*))$/;
 
-/** resolveScalar is what a scalar of YAML means to the API server, which follows YAML 1.1 but for times and numbers to base 60. */
+/**
+ * resolveScalar returns the value of a YAML scalar as the API server interprets it: by YAML 1.1, except for times and
+ * numbers to base 60.
+ */
 export function resolveScalar(text: string, isPlain: boolean, tag: string | undefined): unknown {
   if (tag === undefined) return isPlain ? meaningOf(text) : text;
   switch (tag) {
@@ -55,7 +58,7 @@ function meaningOf(text: string): unknown {
 }
 
 function numberOf(text: string): unknown {
-  // A number that begins with a dot may not be divided.
+  // A number that starts with a dot may not contain underscores.
   const plain = text.startsWith('.') ? text : text.replaceAll('_', '');
   const [whole, sign, hexadecimal, binary, octal, decimal] = INTEGER.exec(plain) ?? [];
   if (whole !== undefined) {
@@ -63,7 +66,7 @@ function numberOf(text: string): unknown {
       hexadecimal ? `0x${hexadecimal}` : binary ? `0b${binary}` : octal ? `0o${octal}` : (decimal ?? ''),
     );
     const value = sign === '-' ? -size : size;
-    // What 64 bits hold is an integer; what they do not is a float, if it is written like one.
+    // A value that fits in 64 bits is an integer; a larger one is a float, if it is written like one.
     const isHeld = BigInt.asIntN(64, value) === value || (sign === '' && BigInt.asUintN(64, value) === value);
     if (isHeld) return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }

@@ -1,15 +1,15 @@
 import type { CustomResourceDefinitionNames } from '@bowline/kubernetes';
 import { isSameJson } from '@bowline/machinery';
 
-/** Taken are the names that other definitions of the same group hold. */
+/** Taken holds the names that other definitions of the same group use. */
 export interface Taken {
-  /** Plurals, singulars and short names: one of them must lead to one kind. */
+  /** Plurals, singulars and short names: each must identify a single kind. */
   readonly resources: ReadonlySet<string>;
-  /** Kinds and kinds of lists. */
+  /** Kinds and list kinds. */
   readonly kinds: ReadonlySet<string>;
 }
 
-/** NamesDecision is which names a definition gets, and what its condition NamesAccepted says. */
+/** NamesDecision holds the accepted names of a definition and the content of its condition NamesAccepted. */
 export interface NamesDecision {
   readonly names: CustomResourceDefinitionNames;
   readonly isAccepted: boolean;
@@ -17,7 +17,7 @@ export interface NamesDecision {
   readonly message: string;
 }
 
-/** takenBy collects the names that definitions hold. */
+/** takenBy collects the names that definitions use. */
 export function takenBy(holders: Iterable<CustomResourceDefinitionNames>): Taken {
   const resources = new Set<string>();
   const kinds = new Set<string>();
@@ -28,7 +28,10 @@ export function takenBy(holders: Iterable<CustomResourceDefinitionNames>): Taken
   return { resources, kinds };
 }
 
-/** acceptNames gives a definition every name that is free. One that is taken stays what it was before; the last one is named. */
+/**
+ * acceptNames accepts every name of a definition that is free. A name that is taken keeps its previous value; the
+ * decision reports the last conflict.
+ */
 export function acceptNames(
   wanted: CustomResourceDefinitionNames,
   held: CustomResourceDefinitionNames,

@@ -1,10 +1,10 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '@bowline/kubernetes';
 import { formatTime } from '@bowline/machinery';
 
-/** ConditionType is what a condition of a definition is about. */
+/** ConditionType is the type of a condition of a definition. */
 export type ConditionType = 'NamesAccepted' | 'Established' | 'Terminating';
 
-/** conditionOf is a definition's condition of a type. */
+/** conditionOf returns the condition of a definition with a given type. */
 export function conditionOf(
   { status }: CustomResourceDefinition,
   type: ConditionType,
@@ -12,17 +12,19 @@ export function conditionOf(
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** isEstablished says whether the objects of a definition are served. */
+/** isEstablished reports whether the objects of a definition are served. */
 export function isEstablished(definition: CustomResourceDefinition): boolean {
   return conditionOf(definition, 'Established')?.status === 'True';
 }
 
-/** isTerminating says whether a definition is on its way out. */
+/** isTerminating reports whether a definition is being deleted. */
 export function isTerminating({ metadata }: CustomResourceDefinition): boolean {
   return metadata?.deletionTimestamp !== undefined;
 }
 
-/** withCondition is a list of conditions with one replaced, or added. Its time changes with its status. */
+/**
+ * withCondition returns the conditions with one replaced or added. Its transition time changes only with its status.
+ */
 export function withCondition(
   conditions: readonly CustomResourceDefinitionCondition[] | null | undefined,
   wanted: {

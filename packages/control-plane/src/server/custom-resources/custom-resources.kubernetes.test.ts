@@ -6,7 +6,7 @@ import { DEFINITIONS, startCustomServer } from './custom-server.test-support.ts'
 import { BROKEN, definition, OWN_WORDS } from './definition-cases.test-support.ts';
 import { GADGETS, type ObjectStep, STEPS } from './object-steps.test-support.ts';
 
-/** Said is what a server says, without what is another on every server, and with problems in a fixed order. */
+/** Said is the response of a server, without values that differ between servers, and with problems in a fixed order. */
 interface Said {
   readonly code: number;
   readonly warnings: readonly string[];
@@ -118,7 +118,7 @@ function said(code: number, warning: string, text: string): Said {
   const body = text.startsWith('{')
     ? (JSON.parse(text, (name, value: unknown) => {
         if (UNLIKE.has(name)) return undefined;
-        // Their order is that of their times, which may or may not be the same second.
+        // They are sorted by time, which may or may not be the same second.
         if (name !== 'managedFields' || !Array.isArray(value)) return value;
         const nameOf = ({ manager, operation, subresource }: Record<string, unknown>): string =>
           `${String(manager)} ${String(operation)} ${String(subresource)}`;
@@ -128,7 +128,7 @@ function said(code: number, warning: string, text: string): Said {
   const warnings = warning.split(/,\s*(?=299 )/).sort();
   if (typeof body === 'string' || !Array.isArray((body.details as { causes?: unknown } | undefined)?.causes))
     return { code, warnings, body };
-  // The real server finds problems of fields in any order; the message repeats them.
+  // The real server reports field problems in any order, and the message repeats them.
   const details = body.details as { causes: object[] };
   const causes = details.causes.map((cause) => JSON.stringify(cause)).sort();
   return {

@@ -21,19 +21,19 @@ import { storedView } from './stored-view.ts';
 const VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const PART_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 
-/** Circumstances are what serving a definition depends on besides itself. */
+/** Circumstances holds what serving a definition depends on besides the definition itself. */
 export interface Circumstances {
-  /** The newest revision: everything up to it may have been written under another schema. */
+  /** The current revision: objects up to it may have been written under another schema. */
   readonly revision: number;
   readonly isTerminating: () => boolean;
 }
 
-/** customResources are the served versions of a definition, with the names that it was given. */
+/** customResources returns the served versions of a definition, under its accepted names. */
 export function customResources(definition: CustomResourceDefinition, circumstances: Circumstances): ApiResource[] {
   const { versions } = definition.spec;
   const served = versions.filter((version) => version.served);
   const storage = versions.find((version) => version.storage) ?? served[0];
-  // Versions with the same schema have one object for it, so that it is compiled once.
+  // Versions with equal schemas share one schema object, so that it is compiled once.
   const schemas = new Map<string, StructuralSchema>();
   const schemaOf = (version: CustomResourceDefinitionVersion | undefined): StructuralSchema => {
     const schema = (version?.schema?.openAPIV3Schema ?? { type: 'object' }) as StructuralSchema;
@@ -109,7 +109,7 @@ function versionResource(
   };
 }
 
-/** fieldReader reads a field as the text that selectors compare. */
+/** fieldReader returns a function that reads a field as the text that selectors compare. */
 function fieldReader(path: string): (object: KubernetesObject) => string {
   const find = parseJsonPath(path);
   return (object) => {
@@ -118,7 +118,10 @@ function fieldReader(path: string): (object: KubernetesObject) => string {
   };
 }
 
-/** deprecationOf is what clients of a deprecated version hear: its own text, or the newest version that is not deprecated. */
+/**
+ * deprecationOf returns the warning for clients of a deprecated version: its own text, or a hint at the newest version
+ * that is not deprecated.
+ */
 function deprecationOf(
   { spec }: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,

@@ -3,13 +3,13 @@ import type { Draft, Projection } from '../registry/api-resource.ts';
 import { type ScaleParts, scaleProjection } from '../registry/kinds/apps/scale.ts';
 import { internalError } from '../status/api-status.ts';
 
-/** customScale shows an object as a Scale: its counts are where the definition says that they are. */
+/** customScale projects an object to a Scale, with the replica counts at the paths that the definition specifies. */
 export function customScale(paths: CustomResourceSubresourceScale): Projection {
   const { specReplicasPath } = paths;
   const projection = scaleProjection(scaleParts(paths));
   return {
     ...projection,
-    // How many are wanted is judged with the object, which names the field by its path.
+    // The replica count is validated with the object, whose messages contain the path of the field.
     strategy: { ...projection.strategy, validate: () => [] },
     checkRead(object) {
       if (valueAt(object, specReplicasPath) === undefined)
@@ -35,7 +35,7 @@ function countOf(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** valueAt is what stands at a path of names, such as `.spec.replicas`. */
+/** valueAt returns the value at a path of field names, such as `.spec.replicas`. */
 export function valueAt(object: unknown, path: string): unknown {
   let value = object;
   for (const name of path.split('.').slice(1)) {
@@ -58,7 +58,7 @@ function setAt(object: Draft, path: string, value: unknown): void {
   if (last !== undefined) define(place, last, value);
 }
 
-/** An assignment to `__proto__` would change what the object inherits. */
+/** Assigning to `__proto__` would change the prototype of the object. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -2,10 +2,10 @@ import { trackFields } from '../fields/track-fields.ts';
 import { startTestServer, type TestServer } from '../in-process.test-support.ts';
 import { serveCustomResources } from './serve-custom-resources.ts';
 
-/** DEFINITIONS is where CustomResourceDefinitions are served. */
+/** DEFINITIONS is the path of CustomResourceDefinitions. */
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** startCustomServer starts a server in the same process that serves custom resources. Time stands still in it. */
+/** startCustomServer starts a server in the same process that serves custom resources. Its clock does not advance. */
 export async function startCustomServer(): Promise<TestServer & Disposable> {
   const server = startTestServer();
   const { registry, storage } = server.server;
@@ -21,7 +21,7 @@ export async function startCustomServer(): Promise<TestServer & Disposable> {
   return { ...server, [Symbol.dispose]: () => serving[Symbol.dispose]() };
 }
 
-/** boxes is a definition of one kind with a schema for its spec, and with what else a test wants. */
+/** boxes returns a definition of one kind with a schema for its spec, merged with what a test adds. */
 export function boxes(spec: object = {}, more: object = {}, version: object = {}): Record<string, unknown> {
   const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: spec } } };
   return {
@@ -38,7 +38,7 @@ export function boxes(spec: object = {}, more: object = {}, version: object = {}
   };
 }
 
-/** box is an object of that kind. */
+/** box returns an object of that kind. */
 export function box(name: string, spec: object = {}, metadata: object = {}): object {
   return { apiVersion: 'example.test/v1', kind: 'Box', metadata: { name, ...metadata }, spec };
 }

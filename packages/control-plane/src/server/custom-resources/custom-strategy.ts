@@ -8,7 +8,7 @@ import { invalid } from '../registry/kinds/shared/problems.ts';
 import { forbidden } from '../status/api-status.ts';
 import { valueAt } from './custom-scale.ts';
 
-/** CustomKind is what the strategy of a custom resource depends on. */
+/** CustomKind holds what the strategy of a custom resource depends on. */
 export interface CustomKind {
   readonly group: string;
   readonly version: string;
@@ -16,15 +16,17 @@ export interface CustomKind {
   readonly resource: string;
   readonly schema: StructuralSchema;
   readonly hasStatus: boolean;
-  /** Where a scale finds its counts, if there is one. */
+  /** The paths of the replica counts, if the kind has a scale subresource. */
   readonly scale: CustomResourceSubresourceScale | undefined;
-  /** Whether the definition is being deleted: nothing new is made then. */
+  /** Whether the definition is being deleted: creates are then rejected. */
   readonly isTerminating: () => boolean;
 }
 
 const MOST_REPLICAS = 2 ** 31 - 1;
 
-/** customStrategy is how objects of a custom resource are read, completed and judged: by their schema. */
+/**
+ * customStrategy returns the strategy of a custom resource: it decodes, defaults and validates objects by their schema.
+ */
 export function customStrategy(kind: CustomKind): Strategy {
   const { schema, hasStatus, isTerminating } = kind;
   return {
@@ -42,7 +44,7 @@ export function customStrategy(kind: CustomKind): Strategy {
     applyDefaults(object) {
       const { metadata, ...content } = object;
       const filled = applyDefaults(content, schema) as JsonObject;
-      // A null that is not allowed is as good as absent.
+      // A null that is not allowed counts as absent.
       if (filled !== content) replaceContent(object, { ...filled, metadata });
     },
     validate: (object, old) => customProblems(kind, object, old),
@@ -50,7 +52,7 @@ export function customStrategy(kind: CustomKind): Strategy {
   };
 }
 
-/** customStatusStrategy is the strategy of `/status`: of what it is sent, the status alone counts. */
+/** customStatusStrategy returns the strategy of `/status`: it uses only the status of what a client sends. */
 export function customStatusStrategy(kind: CustomKind, whole: Strategy): Strategy {
   return {
     decode: (value) => whole.decode(value),
@@ -65,21 +67,24 @@ export function customStatusStrategy(kind: CustomKind, whole: Strategy): Strateg
   };
 }
 
-/** replaceContent gives a draft other fields. They are defined, not assigned: `__proto__` is a field like any other. */
+/**
+ * replaceContent replaces the fields of a draft. They are defined, not assigned, because `__proto__` is a field like
+ * any other.
+ */
 function replaceContent(object: Draft, content: JsonObject): void {
   for (const field of Object.keys(object)) if (!Object.hasOwn(content, field)) object[field] = undefined;
   for (const [field, value] of Object.entries(content))
     Object.defineProperty(object, field, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** What every object has: read as the API server reads it, whatever the kind. */
+/** The metadata of every object is decoded as the API server does, whatever the kind. */
 const METADATA: Schema = { ref: 'meta-v1.ObjectMeta' };
 
 function decodeCustom({ kind, version, schema }: CustomKind, value: JsonObject): ReturnType<Strategy['decode']> {
   const pruned = prune(value, schema, { isResource: true }) as JsonObject;
   const unknown = pruned === value ? [] : unknownFields(value, schema, { isResource: true });
   const read = decodeBuiltIn(kind, version, METADATA, (pruned.metadata ?? {}) as JsonObject).object;
-  // What is read is taken for a whole object, which would have metadata of its own.
+  // The decoder treats its input as a whole object, which has metadata of its own.
   const { metadata: _, ...metadata } = read;
   return { object: { ...pruned, metadata } as Draft, unknown };
 }
@@ -90,7 +95,7 @@ function customProblems(kind: CustomKind, object: Draft, old: Draft | undefined)
   return withCounts(problems, replicaProblems(kind, value));
 }
 
-/** statusProblems are those of the whole, in words that name fields from the status on. */
+/** statusProblems returns the problems of the whole object, worded as a validation that starts at the status. */
 function statusProblems(kind: CustomKind, object: Draft, old: Draft | undefined): FieldProblem[] {
   const problems = customProblems(kind, object, old);
   const { status: schema } = kind.schema.properties ?? {};
@@ -102,13 +107,13 @@ function statusProblems(kind: CustomKind, object: Draft, old: Draft | undefined)
   });
 }
 
-/** That rules were not checked is said last. */
+/** The problem that rules were not checked comes last. */
 function withCounts(problems: readonly FieldProblem[], counts: readonly FieldProblem[]): FieldProblem[] {
   const isLast = ({ field }: FieldProblem): boolean => field === '<nil>';
   return [...problems.filter((each) => !isLast(each)), ...counts, ...problems.filter(isLast)];
 }
 
-/** wholeOf is an object as rules see it: what it is said with, and nothing that is undefined. */
+/** wholeOf returns an object as rules see it: with apiVersion and kind, and without undefined fields. */
 function wholeOf(kind: CustomKind, object: Draft): JsonObject {
   const metadata = defined(object.metadata);
   return { ...defined(object), apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
@@ -122,7 +127,7 @@ function contentOf({ metadata, apiVersion, kind, status, ...content }: Draft, ha
   return hasStatus ? content : { ...content, status };
 }
 
-/** replicaProblems: what a scale shows must be counts. */
+/** replicaProblems returns the problems of the fields that a scale shows: they must be counts. */
 function replicaProblems({ scale }: CustomKind, value: JsonObject): FieldProblem[] {
   return [scale?.specReplicasPath, scale?.statusReplicasPath].flatMap((path) => {
     const replicas = path === undefined ? undefined : valueAt(value, path);

@@ -3,14 +3,16 @@ import { prune, type StructuralSchema, validate } from '@bowline/machinery/schem
 import { forbidden, invalid } from '../registry/kinds/shared/problems.ts';
 import { below, type SchemaProps } from './schema-props.ts';
 
-/** defaultProblems is what is wrong with the defaults of a schema that is structural: they must be valid values themselves. */
+/**
+ * defaultProblems returns the problems of the defaults in a structural schema: they must be valid values themselves.
+ */
 export function defaultProblems(schema: SchemaProps, path: string): FieldProblem[] {
   return below(schema, path).flatMap((each) =>
     each.name === 'metadata' ? inMetadata(each.schema, each.path) : inLevel(each.schema, each.path),
   );
 }
 
-/** What a definition says of metadata is not filled in. */
+/** Defaults are not applied to metadata. */
 function inMetadata(schema: SchemaProps, path: string): FieldProblem[] {
   const own =
     schema.default === undefined ? [] : [forbidden(`${path}.default`, 'must not be set in top-level metadata')];

@@ -1,15 +1,15 @@
 type Json = Record<string, unknown>;
 
-/** Broken is a CustomResourceDefinition that is wrong in one way, or in several that go together. */
+/** Broken is a CustomResourceDefinition that is invalid in one way, or in several related ways. */
 export interface Broken {
   readonly what: string;
   /** Merged into the spec. */
   readonly spec?: Json;
   /** Merged into the only version. */
   readonly version?: Json;
-  /** Instead of the schema. */
+  /** Replaces the schema. */
   readonly schema?: Json;
-  /** Instead of the schema of `spec`. */
+  /** Replaces the schema of `spec`. */
   readonly field?: Json;
   readonly name?: string;
   readonly metadata?: Json;
@@ -32,7 +32,7 @@ const listOf = (items: Json, maxItems: number, rule: string): Json => ({
 });
 const second = { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: { type: 'object' } } };
 
-/** definition is the object that a case sends; `GROUP` is its group. */
+/** definition returns the object that a case sends; `GROUP` is its group. */
 export function definition({ spec, version, schema, field, name, metadata }: Broken): Json {
   const openAPIV3Schema = schema ?? {
     type: 'object',
@@ -64,7 +64,7 @@ const versions = (...list: Json[]): Json => ({
   })),
 });
 
-/** BROKEN are definitions that the server refuses, and some that look like it. */
+/** BROKEN holds definitions that the server rejects, and some that only look invalid. */
 export const BROKEN: readonly Broken[] = [
   { what: 'nothing wrong' },
   { what: 'another name', name: 'others.GROUP' },
@@ -425,7 +425,7 @@ export const BROKEN: readonly Broken[] = [
   },
 ];
 
-/** OWN_WORDS are judged alike, but CEL is explained in other words than the real server's. */
+/** OWN_WORDS holds the cases that are rejected alike, but with other messages about CEL than the real server's. */
 export const OWN_WORDS: ReadonlySet<string> = new Set([
   'a rule that is no CEL',
   'a rule about a field that is not there',

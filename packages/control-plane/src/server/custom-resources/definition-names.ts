@@ -2,7 +2,7 @@ import type { CustomResourceDefinitionNames } from '@bowline/kubernetes';
 import { dns1035LabelProblems, dnsSubdomainProblems, type FieldProblem } from '@bowline/machinery';
 import { invalid, invalids, required } from '../registry/kinds/shared/problems.ts';
 
-/** groupProblems is what is wrong with the group of a definition. */
+/** groupProblems returns the problems of a definition's group. */
 export function groupProblems(group: string): FieldProblem[] {
   if (group === '') return [required('spec.group')];
   const problems = dnsSubdomainProblems(group);
@@ -10,7 +10,7 @@ export function groupProblems(group: string): FieldProblem[] {
   return group.includes('.') ? [] : [invalid('spec.group', group, 'should be a domain with at least one dot')];
 }
 
-/** nameProblems is what is wrong with the names of a kind. */
+/** nameProblems returns the problems of the names of a kind. */
 export function nameProblems(names: CustomResourceDefinitionNames, path = 'spec.names'): FieldProblem[] {
   const { plural, singular = '', kind, listKind = '' } = names;
   const problems: FieldProblem[] = [];
@@ -31,7 +31,7 @@ export function nameProblems(names: CustomResourceDefinitionNames, path = 'spec.
   return problems;
 }
 
-/** labels is what is wrong with a name that must be a label. */
+/** labels returns the problems of a name that must be a DNS label. */
 export function labels(field: string, name: string): FieldProblem[] {
   return invalids(field, name, dns1035LabelProblems(name).length > 0 ? [dns1035LabelProblems(name).join(',')] : []);
 }

@@ -9,7 +9,7 @@ interface Recorded {
   readonly problems: readonly string[];
 }
 
-// What the real server said to the same definitions.
+// The real server's responses to the same definitions.
 const recorded = JSON.parse(
   readFileSync(new URL('./testdata/definition-answers.json', import.meta.url), 'utf8'),
 ) as readonly Recorded[];

@@ -16,7 +16,7 @@ const APPROVAL = 'api-approved.kubernetes.io';
 const APPROVAL_FIELD = `metadata.annotations[${APPROVAL}]`;
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** definitionProblems is what is wrong with a CustomResourceDefinition; `old` is the one that it replaces. */
+/** definitionProblems returns the problems of a CustomResourceDefinition; `old` is the one that it replaces. */
 export function definitionProblems(
   definition: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
@@ -86,7 +86,10 @@ function versionListProblems(versions: readonly CustomResourceDefinitionVersion[
   return problems;
 }
 
-/** What all versions say alike stands in the definition itself, for the API server: its messages name that place. */
+/**
+ * The API server treats parts that are equal in all versions as fields of the definition itself: its messages contain
+ * that path.
+ */
 function versionPartProblems(
   versions: readonly CustomResourceDefinitionVersion[],
   old: readonly CustomResourceDefinitionVersion[],
@@ -149,7 +152,7 @@ function conversionProblems({ conversion }: CustomResourceDefinition['spec']): F
   return [forbidden(`${at}.strategy`, why)];
 }
 
-/** storedVersionProblems is what is wrong with the versions in which objects may be stored. */
+/** storedVersionProblems returns the problems of the versions in which objects may be stored. */
 function storedVersionProblems(
   versions: readonly CustomResourceDefinitionVersion[],
   stored: readonly string[] | undefined,

@@ -6,15 +6,15 @@ import { IMMUTABLE, invalid } from '../registry/kinds/shared/problems.ts';
 import { isEstablished, withCondition } from './conditions.ts';
 import { loadSchemaEngine, schemaEngine } from './schema-engine.ts';
 
-/** CLEANUP keeps a definition until its objects are gone. */
+/** CLEANUP is the finalizer that keeps a definition until its objects are deleted. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** definitionOf takes an object for what it was read as: the schema of its kind has been applied to it. */
+/** definitionOf casts an object to a definition: the schema of the kind was already applied to it. */
 export function definitionOf(object: object): CustomResourceDefinition {
   return object as CustomResourceDefinition;
 }
 
-/** collectionOf is where the objects of a definition are stored. */
+/** collectionOf returns the collection that stores the objects of a definition. */
 export function collectionOf({ spec }: CustomResourceDefinition): string {
   return `${spec.names.plural}.${spec.group}`;
 }
@@ -27,7 +27,7 @@ interface WrittenSpec {
   scope?: string;
 }
 
-/** What must be there and is not is as good as empty: the rules say so. */
+/** Missing required fields are set to empty values, which validation then reports. */
 function applyDefaults(object: Draft): void {
   const spec = (object.spec ?? {}) as WrittenSpec;
   object.spec = spec;
@@ -50,7 +50,7 @@ function applyDefaults(object: Draft): void {
   }
 }
 
-/** storageVersion is the version in which new objects are stored. */
+/** storageVersion returns the version in which new objects are stored. */
 function storageVersion(object: Draft): string | undefined {
   return definitionOf(object).spec.versions.find(({ storage }) => storage)?.name;
 }
@@ -64,7 +64,7 @@ function prepareForCreate(object: Draft): void {
   };
 }
 
-/** From now on objects may be stored in another version, besides those of before. */
+/** From now on objects may also be stored in the current storage version. */
 function prepareForUpdate(object: Draft): void {
   const stored = storageVersion(object);
   const { status } = definitionOf(object);
@@ -90,7 +90,7 @@ function validate(object: Draft, old: Draft | undefined): FieldProblem[] {
   return problems;
 }
 
-/** Warnings of what was there before are not repeated. */
+/** warningsOf returns new warnings: those that already applied to the old definition are not repeated. */
 function warningsOf(object: Draft, old: Draft | undefined): string[] {
   const { formatWarnings } = schemaEngine();
   const of = (draft: Draft): string[] =>
@@ -99,7 +99,7 @@ function warningsOf(object: Draft, old: Draft | undefined): string[] {
   return of(object).filter((warning) => !known.has(warning));
 }
 
-/** A definition goes after its objects. That it goes is no change of what is wanted. */
+/** A definition is deleted after its objects. The deletion does not change its generation. */
 function prepareForDelete(object: Draft, old: Draft, now: number): void {
   const { metadata } = object;
   metadata.generation = old.metadata.generation;
@@ -123,7 +123,7 @@ const COLUMNS: readonly TableColumn[] = [
   },
 ];
 
-/** withDefinitionRules is how definitions are served: as the built-in kind that they are, and with rules of their own. */
+/** withDefinitionRules returns the resource of definitions: the built-in kind with additional rules. */
 export function withDefinitionRules(resource: ApiResource): ApiResource {
   const base = resource.strategy;
   const strategy: Strategy = {

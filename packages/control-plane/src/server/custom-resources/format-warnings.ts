@@ -2,10 +2,10 @@ import { quoteText } from '@bowline/machinery';
 import { FORMAT_NAMES } from '@bowline/machinery/schema';
 import { below, branchesOf, type SchemaProps } from './schema-props.ts';
 
-/** Formats that are known although nothing is checked by them. */
+/** Recognized formats, including some that are not checked. */
 const KNOWN: ReadonlySet<string> = new Set([...FORMAT_NAMES, 'int32', 'int64', 'float', 'double', 'password']);
 
-/** formatWarnings names the formats in a schema that nobody knows: they are kept, and mean nothing. */
+/** formatWarnings returns warnings for the unrecognized formats in a schema: they are stored and have no effect. */
 export function formatWarnings(schema: SchemaProps): string[] {
   const { format } = schema;
   const own = format && !KNOWN.has(format) ? [`unrecognized format ${quoteText(format)}`] : [];

@@ -1,16 +1,16 @@
-/** JsonPath finds values in a document, in order. */
+/** JsonPath returns the values in a document that match, in order. */
 export type JsonPath = (document: unknown) => unknown[];
 
-/** Step finds what is one step further than a value. */
+/** Step returns the values one step below a value. */
 type Step = (value: unknown, root: unknown) => unknown[];
 
-/** How many values a path may find on its way. `..` and filters grow quickly; a column shows one. */
+/** How many values a path may match on its way. `..` and filters grow quickly, and a column shows only one. */
 const MOST_VALUES = 10_000;
 
 /**
- * parseJsonPath reads a path in the dialect of kubectl: `.a.b`, `['a.b']`, `.a\.b`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `.*`,
- * `..a`, `[0,2]`, `['a','b']` and `[?(@.a=="x")]` with ==, !=, <, <=, >, >= or nothing but the path. What is not there is not
- * found. Answers undefined for what is no path.
+ * parseJsonPath parses a path in the dialect of kubectl: `.a.b`, `['a.b']`, `.a\.b`, `[0]`, `[-1]`, `[1:3]`, `[*]`,
+ * `.*`, `..a`, `[0,2]`, `['a','b']` and `[?(@.a=="x")]` with ==, !=, <, <=, >, >= or only the path. Missing values are
+ * not matched. It returns undefined for text that is not a path.
  */
 export function parseJsonPath(text: string): JsonPath | undefined {
   const steps = new Reader(text).steps();
@@ -59,7 +59,7 @@ class Reader {
     return name === undefined ? undefined : member(name);
   }
 
-  /** A name ends at a dot or bracket, unless a backslash stands before it. */
+  /** A name ends at a dot or bracket, unless it is escaped by a backslash. */
   #name(): string | undefined {
     const [whole] = /^(?:\\.|[^.[\]\\ {}])+/.exec(this.#text.slice(this.#at)) ?? [];
     if (whole === undefined) return undefined;
@@ -106,7 +106,7 @@ function parsePart(part: string): Step | undefined {
 function member(name: string): Step {
   if (name === '*') return (value) => members(value);
   return (value) => {
-    // Kubectl finds a field in every element of a list only through `[*]`.
+    // kubectl finds a field in the elements of a list only through `[*]`.
     if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name)) return [];
     return [(value as Record<string, unknown>)[name]];
   };
@@ -135,7 +135,7 @@ const OPERATORS: Readonly<Record<string, (a: unknown, b: unknown) => boolean>> =
   '>=': (a, b) => compare(a, b) >= 0,
 };
 
-/** NaN, which is neither less nor more, for values of different types. */
+/** compare returns NaN, which is neither less nor greater, for values of different types. */
 function compare(a: unknown, b: unknown): number {
   if (typeof a !== typeof b || (typeof a !== 'number' && typeof a !== 'string')) return Number.NaN;
   return a < (b as typeof a) ? -1 : a === b ? 0 : 1;

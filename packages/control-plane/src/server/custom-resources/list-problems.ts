@@ -4,7 +4,7 @@ import { asSchema, type SchemaProps } from './schema-props.ts';
 
 const LIST_TYPES = ['atomic', 'set', 'map'];
 
-/** listProblems is what is wrong with how the items of a list are told apart. */
+/** listProblems returns the problems of a list's type and keys, by which its items are distinguished. */
 export function listProblems(schema: SchemaProps, path: string): FieldProblem[] {
   const listType = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];

@@ -9,8 +9,9 @@ import { conditionOf, isEstablished, withCondition } from './conditions.ts';
 const NO_NAMES: CustomResourceDefinitionNames = { plural: '', kind: '' };
 
 /**
- * nextStatus is what the status of a definition becomes next: its names are accepted, then it is being installed, and then it is
- * established. Each is a write of its own, so that watchers see them in order. It stays the same when nothing is left to do.
+ * nextStatus returns the next status of a definition: first its names are accepted, then it is being installed, then it
+ * is established. Each step is a separate write, so that watchers see them in order. It returns the same status when
+ * nothing is left to do.
  */
 export function nextStatus(
   definition: CustomResourceDefinition,

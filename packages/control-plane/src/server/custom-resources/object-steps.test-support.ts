@@ -1,10 +1,10 @@
 type Json = Record<string, unknown>;
 
-/** ObjectStep is a request about custom resources, and what it is there to show. */
+/** ObjectStep is a request for custom resources, and what it demonstrates. */
 export interface ObjectStep {
   readonly what: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/apis/GROUP/`, where NS is the namespace. */
+  /** Relative to `/apis/GROUP/`; NS is the namespace. */
   readonly path: string;
   readonly body?: unknown;
   readonly type?: string;
@@ -14,7 +14,7 @@ export interface ObjectStep {
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const TEXT = { type: 'string' };
 
-/** GADGETS defines two versions of a kind with everything that objects can be judged by. */
+/** GADGETS defines two versions of a kind with every validation that a schema supports. */
 export const GADGETS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -154,7 +154,7 @@ const get = (what: string, path: string, accept?: string): ObjectStep => ({
 const JSON_PATCH = 'application/json-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 
-/** STEPS are sent in this order: later ones are about what earlier ones made. */
+/** STEPS are sent in this order: later ones depend on what earlier ones created. */
 export const STEPS: readonly ObjectStep[] = [
   post('fills in defaults and drops the status', gadget('a', {}, { status: { replicas: 3 } })),
   post(

@@ -5,7 +5,10 @@ import { age, shortDuration } from '../registry/age.ts';
 import type { TableColumn } from '../registry/api-resource.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';
 
-/** printerColumns are the columns that a definition asks for; undefined for those that ask for none, which show the age. */
+/**
+ * printerColumns returns the columns that a definition specifies; undefined if it specifies none, in which case the age
+ * is shown.
+ */
 export function printerColumns(
   definitions: readonly CustomResourceColumnDefinition[] | undefined,
 ): readonly TableColumn[] | undefined {
@@ -23,7 +26,7 @@ export function printerColumns(
   });
 }
 
-/** cellOf is a value as a column of a type shows it; null for one of another type. */
+/** cellOf returns a value as a column of a type shows it; null for a value of another type. */
 function cellOf(type: string, value: unknown, now: number): unknown {
   if (value === undefined || value === null) return null;
   switch (type) {

@@ -13,7 +13,7 @@ import { asSchema, below, type SchemaProps } from './schema-props.ts';
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
-/** ruleFormProblems is what is wrong with a validation rule before anybody tries to compile it. */
+/** ruleFormProblems returns the problems of a validation rule that are found without compiling it. */
 export function ruleFormProblems(rule: ValidationRule, schema: SchemaProps, path: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const text = rule.rule.trim();
@@ -35,8 +35,8 @@ export function ruleFormProblems(rule: ValidationRule, schema: SchemaProps, path
 }
 
 /**
- * ruleProblems is what is wrong with the rules of a schema that is sound otherwise: they are compiled, and kept. A rule that is too
- * expensive by itself stays allowed in a schema that does not change.
+ * ruleProblems returns the problems of the rules of an otherwise valid schema: they are compiled and cached. A rule
+ * that is too expensive by itself stays allowed in a schema that does not change.
  */
 export function ruleProblems(schema: SchemaProps, path: string, isUnchanged: boolean): FieldProblem[] {
   const { single, together } = costProblems(schema as StructuralSchema, { isUnchanged });
@@ -45,7 +45,7 @@ export function ruleProblems(schema: SchemaProps, path: string, isUnchanged: boo
   return [...single.map(placed), ...rulesBelow(schema, path, true, undefined), ...together.map(placed)];
 }
 
-/** `list` is the innermost list around the level whose items have no identity, if any. */
+/** `list` is the innermost enclosing list whose items have no identity, if any. */
 function rulesBelow(schema: SchemaProps, path: string, isRoot: boolean, list: string | undefined): FieldProblem[] {
   const isResource = isRoot || schema['x-kubernetes-embedded-resource'] === true;
   const { rules, problems } = compileRules(schema as StructuralSchema, { isResource });
@@ -86,14 +86,14 @@ function compileProblem(fault: RuleFault | undefined, rule: ValidationRule | und
   return { ...invalid(`${path}.${part}`, '', ''), message: `Invalid value: ${ruleText(rule)}: ${why}` };
 }
 
-/** located is a problem of an expression, and the line with a mark where it is. */
+/** located formats a problem of an expression with the source line and a marker at its position. */
 function located(fault: RuleFault | undefined, source: string): string {
   const { line, column } = fault?.at ?? { line: 1, column: 1 };
   const text = source.split('\n')[line - 1] ?? '';
   return `ERROR: <input>:${line}:${column}: ${fault?.detail ?? ''}\n | ${text}\n | ${'.'.repeat(column - 1)}^`;
 }
 
-/** ruleText is a rule as the API server shows it: with all of its members, in their order. */
+/** ruleText returns a rule as the API server shows it: with all of its members, in their order. */
 function ruleText(rule: ValidationRule | undefined): string {
   return JSON.stringify({
     Rule: rule?.rule ?? '',

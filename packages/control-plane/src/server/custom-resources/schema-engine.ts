@@ -5,8 +5,8 @@ type Engine = Pick<typeof import('./custom-resources.ts'), 'customResources'> &
 let engine: Engine | undefined;
 
 /**
- * loadSchemaEngine loads what judges definitions and serves their objects. Its patterns and rules are most of what a server
- * would have to read before it starts, and many servers never see a definition.
+ * loadSchemaEngine loads the code that validates definitions and serves their objects. Its patterns and rules are most
+ * of what a server would have to load before it starts, and many servers never receive a definition.
  */
 export async function loadSchemaEngine(): Promise<void> {
   if (engine) return;
@@ -18,7 +18,10 @@ export async function loadSchemaEngine(): Promise<void> {
   engine = { customResources, definitionProblems, formatWarnings };
 }
 
-/** schemaEngine is what was loaded. Every definition is judged before it is stored, so who finds one finds this too. */
+/**
+ * schemaEngine returns the loaded engine. Every definition is validated before it is stored, so the engine is loaded
+ * whenever a definition exists.
+ */
 export function schemaEngine(): Engine {
   if (!engine) throw new TypeError('a definition is looked at before the schema engine is loaded');
   return engine;

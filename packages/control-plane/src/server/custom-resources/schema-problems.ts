@@ -7,10 +7,10 @@ import { below, branchesOf, type SchemaProps } from './schema-props.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-/** What JSON Schema has and the API server does not take, in the order of its complaints. */
+/** JSON Schema keywords that the API server rejects, in the order of its messages. */
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const;
 
-/** schemaProblems is what is wrong with a schema and everything in it, each level by itself. */
+/** schemaProblems returns the problems of a schema and of everything in it, each level by itself. */
 export function schemaProblems(schema: SchemaProps, path: string): FieldProblem[] {
   return [
     ...levelProblems(schema, path),

@@ -1,19 +1,19 @@
 import type { JSONSchemaProps } from '@bowline/kubernetes';
 
-/** SchemaProps is a schema as somebody wrote it into a definition: perhaps none that can be used. */
+/** SchemaProps is a schema as written in a definition: it may be invalid. */
 export type SchemaProps = JSONSchemaProps;
 
-/** Level is one schema in another, and where it stands. */
+/** Level is a schema nested in another one, with its path. */
 export interface Level {
   readonly schema: SchemaProps;
   readonly path: string;
-  /** What the level is about: fields and values of maps, or items of lists. */
+  /** What the level describes: fields and values of maps, or items of lists. */
   readonly kind: 'field' | 'item';
-  /** The name of the field; undefined for others. */
+  /** The name of the field; undefined for other levels. */
   readonly name?: string | undefined;
 }
 
-/** below are the schemas of what a value holds, in the order of their names. */
+/** below returns the nested schemas of a value's fields and items, sorted by name. */
 export function below(schema: SchemaProps, path: string): Level[] {
   const levels: Level[] = [];
   for (const [name, each] of sortedEntries(schema.properties))
@@ -25,7 +25,7 @@ export function below(schema: SchemaProps, path: string): Level[] {
   return levels;
 }
 
-/** Branch is a schema that restricts the same value as the one that holds it. */
+/** Branch is a schema that restricts the same value as the schema that contains it. */
 export interface Branch {
   readonly schema: SchemaProps;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface Branch {
   readonly index: number;
 }
 
-/** branchesOf are the branches of a schema: what it holds in allOf, anyOf, oneOf and not. */
+/** branchesOf returns the branches of a schema: the contents of allOf, anyOf, oneOf and not. */
 export function branchesOf(schema: SchemaProps, path: string): Branch[] {
   const branches = (['allOf', 'oneOf', 'anyOf'] as const).flatMap((of) =>
     (schema[of] ?? []).map((each, index): Branch => ({ schema: each, path: `${path}.${of}[${index}]`, of, index })),
@@ -42,12 +42,12 @@ export function branchesOf(schema: SchemaProps, path: string): Branch[] {
   return branches;
 }
 
-/** asSchema is what stands where a schema may stand, if it is one: what is below `items` is not checked when it is read. */
+/** asSchema returns a value if it is a schema: what is below `items` is not checked during decoding. */
 export function asSchema(value: unknown): SchemaProps | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** sortedEntries are members in the order of their names: the same problems are always told in the same order. */
+/** sortedEntries returns members sorted by name: the same problems are always reported in the same order. */
 export function sortedEntries<T>(members: { readonly [name: string]: T } | undefined): [string, T][] {
   return Object.entries(members ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }

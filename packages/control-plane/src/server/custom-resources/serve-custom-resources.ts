@@ -15,20 +15,21 @@ import { ServedDefinitions } from './served-definitions.ts';
 const GROUP = 'apiextensions.k8s.io';
 const MANAGER = 'kube-apiserver';
 
-/** CustomResourcesOptions are what serving custom resources needs. */
+/** CustomResourcesOptions holds the dependencies of serving custom resources. */
 export interface CustomResourcesOptions {
   readonly storage: Storage;
-  /** Must have the built-in kinds already. */
+  /** Must already hold the built-in kinds. */
   readonly registry: Registry;
   readonly fields: FieldTracking;
   readonly clock: Clock;
-  /** Told of errors that are bugs and belong to no request. */
+  /** Receives errors that are bugs and belong to no request. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * serveCustomResources serves what CustomResourceDefinitions define: those that are stored already before it resolves, and every
- * other one from when it is established until its last object is gone. Disposing of it stops it from following definitions.
+ * serveCustomResources serves the resources of CustomResourceDefinitions: those of stored definitions before it
+ * resolves, and those of every other definition from when it is established until its last object is deleted. Disposing
+ * of it stops it from watching definitions.
  */
 export async function serveCustomResources(options: CustomResourcesOptions): Promise<Disposable> {
   const builtIn = options.registry.find(GROUP, 'v1', 'customresourcedefinitions');
@@ -41,13 +42,13 @@ export async function serveCustomResources(options: CustomResourcesOptions): Pro
   return lifecycle;
 }
 
-/** Lifecycle brings definitions from written to established, and from deleted to gone. */
+/** Lifecycle takes definitions from written to established, and from deleted to removed. */
 class Lifecycle implements Disposable {
   readonly #options: CustomResourcesOptions;
   readonly #resource: ApiResource;
   readonly #served: ServedDefinitions;
   readonly #definitions = new Map<string, CustomResourceDefinition>();
-  /** What tells that objects of a deleted definition go. */
+  /** Watches for the deletion of the objects of a deleted definition. */
   readonly #emptying = new Map<string, Disposable>();
   #watch: Disposable | undefined;
   #isPlanned = false;
@@ -84,7 +85,7 @@ class Lifecycle implements Disposable {
     this.#served.set(name, definition);
   }
 
-  /** Not at once: all watchers must hear of a write before they hear of what follows from it. */
+  /** Deferred: all watchers must see a write before they see the writes that follow from it. */
   #plan(): void {
     if (this.#isPlanned || this.#isStopped) return;
     this.#isPlanned = true;
@@ -99,7 +100,7 @@ class Lifecycle implements Disposable {
     });
   }
 
-  /** Every write plans the next round; a round in which nothing is left to do writes nothing. */
+  /** Every write schedules the next round; a round without remaining work writes nothing. */
   #settle(): void {
     for (const [name, definition] of this.#definitions) {
       if (isTerminating(definition)) this.#empty(name, definition);
@@ -125,7 +126,7 @@ class Lifecycle implements Disposable {
     storage.update(collection, stored.key, stored.revision, object);
   }
 
-  /** empty deletes the objects of a definition, and the definition after the last of them. */
+  /** empty deletes the objects of a definition, and then the definition itself. */
   #empty(name: string, definition: CustomResourceDefinition): void {
     const { storage, clock } = this.#options;
     if (!definition.metadata?.finalizers?.includes(CLEANUP)) return;
@@ -167,7 +168,10 @@ class Lifecycle implements Disposable {
   }
 }
 
-/** deleteStored deletes an object as a client would that waits for nobody: those who put a finalizer on it do their work first. */
+/**
+ * deleteStored deletes an object as a client would without waiting: controllers that set a finalizer on it do their
+ * work first.
+ */
 function deleteStored(storage: Storage, collection: string, stored: Stored, now: number): void {
   const object = draftOf(stored);
   const { metadata } = object;

@@ -7,12 +7,15 @@ import { isEstablished, isTerminating } from './conditions.ts';
 import { schemaEngine } from './schema-engine.ts';
 
 interface Served {
-  /** Of everything that serving depends on: what is the same is not served anew, and its watches go on. */
+  /**
+   * Identifies everything that serving depends on: if it is unchanged, the resource is not replaced and its watches
+   * continue.
+   */
   readonly signature: string;
   readonly resources: readonly ApiResource[];
 }
 
-/** ServedDefinitions keeps the registry in step with the definitions that are established. */
+/** ServedDefinitions keeps the registry in sync with the established definitions. */
 export class ServedDefinitions {
   readonly #registry: Registry;
   readonly #storage: Storage;
@@ -24,7 +27,7 @@ export class ServedDefinitions {
     this.#storage = storage;
   }
 
-  /** set serves a definition as it is now, or no longer. */
+  /** set updates the served resources of a definition, or removes them. */
   set(name: string, definition: CustomResourceDefinition | undefined): void {
     if (definition && isTerminating(definition)) this.#terminating.add(name);
     else this.#terminating.delete(name);
@@ -38,7 +41,7 @@ export class ServedDefinitions {
       revision: this.#storage.revision,
       isTerminating: () => this.#terminating.has(name),
     });
-    // A built-in kind stays what it is, whatever somebody defines in its group.
+    // A definition cannot replace a built-in kind of the same group.
     const own = resources.filter((each) => !this.#registry.find(each.group, each.version, each.resource)?.schema);
     this.#replace(name, { signature, resources: own });
   }

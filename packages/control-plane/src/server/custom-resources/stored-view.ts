@@ -2,19 +2,20 @@ import { prune, readObject, type StructuralSchema } from '@bowline/machinery/sch
 import { canonicalJson } from '../json/canonical-json.ts';
 import { objectOf, type Stored } from '../storage/stored.ts';
 
-/** ViewOptions say in what shape objects are stored, and in what shape they are shown. */
+/** ViewOptions configures the shape in which objects are stored, and the shape in which they are shown. */
 export interface ViewOptions {
-  /** The schema of the version that is stored. */
+  /** The schema of the storage version. */
   readonly stored: StructuralSchema;
-  /** The schema of the version that is asked for. */
+  /** The schema of the requested version. */
   readonly shown: StructuralSchema;
-  /** What was written after this revision has the shape already; Infinity where nothing can be known of it. */
+  /** Objects written after this revision already have the shape; Infinity if this cannot be known. */
   readonly shapedSince: number;
 }
 
 /**
- * storedView shows what is stored as the API server reads it: without what the schemas do not have, and with the defaults of the
- * stored version. A schema may have changed since an object was written; nobody writes it anew for that.
+ * storedView shows stored objects as the API server reads them: without fields that the schemas lack, and with the
+ * defaults of the stored version. A schema may have changed since an object was written; objects are not rewritten
+ * because of that.
  */
 export function storedView({ stored: own, shown, shapedSince }: ViewOptions): (stored: Stored) => Stored {
   const views = new WeakMap<Stored, Stored>();

@@ -5,7 +5,10 @@ import { asSchema, below, branchesOf, type SchemaProps, sortedEntries } from './
 const METADATA_FIELDS = ['name', 'generateName'];
 const INT_OR_STRING = '[{"type":"integer"},{"type":"string"}]';
 
-/** structuralProblems is what keeps a schema from being structural: one that says of every value what it is. */
+/**
+ * structuralProblems returns what prevents a schema from being structural, that is, from specifying the type of every
+ * value.
+ */
 export function structuralProblems(schema: SchemaProps, path: string): FieldProblem[] {
   const problems = [...levelProblems(schema, path, 'root'), ...branchProblems(schema, path)];
   for (const branch of branchesOf(schema, path)) problems.push(...incomplete(branch.schema, schema, branch.path, path));
@@ -72,7 +75,7 @@ function extensionProblems(schema: SchemaProps, path: string): FieldProblem[] {
   return problems;
 }
 
-/** What a schema may say of the fields that every object has. */
+/** resourceProblems returns the problems of what a schema specifies for the fields that every object has. */
 function resourceProblems({ properties }: SchemaProps, path: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const [name, type] of [
@@ -105,7 +108,7 @@ function saysMore({
   return others.length > 0 || additionalProperties !== undefined || items !== undefined || Object.keys(rest).length > 0;
 }
 
-/** branchProblems is what branches of a level describe: they may only restrict. */
+/** branchProblems returns the problems of a level's branches: they may only restrict values. */
 function branchProblems(schema: SchemaProps, path: string): FieldProblem[] {
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
   return branchesOf(schema, path).flatMap((branch) => {
@@ -115,7 +118,7 @@ function branchProblems(schema: SchemaProps, path: string): FieldProblem[] {
   });
 }
 
-/** What a branch may not have, and what is said of it. */
+/** Keywords that a branch may not have, with their messages. */
 const NOT_IN_BRANCHES = [
   ['type', 'must be empty to be structural'],
   ['title', 'must be empty to be structural'],
@@ -149,7 +152,7 @@ function nestedProblems(schema: SchemaProps, path: string, skipsAnyOf = false): 
   return items ? [...problems, ...nestedProblems(items, `${path}.items`)] : problems;
 }
 
-/** incomplete is what branches of the root speak of and the schema itself does not. */
+/** incomplete returns the problems of fields that branches of the root mention and the schema itself does not. */
 function incomplete(branch: SchemaProps, spine: SchemaProps, path: string, spinePath: string): FieldProblem[] {
   const problems = branchesOf(branch, path).flatMap((each) => incomplete(each.schema, spine, each.path, spinePath));
   for (const [name, field] of sortedEntries(branch.properties)) {

@@ -11,7 +11,10 @@ const MOST_SELECTABLE = 8;
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
-/** Parts say where the parts of a version stand, in messages: where all versions say the same they are the definition's. */
+/**
+ * Parts holds the paths that messages use for the parts of a version: parts that are equal in all versions belong to
+ * the definition.
+ */
 export interface Parts {
   readonly schema: string;
   readonly columns: string;
@@ -21,7 +24,10 @@ export interface Parts {
 
 type Version = Omit<CustomResourceDefinitionVersion, 'name' | 'served' | 'storage'>;
 
-/** versionSchemaProblems is what is wrong with the schema of a version. Rules are compiled if nothing else is wrong. */
+/**
+ * versionSchemaProblems returns the problems of the schema of a version. Rules are compiled only if nothing else is
+ * wrong.
+ */
 export function versionSchemaProblems(version: Version, { schema: path }: Parts, isUnchanged: boolean): FieldProblem[] {
   const schema = version.schema?.openAPIV3Schema;
   if (!schema) return [required(path)];
@@ -35,7 +41,7 @@ export function versionSchemaProblems(version: Version, { schema: path }: Parts,
   return problems.length > 0 ? problems : ruleProblems(schema, path, isUnchanged);
 }
 
-/** columnProblems is what is wrong with the columns of a version. */
+/** columnProblems returns the problems of the columns of a version. */
 export function columnProblems({ additionalPrinterColumns = [] }: Version, { columns }: Parts): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const [index, { name, type, format, jsonPath }] of additionalPrinterColumns.entries()) {
@@ -52,7 +58,7 @@ export function columnProblems({ additionalPrinterColumns = [] }: Version, { col
   return problems;
 }
 
-/** subresourceProblems is what is wrong with the paths of a scale. */
+/** subresourceProblems returns the problems of the paths of a scale. */
 export function subresourceProblems({ subresources }: Version, { subresources: path }: Parts): FieldProblem[] {
   const scale = subresources?.scale;
   if (!scale) return [];
@@ -81,7 +87,7 @@ function simplePath(field: string, path: string): FieldProblem[] {
   return path.startsWith('.') ? [] : [invalid(field, path, 'must be a simple json path starting with .')];
 }
 
-/** selectableProblems is what is wrong with the fields that selectors may name. */
+/** selectableProblems returns the problems of the selectable fields. */
 export function selectableProblems({ selectableFields = [], schema }: Version, { selectable }: Parts): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const seen = new Set<string>();

@@ -7,12 +7,12 @@ import { type ApiGroup, aggregatedDocument, apiGroups, groupDocument, resourceLi
 import { type HealthCheck, healthRoute } from './health-route.ts';
 import { versionRoute } from './version-route.ts';
 
-/** DiscoveryOptions are what a server tells of itself. */
+/** DiscoveryOptions holds what a server reports about itself. */
 export interface DiscoveryOptions {
   readonly registry: Registry;
-  /** url is where the server is found. Defaults to nowhere in particular. */
+  /** url returns the address of the server. Defaults to none. */
   readonly url?: (() => string) | undefined;
-  /** What must be well for the server to be ready. Defaults to nothing but that it answers. */
+  /** Checks that must pass for the server to be ready. Defaults to none: the server is ready once it responds. */
   readonly checks?: readonly HealthCheck[] | undefined;
 }
 
@@ -20,7 +20,7 @@ const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const PLAIN_TYPES = ['application/json', YAML, 'application/*', '*/*'];
 const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
 
-/** discoveryRoutes answer what is served, in which versions, by whom, and whether it is well. */
+/** discoveryRoutes returns the routes of discovery, of the server version, of health, and of the index of paths. */
 export function discoveryRoutes(options: DiscoveryOptions): Route[] {
   return [discoveryRoute(options), versionRoute, healthRoute(options.checks ?? []), indexRoute(options.registry)];
 }
@@ -61,7 +61,7 @@ function versionAnswer(registry: Registry, { name, versions }: ApiGroup, version
   return undefined;
 }
 
-/** indexRoute lists the paths that there are. */
+/** indexRoute lists the paths of the server. */
 function indexRoute(registry: Registry): Route {
   const paths = remembered(registry, () => {
     const all = ['/api', '/apis', '/healthz', '/livez', '/openapi/v3', '/openid/v1/jwks', '/readyz', '/version'];
@@ -76,7 +76,10 @@ function indexRoute(registry: Registry): Route {
   return ({ path }) => (path === '/' ? json({ paths: paths() }) : undefined);
 }
 
-/** wantsAggregated reads what a client takes; what nobody writes is refused, such as the versions before v2. */
+/**
+ * wantsAggregated reports whether a client prefers aggregated discovery; a format that is not supported, such as a
+ * version before v2, is rejected.
+ */
 function wantsAggregated({ headers }: ApiRequest): boolean {
   const accept = headers.accept?.trim() ?? '';
   if (accept === '') return false;
@@ -111,7 +114,7 @@ function json(document: object): ApiResponse {
   return { status: 200, headers, body: JSON.stringify(document) };
 }
 
-/** remembered makes a value when it is asked for, and again when something is served that was not, or no longer. */
+/** remembered returns a function that caches a value and recomputes it when the served resources change. */
 function remembered<T>(registry: Pick<Registry, 'generation'>, make: () => T): () => T {
   let known: { readonly generation: number; readonly value: T } | undefined;
   return () => {

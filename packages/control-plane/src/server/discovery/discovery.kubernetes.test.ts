@@ -54,7 +54,7 @@ test.each(['/apis/apps', '/apis/rbac.authorization.k8s.io/v1', '/apis/coordinati
   },
 );
 
-/** entriesOf are all resources and their parts, by their paths. */
+/** entriesOf returns all resources and their subresources, by path. */
 function entriesOf({ items }: Aggregated): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   for (const { metadata, versions } of items) {

@@ -3,7 +3,7 @@ import { apiVersionOf } from '@bowline/kubernetes';
 import type { ApiResource, Subresource } from '../registry/api-resource.ts';
 import { compareVersions } from './version-order.ts';
 
-/** ApiGroup is what is served of a group: its versions, the preferred one first, and their resources. */
+/** ApiGroup holds the served versions of a group, the preferred one first, and their resources. */
 export interface ApiGroup {
   /** Empty for the core group. */
   readonly name: string;
@@ -16,7 +16,10 @@ export interface ApiVersion {
   readonly resources: readonly ApiResource[];
 }
 
-/** apiGroups sorts what is served: built-in groups in the order of their importance, then those of custom resources by name. */
+/**
+ * apiGroups groups the served resources: built-in groups in the order of their priority, then those of custom resources
+ * by name.
+ */
 export function apiGroups(resources: readonly ApiResource[]): ApiGroup[] {
   const groups = new Map<string, ApiResource[]>();
   for (const each of resources) {
@@ -39,17 +42,17 @@ function versionsOf(members: readonly ApiResource[]): ApiVersion[] {
   }));
 }
 
-/** groupDocument is the answer about one group. */
+/** groupDocument returns the discovery document of one group. */
 export function groupDocument({ name, versions }: ApiGroup): object {
   const list = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group: name, version }), version }));
   return { name, versions: list, preferredVersion: list[0] };
 }
 
-/** resourceListDocument is the answer about one version of a group. */
+/** resourceListDocument returns the discovery document of one version of a group. */
 export function resourceListDocument(group: string, { version, resources }: ApiVersion): object {
   return {
     kind: 'APIResourceList',
-    // The oldest part of the API says less of itself.
+    // The core group, the oldest part of the API, omits its apiVersion.
     apiVersion: group === '' ? undefined : 'v1',
     groupVersion: apiVersionOf({ group, version }),
     resources: resources.flatMap((each) => [
@@ -85,7 +88,7 @@ function partEntry({ resource, scope, kind }: ApiResource, part: Subresource): o
   };
 }
 
-/** aggregatedDocument is the answer about all groups at once, in version v2 of its kind. */
+/** aggregatedDocument returns the discovery document of all groups, in version v2 of its kind. */
 export function aggregatedDocument(groups: readonly ApiGroup[]): object {
   return {
     kind: 'APIGroupDiscoveryList',
@@ -104,7 +107,7 @@ export function aggregatedDocument(groups: readonly ApiGroup[]): object {
 
 function aggregatedEntry(resource: ApiResource): object {
   const { resource: name, singular, scope, kind, verbs, shortNames, categories } = resource;
-  // Built-in kinds do not repeat the group and version that they stand in.
+  // Built-in kinds do not repeat the group and version that contain them.
   const { group = '', version = '' } = resource.schema ? {} : resource;
   const subresources = partsOf(resource).map((part) => ({
     subresource: part.name,
@@ -131,13 +134,16 @@ function notEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length > 0 ? list : undefined;
 }
 
-/** Built-in kinds that are stored in another version than they are served in. */
+/** Built-in kinds whose storage version differs from the served version. */
 const STORED_AS: Readonly<Record<string, string>> = {
   'events.k8s.io/v1/Event': '/v1/Event',
   'autoscaling/v1/HorizontalPodAutoscaler': 'autoscaling/v2/HorizontalPodAutoscaler',
 };
 
-/** storageVersionHash tells clients that the version changed in which objects are stored. What is not stored has none. */
+/**
+ * storageVersionHash returns a hash by which clients notice a change of the storage version. Kinds that are not stored
+ * have none.
+ */
 function storageVersionHash({ group, version, kind, storageVersion, answer, verbs }: ApiResource): string | undefined {
   if (answer || !verbs.includes('list')) return undefined;
   const name = `${group}/${storageVersion ?? version}/${kind}`;

@@ -1,7 +1,7 @@
 import type { ApiResponse, Route } from '../http/api-request.ts';
 import { isTrue } from '../http/request-info.ts';
 
-/** HealthCheck is something that must be well. */
+/** HealthCheck is a condition that must hold for the server to be healthy. */
 export interface HealthCheck {
   readonly name: string;
   readonly isWell: () => boolean;
@@ -9,7 +9,9 @@ export interface HealthCheck {
 
 const PING: HealthCheck = { name: 'ping', isWell: () => true };
 
-/** healthRoute answers `/healthz`, `/livez` and `/readyz`, each check below them, and that there are no metrics. */
+/**
+ * healthRoute serves `/healthz`, `/livez` and `/readyz`, each check below them, and reports that there are no metrics.
+ */
 export function healthRoute(checks: readonly HealthCheck[]): Route {
   const all = [PING, ...checks];
   return ({ path }, _request, query) => {

@@ -2,8 +2,8 @@ const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
 const STABILITY: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };
 
 /**
- * compareVersions sorts versions as Kubernetes prefers them: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`, and everything that
- * does not look like a version behind, by its name.
+ * compareVersions sorts versions in the order that Kubernetes prefers: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`,
+ * followed by everything that does not look like a version, by name.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [VERSION.exec(a), VERSION.exec(b)];

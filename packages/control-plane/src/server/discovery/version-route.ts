@@ -1,9 +1,12 @@
 import type { Route } from '../http/api-request.ts';
 
-/** SERVER_VERSION is what the server behaves like, and that it is another one. */
+/**
+ * SERVER_VERSION is the Kubernetes version that the server implements, with a suffix that marks it as another
+ * implementation.
+ */
 export const SERVER_VERSION = 'v1.35.8+bowline';
 
-/** versionRoute answers which version the server is of. */
+/** versionRoute serves the version of the server. */
 export const versionRoute: Route = ({ path }) => {
   if (path !== '/version' && path !== '/version/') return undefined;
   const document = {
@@ -17,7 +20,7 @@ export const versionRoute: Route = ({ path }) => {
     gitCommit: '',
     gitTreeState: 'clean',
     buildDate: '1970-01-01T00:00:00Z',
-    // Clients print these and nothing more; there is no Go here.
+    // Clients only print these values; the server does not use Go.
     goVersion: `node ${process.version}`,
     compiler: 'none',
     platform: `${process.platform}/${process.arch}`,

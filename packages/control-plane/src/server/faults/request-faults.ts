@@ -4,24 +4,24 @@ import type { ApiRequest, ApiResponse } from '../http/api-request.ts';
 import { readUrl, requestInfo, type Verb } from '../http/request-info.ts';
 import { StatusError } from '../status/api-status.ts';
 
-/** RequestFault says which requests go wrong, and how. What it leaves out does not matter for the choice. */
+/** RequestFault configures which requests fail, and how. An omitted condition matches every request. */
 export interface RequestFault {
-  /** Which requests. Defaults to all. */
+  /** Defaults to all verbs. */
   readonly verbs?: readonly Verb[] | undefined;
-  /** With the group behind a dot: `configmaps`, `deployments.apps`. Defaults to all. */
+  /** Followed by the group, if any: `configmaps`, `deployments.apps`. Defaults to all resources. */
   readonly resource?: string | undefined;
-  /** Defaults to all. */
+  /** Defaults to all namespaces. */
   readonly namespace?: string | undefined;
-  /** Of the path; creates have none. Defaults to all. */
+  /** The name in the path; create requests have none. Defaults to all names. */
   readonly name?: string | undefined;
-  /** A part of the User-Agent header. Defaults to all. */
+  /** A substring of the User-Agent header. Defaults to all clients. */
   readonly userAgent?: string | undefined;
-  /** How many requests are struck. Defaults to all until the fault is disposed of. */
+  /** How many requests are affected. Defaults to all until the fault is disposed of. */
   readonly times?: number | undefined;
 
   /** Waits this long, by the control plane's clock, before anything else. */
   readonly delayMs?: number | undefined;
-  /** Answers this instead of doing what was asked. */
+  /** Returns this error instead of executing the request. */
   readonly answer?:
     | {
         readonly code: number;
@@ -30,13 +30,13 @@ export interface RequestFault {
         readonly retryAfterSeconds?: number | undefined;
       }
     | undefined;
-  /** Cuts the connection: before anything is done, or when all is done and only the answer is missing. */
+  /** Cuts the connection: before the request is executed, or after it, instead of the response. */
   readonly cut?: 'before' | 'after' | undefined;
-  /** Cuts a watch after so many events. */
+  /** Cuts a watch after this many events. */
   readonly cutAfterEvents?: number | undefined;
 }
 
-/** ConnectionCut is thrown where a client shall see its connection end instead of an answer. */
+/** ConnectionCut is thrown where a client must see its connection end instead of a response. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
 
@@ -47,7 +47,7 @@ export class ConnectionCut extends Error {
 
 type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** RequestFaults makes requests go wrong on purpose, on their way into a server. */
+/** RequestFaults injects faults into requests before they reach a server. */
 export class RequestFaults {
   readonly #clock: Clock;
   readonly #rules = new Set<{ readonly fault: RequestFault; left: number }>();
@@ -58,19 +58,22 @@ export class RequestFaults {
     this.#clock = clock;
   }
 
-  /** inject lets requests go wrong until the fault is disposed of or used up. The oldest fault that fits strikes. */
+  /**
+   * inject makes matching requests fail until the fault is disposed of or used up. The oldest fault that matches is
+   * applied.
+   */
   inject(fault: RequestFault): Disposable {
     const rule = { fault, left: fault.times ?? Number.POSITIVE_INFINITY };
     this.#rules.add(rule);
     return { [Symbol.dispose]: () => this.#rules.delete(rule) };
   }
 
-  /** cutWatches ends every open watch as a lost connection would. */
+  /** cutWatches ends every open watch like a lost connection. */
   cutWatches(): void {
     for (const stream of this.#streams) stream.cut();
   }
 
-  /** pause lets nobody get an answer, nor a watch its events, until `resume`. */
+  /** pause withholds all responses and watch events until `resume`. */
   pause(): void {
     if (this.#gate) return;
     let open = (): void => {};
@@ -85,7 +88,7 @@ export class RequestFaults {
     this.#gate = undefined;
   }
 
-  /** around is a server whose requests may go wrong. */
+  /** around wraps the handler of a server so that faults apply to its requests. */
   around(handle: Handle): Handle {
     return async (request) => {
       await this.#gate?.opened;
@@ -139,8 +142,8 @@ export class RequestFaults {
 }
 
 /**
- * OpenStream is a watch that may be cut. Each wait learns of the cut by itself: a promise for all of them to race with would
- * keep every event that was ever faster.
+ * OpenStream is a watch that may be cut. Each wait is rejected individually: racing every wait against one shared
+ * promise would retain every event that was ever faster.
  */
 class OpenStream {
   readonly #chunks: AsyncIterator<string>;
@@ -151,7 +154,7 @@ class OpenStream {
     this.#chunks = body[Symbol.asyncIterator]();
   }
 
-  /** next is the next chunk; rejects when the stream is cut. */
+  /** next returns the next chunk; it rejects when the stream is cut. */
   next(): Promise<IteratorResult<string>> {
     if (this.#isCut) return Promise.reject(new ConnectionCut());
     return new Promise((resolve, reject) => {
@@ -166,7 +169,7 @@ class OpenStream {
   }
 
   end(): void {
-    // Not waited for: it may be asleep until the client is gone, which is what this tells it.
+    // Not awaited: the iterator may be waiting until the client is gone, which is what this call signals.
     this.#chunks.return?.().catch(() => {});
   }
 }

@@ -3,7 +3,10 @@ import { StatusError } from '../status/api-status.ts';
 import type { Conflict } from './apply-fields.ts';
 import type { Manager } from './managers.ts';
 
-/** applyConflict: others own what an apply would change. It has a cause for every field. */
+/**
+ * applyConflict returns the error for an apply that would change fields owned by other managers. It has a cause for
+ * every field.
+ */
 export function applyConflict(conflicts: readonly Conflict[]): StatusError {
   const each = conflicts.map(({ owner, fields }) => ({ owner: ownerText(owner), paths: fieldPaths(fields) }));
   const causes = each.flatMap(({ owner, paths }) =>

@@ -16,38 +16,41 @@ import {
 } from '@bowline/machinery';
 import { identityOf, type Manager, type Managers, takeFields } from './managers.ts';
 
-/** Application is an object that somebody applies to another. */
+/** Application is an object that a manager applies to a live object. */
 export interface Application {
   readonly live: JsonObject;
   readonly applied: JsonObject;
   readonly shape: FieldShape;
-  /** Of the live object; not changed. */
+  /** The managers of the live object; not modified. */
   readonly managers: Managers;
-  /** Who applies; it need not own anything yet. */
+  /** The applying manager; it need not own anything yet. */
   readonly writer: Omit<Manager, 'fields'>;
-  /** What nobody can own by this. */
+  /** Fields that this application cannot own. */
   readonly reset: FieldsV1;
 }
 
-/** Conflict is what a manager owns and an application would change. */
+/** Conflict holds the fields that a manager owns and an application would change. */
 export interface Conflict {
   readonly owner: Manager;
   readonly fields: FieldsV1;
 }
 
-/** Outcome is what would become of an application. */
+/** Outcome is the result of an application. */
 export interface Outcome {
   readonly merged: JsonObject;
   /** Whether the merged object differs from the live one. */
   readonly isChanged: boolean;
   readonly managers: Managers;
-  /** In the order of messages. They were taken from their owners: without force, nothing of the outcome counts. */
+  /**
+   * In the order of messages. `managers` already excludes these fields from their owners: without force, the whole
+   * outcome must be discarded.
+   */
   readonly conflicts: readonly Conflict[];
 }
 
 /**
- * applyFields merges what somebody wants into what is there: what they wanted before and leave out now goes unless others own
- * it, and what others own is theirs no longer where it changes. Equal values are shared.
+ * applyFields merges the applied object into the live one: fields that the writer applied before and omits now are
+ * removed unless others own them, and others lose the ownership of fields that change. Equal values are shared.
  */
 export function applyFields({ live, applied, shape, managers, writer, reset }: Application): Outcome {
   const identity = identityOf(writer);
@@ -72,7 +75,7 @@ export function applyFields({ live, applied, shape, managers, writer, reset }: A
   return { merged, isChanged: !isSameJson(live, merged), managers: owners, conflicts };
 }
 
-/** What the server decides itself has no owner. */
+/** Fields that the server itself sets have no owner. */
 const UNOWNED: FieldsV1 = {
   'f:apiVersion': NO_FIELDS,
   'f:kind': NO_FIELDS,

@@ -6,9 +6,8 @@ const POD_SPEC = { containers: null };
 const TEMPLATE = { metadata: NOTHING, spec: POD_SPEC };
 
 /**
- * What an object of a built-in kind has before anybody says anything: the parts that the API server's own types always have.
- * Whoever creates an object does not come to own these, only what is in them. Kinds that have nothing but a spec of this
- * sort are not listed.
+ * The zero values of built-in kinds: the parts that the API server's own types always have. The creator of an object
+ * does not own these parts, only their content. Kinds whose only such part is a spec are not listed.
  */
 const EMPTY_OBJECTS: Readonly<Record<string, JsonObject>> = {
   'CertificateSigningRequest.certificates.k8s.io': { spec: { request: null } },
@@ -51,7 +50,7 @@ const SPEC_ONLY: JsonObject = { spec: NOTHING };
 
 const known = new WeakMap<ApiResource, JsonObject>();
 
-/** emptyObject is what an object of a kind has before anybody says anything. */
+/** emptyObject returns the zero value of a kind. */
 export function emptyObject(resource: ApiResource): JsonObject {
   let object = known.get(resource);
   if (!object) {
@@ -62,13 +61,15 @@ export function emptyObject(resource: ApiResource): JsonObject {
 }
 
 function makeEmpty({ group, kind, schema, subresources }: ApiResource): JsonObject {
-  // What a custom resource does not say is not there.
+  // A custom resource has no zero values: omitted fields are absent.
   if (schema === undefined) return NOTHING;
   const content = EMPTY_OBJECTS[`${kind}.${group}`] ?? (schema.properties?.spec ? SPEC_ONLY : NOTHING);
   return subresources.has('status') ? { ...content, status: NOTHING } : content;
 }
 
-/** withEmptyParts is an object with the parts that it would have if nobody had said anything; the same one when it has all. */
+/**
+ * withEmptyParts returns an object completed with the parts of its zero value; the same object if it has all of them.
+ */
 export function withEmptyParts(object: JsonObject, empty: JsonObject): JsonObject {
   let result = object;
   for (const name of Object.keys(empty)) {

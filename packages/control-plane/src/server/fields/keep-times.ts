@@ -1,7 +1,7 @@
 import { isSameJson } from '@bowline/machinery';
 import type { Draft } from '../registry/api-resource.ts';
 
-/** keepTimes leaves an object's managedFields alone when nothing but their times would change: then nothing changed. */
+/** keepTimes restores an object's managedFields when only their times would change: such a write changes nothing. */
 export function keepTimes(object: Draft, old: Draft): void {
   const [now, before] = [object.metadata.managedFields, old.metadata.managedFields];
   if (!now || !before || now === before || now.length !== before.length) return;

@@ -14,15 +14,15 @@ import { areTooLarge } from '../objects/object-meta.ts';
 import type { Draft, DraftMeta } from '../registry/api-resource.ts';
 import type { Conflict } from './apply-fields.ts';
 
-/** Where `kubectl apply` without `--server-side` keeps what it applied. */
+/** The annotation in which `kubectl apply` without `--server-side` stores what it applied. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Only this manager comes after client-side apply; whoever wants none of this takes another name. */
+/** Only this manager takes over from client-side apply; a client that does not want this uses another name. */
 const KUBECTL = 'kubectl';
 
 /**
- * conflictsBesides are the conflicts that are left when kubectl takes back what it applied itself, from the client's side, and
- * nobody changed since.
+ * conflictsBesides returns the conflicts that remain when kubectl takes over the fields that it set by client-side
+ * apply, as far as they have not changed since.
  */
 export function conflictsBesides(
   conflicts: readonly Conflict[],
@@ -52,7 +52,10 @@ function readLastApplied(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/** keepLastApplied writes what kubectl applies where it would look for it from the client's side, if it ever did. */
+/**
+ * keepLastApplied updates the annotation of client-side apply with what kubectl applies, if the object has the
+ * annotation.
+ */
 export function keepLastApplied(object: Draft, applied: JsonObject, manager: string): void {
   const { annotations } = object.metadata;
   if (manager !== KUBECTL || !annotations?.[LAST_APPLIED]) return;
@@ -61,7 +64,7 @@ export function keepLastApplied(object: Draft, applied: JsonObject, manager: str
   const rest = own && without(own, LAST_APPLIED);
   const text = `${canonicalJson({ ...applied, metadata: { ...metadata, annotations: rest } })}\n`;
   const kept = { ...annotations, [LAST_APPLIED]: text };
-  // What cannot be kept whole is not kept.
+  // A value that cannot be stored completely is not stored.
   object.metadata.annotations = areTooLarge(kept) ? without(annotations, LAST_APPLIED) : kept;
 }
 
@@ -69,7 +72,7 @@ function without(annotations: Readonly<Record<string, string>>, name: string): R
   return Object.fromEntries(Object.entries(annotations).filter(([each]) => each !== name));
 }
 
-/** metadataOf is the metadata of an object that is known to have the shape of its kind, and may yet have none. */
+/** metadataOf returns the metadata of an object that has the shape of its kind but may lack metadata. */
 export function metadataOf(object: JsonObject): DraftMeta {
   return object.metadata ?? {};
 }

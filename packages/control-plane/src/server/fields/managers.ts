@@ -4,24 +4,25 @@ import type { DraftMeta } from '../registry/api-resource.ts';
 type Entry = NonNullable<DraftMeta['managedFields']>[number];
 type Entries = readonly Entry[];
 
-/** Manager is who owns fields of an object, and by which operation. */
+/** Manager owns fields of an object, by one operation. */
 export interface Manager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** When it last changed something; undefined when it never did. */
+  /** When it last changed something; undefined if it never did. */
   readonly time: string | undefined;
   readonly fields: FieldsV1;
 }
 
-/** Managers are those of one object, by identity. */
+/** Managers holds the managers of one object, by identity. */
 export type Managers = Map<string, Manager>;
 
 /**
- * identityOf tells managers apart: two entries with the same identity are one. Whoever applies is the same in every version.
- * It is JSON, because its order is that of messages and of age where times are equal.
+ * identityOf returns the identity of a manager: two entries with the same identity are the same manager. A manager that
+ * applies has the same identity in every version. The identity is JSON, because its order determines the order in
+ * messages, and the order by age where times are equal.
  */
 export function identityOf(entry: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { manager, operation, apiVersion, subresource } = entry;
@@ -33,12 +34,12 @@ export function identityOf(entry: Pick<Manager, 'manager' | 'operation' | 'apiVe
   });
 }
 
-/** storedManagers reads what we wrote ourselves. */
+/** storedManagers parses stored entries, which this server wrote itself. */
 export function storedManagers(entries: Entries | undefined): Managers {
   return readManagers(entries ?? [], (fields) => fields as FieldsV1) ?? new Map<string, Manager>();
 }
 
-/** sentManagers reads what a client sent; undefined when it is not as it should be. */
+/** sentManagers parses entries that a client sent; it returns undefined if they are invalid. */
 export function sentManagers(entries: readonly (Entry | null)[]): Managers | undefined {
   return readManagers(entries, canonicalFields);
 }
@@ -60,13 +61,16 @@ function readManagers(
   return managers;
 }
 
-/** asksForReset says that a client wants nobody to own anything. Formats without empty lists say it by an empty entry. */
+/**
+ * asksForReset reports whether a client clears all ownership. Formats without empty lists encode this as a single empty
+ * entry.
+ */
 export function asksForReset(entries: readonly (Entry | null)[]): boolean {
   const [first, ...more] = entries;
   return first === undefined || (more.length === 0 && Object.values(first ?? {}).every((value) => value === undefined));
 }
 
-/** writtenManagers is what goes into the object, in the API server's order; undefined when nobody owns anything. */
+/** writtenManagers returns the entries of the object, in the API server's order; undefined if there are no managers. */
 export function writtenManagers(managers: Managers): Entries | undefined {
   if (managers.size === 0) return undefined;
   const entries = [...managers.values()];
@@ -100,7 +104,7 @@ function secondsOf({ time }: Manager): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0;
 }
 
-/** takeFields takes fields from every manager; whoever has none left is no manager any more. */
+/** takeFields removes fields from every manager; a manager without fields is removed. */
 export function takeFields(managers: Managers, take: (entry: Manager, identity: string) => FieldsV1): void {
   for (const [identity, entry] of managers) {
     const fields = take(entry, identity);
@@ -109,13 +113,13 @@ export function takeFields(managers: Managers, take: (entry: Manager, identity: 
   }
 }
 
-/** How many managers that update an object are told apart. */
+/** How many managers that update an object are listed separately. */
 const MOST_UPDATERS = 10;
 
-/** Who owns what the oldest of too many updaters owned. */
+/** The manager that owns the fields of the oldest updaters when there are too many. */
 const ANCIENT = 'ancient-changes';
 
-/** poolOldest puts the oldest updaters of each version together when there are too many. */
+/** poolOldest merges the oldest updaters of each version into one manager when there are too many. */
 export function poolOldest(managers: Managers): void {
   let count = 0;
   for (const { operation } of managers.values()) if (operation === 'Update') count++;

@@ -1,12 +1,15 @@
 import { integerBelow, type JsonObject, pick, type Random } from '@bowline/machinery';
 import type { SequenceKind, Step } from './sequence.test-support.ts';
 
-/** RANDOM_KINDS are those that random steps are made for. */
+/** RANDOM_KINDS holds the kinds that random steps are generated for. */
 export const RANDOM_KINDS: readonly SequenceKind[] = ['ConfigMap', 'PodTemplate', 'Widget', 'Free'];
 
 const MANAGERS = ['a', 'b', 'c', 'kubectl'];
 
-/** randomSteps makes one object and then writes to it in every way: often the same fields, so that managers meet. */
+/**
+ * randomSteps creates one object and then writes to it in every way: often to the same fields, so that managers
+ * conflict.
+ */
 export function randomSteps(random: Random, kind: SequenceKind, count: number): Step[] {
   return Array.from({ length: count }, (_, index) => {
     const as = pick(random, MANAGERS);
@@ -72,7 +75,7 @@ function metadata(random: Random): JsonObject {
   return some(random, {
     labels: () => bag(random),
     annotations: () => bag(random),
-    // Nobody collects what belongs to a kind that nobody knows.
+    // The garbage collector ignores owners of an unknown kind.
     ownerReferences: () =>
       names(random).map((uid) => {
         return { apiVersion: 'unknown.test/v1', kind: 'Unknown', name: pick(random, ['x', 'y']), uid };
@@ -125,7 +128,7 @@ function anything(random: Random, depth: number): unknown {
   }
 }
 
-/** withNulls removes some of what a merge patch would set. */
+/** withNulls replaces some of the values that a merge patch would set by null. */
 function withNulls(random: Random, value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(

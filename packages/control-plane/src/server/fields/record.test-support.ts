@@ -11,7 +11,7 @@ import {
 } from './replay.test-support.ts';
 import type { Sequence, SequenceKind, Step } from './sequence.test-support.ts';
 
-/** Send makes one request of a control plane; bodies and answers are JSON texts. */
+/** Send sends one request to a control plane; bodies and responses are JSON texts. */
 export type Send = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH',
   path: string,
@@ -19,14 +19,14 @@ export type Send = (
   type?: string,
 ) => Promise<{ readonly status: number; readonly text: string }>;
 
-/** Names are what a control plane calls what the sequences call by fixed names. */
+/** Names holds the names on a control plane that replace the fixed names of the sequences. */
 export interface Names {
   readonly group: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** translated is a Send that speaks the names of the sequences. */
+/** translated returns a Send that uses the names of the sequences. */
 export function translated(send: Send, { group, namespace, name }: Names): Send {
   const there = (text: string): string =>
     text.replaceAll(GROUP, group).replaceAll(NAMESPACE, namespace).replaceAll(NAME, name);
@@ -44,10 +44,12 @@ const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** RECORDED_AT is the time of the first step of every recorded sequence; each later one is a second later. */
+/**
+ * RECORDED_AT is the time of the first step of every recorded sequence; each step is a second after the previous one.
+ */
 export const RECORDED_AT = Date.parse('2030-01-01T00:00:00Z');
 
-/** Recorder remembers what is another in every run, to write it down as what it was first. */
+/** Recorder replaces values that differ in every run by those of the recording. */
 export class Recorder {
   readonly #kind: SequenceKind;
   readonly #send: Send;
@@ -55,7 +57,7 @@ export class Recorder {
   readonly #revisions = new Map<string, string>();
   #steps = 0;
   #stored: JsonObject | undefined;
-  /** The object as it is now, as recorded. */
+  /** The current object, as recorded. */
   object: JsonObject | undefined;
 
   constructor(kind: SequenceKind, send: Send) {
@@ -63,7 +65,7 @@ export class Recorder {
     this.#send = send;
   }
 
-  /** take makes a step and says what came of it. */
+  /** take executes a step and returns its outcome. */
   async take(step: Step): Promise<StepOutcome> {
     const { status, text } = await this.#write(step);
     const revision = this.#revision();
@@ -128,7 +130,9 @@ function pathOf(kind: SequenceKind): string {
   return `${apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`}/namespaces/${NAMESPACE}/${resource}`;
 }
 
-/** record takes all sequences step by step, all of them at once; `nextSecond` waits until times are others than before. */
+/**
+ * record executes all sequences step by step and in parallel; `nextSecond` waits until times differ from those before.
+ */
 export async function record(
   sequences: readonly Sequence[],
   sendFor: (index: number) => Send,

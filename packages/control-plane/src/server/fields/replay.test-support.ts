@@ -15,12 +15,12 @@ import { keepTimes } from './keep-times.ts';
 import { FREE, type SequenceKind, type Step, WIDGET } from './sequence.test-support.ts';
 import { trackFields } from './track-fields.ts';
 
-/** GROUP, NAMESPACE and NAME are those of the sequences; on a control plane they have other names. */
+/** GROUP, NAMESPACE and NAME are the names in the sequences; a control plane uses other names. */
 export const GROUP = 'fields.test';
 export const NAMESPACE = 'tracked-namespace';
 export const NAME = 'tracked-object';
 
-/** KINDS are those of the sequences. */
+/** KINDS holds the kinds of the sequences. */
 export const KINDS: Readonly<Record<SequenceKind, { apiVersion: string; kind: string; resource: string }>> = {
   ConfigMap: { apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps' },
   PodTemplate: { apiVersion: 'v1', kind: 'PodTemplate', resource: 'podtemplates' },
@@ -31,29 +31,29 @@ export const KINDS: Readonly<Record<SequenceKind, { apiVersion: string; kind: st
   FreeV2: { apiVersion: `${GROUP}/v2`, kind: 'Free', resource: 'frees' },
 };
 
-/** Outcome is what came of a step: a refusal, or an object. */
+/** StepOutcome is the result of a step: an error, or an object. */
 export interface StepOutcome {
   readonly status: number;
   readonly error?: Refusal;
-  /** The object afterwards; absent when the step did not change it. */
+  /** The object after the step; absent if the step did not change it. */
   readonly after?: JsonObject | undefined;
 }
 
-/** Refusal is why a step was refused. */
+/** Refusal is the error of a refused step. */
 export interface Refusal {
   readonly message: string;
   readonly reason?: string | undefined;
   readonly details?: StatusDetails | undefined;
 }
 
-/** refusalOf is a refusal with its causes in an order: the real server's is another every time. */
+/** refusalOf returns an error with sorted causes: their order on the real server varies. */
 export function refusalOf({ message, reason, details }: Refusal): Refusal {
   const inOrder = (cause: StatusCause): string => `${cause.message} ${cause.field}`;
   const causes = details?.causes?.toSorted((a, b) => (inOrder(a) < inOrder(b) ? -1 : 1));
   return { message, reason, details: details && { ...details, causes } };
 }
 
-/** bodyOf is what a step sends. */
+/** bodyOf returns the body that a step sends. */
 export function bodyOf(kind: SequenceKind, step: Step, before: JsonObject | undefined): unknown {
   const { apiVersion, kind: name } = KINDS[step.of ?? kind];
   const typed = (object: JsonObject): JsonObject => {
@@ -83,7 +83,7 @@ function builtIn(of: SequenceKind, ...parts: string[]): ApiResource {
   return resourceLike(of, builtInShape(apiVersion, kind), schemaFor(apiVersion, kind), ...parts);
 }
 
-/** resourceLike has all that tracking looks at. */
+/** resourceLike returns a resource with everything that field tracking reads. */
 function resourceLike(
   of: SequenceKind,
   shape: FieldShape | undefined,
@@ -115,17 +115,17 @@ function resourceLike(
   };
 }
 
-/** Replayed is what our tracking makes of a step that a control plane took. */
+/** Replayed is the result of our field tracking for a step that a control plane executed. */
 export interface Replayed {
   readonly error?: StatusError;
   readonly managedFields?: DraftMeta['managedFields'];
-  /** Of an apply: the object as merged, before defaults. */
+  /** For an apply: the merged object, before defaults. */
   readonly merged?: JsonObject;
 }
 
 /**
- * replay tracks a step whose outcome is known. What decoding, defaults and other parts of a server do to the object is taken
- * from that outcome: who owns what, and what an apply makes of it, is ours to say.
+ * replay runs field tracking on a step whose outcome is known. The effects of decoding, defaulting and other parts of a
+ * server are taken from that outcome; our code determines the ownership, and the result of an apply.
  */
 export function replay(
   kind: SequenceKind,
@@ -166,10 +166,13 @@ function resourceOf(kind: SequenceKind): ApiResource {
   return found;
 }
 
-/** What the server sets in a Service once it is known who owns what. */
+/** Fields of a Service that the server sets after the ownership is recorded. */
 const SET_BY_SERVER = { clusterIP: undefined, clusterIPs: undefined, ipFamilies: undefined, ipFamilyPolicy: undefined };
 
-/** sentObject is what a client's write amounts to: the outcome, with the managedFields that the client sent. */
+/**
+ * sentObject returns the object that a client's write results in: the outcome, with the managedFields that the client
+ * sent.
+ */
 function sentObject(
   kind: SequenceKind,
   step: Step,
@@ -181,7 +184,7 @@ function sentObject(
     'merge' in step ? applyMergePatch(before, step.merge) : 'json' in step ? applyJsonPatch(before, step.json) : body
   ) as Draft;
   const { managedFields } = patched.metadata;
-  // Tracking sees what a subresource was sent before the rest of it is dropped.
+  // Tracking receives what was sent to a subresource before the other fields are dropped.
   if (step.on === 'status') return structuredClone(patched);
   const object = structuredClone(after) as Draft;
   if (!before && kind === 'Service') object.spec = { ...(object.spec as JsonObject), ...SET_BY_SERVER };
@@ -189,14 +192,16 @@ function sentObject(
   return object;
 }
 
-/** written is the part of an object that a write to it, or to a part of it, can change. */
+/** written returns the part of an object that a write to it, or to a subresource, can change. */
 export function written(object: JsonObject, kind: SequenceKind, part: string | undefined): JsonObject {
   const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = object;
   if (part === 'status') return { status };
   return resourceOf(kind).subresources.has('status') ? rest : { ...rest, status };
 }
 
-/** isPartOf says whether everything in an object is in another, which may have more; empty things count as absent. */
+/**
+ * isPartOf reports whether everything in a value is in another one, which may have more; empty values count as absent.
+ */
 export function isPartOf(part: unknown, whole: unknown): boolean {
   if (part === null || part === undefined) return true;
   if (Array.isArray(part)) {

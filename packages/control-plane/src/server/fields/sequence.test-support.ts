@@ -4,7 +4,7 @@ import type { StructuralSchema } from '@bowline/machinery/schema';
 /** SequenceKind is a kind whose objects the sequences write. */
 export type SequenceKind = 'ConfigMap' | 'PodTemplate' | 'Service' | 'Role' | 'Widget' | 'Free' | 'FreeV2';
 
-/** Step is one write. `put` is a merge patch that the client makes itself, on what it read. */
+/** Step is one write. `put` is a merge patch that the client itself applies to the object that it read. */
 export type Step = {
   /** The field manager. */
   readonly as: string;
@@ -16,11 +16,11 @@ export type Step = {
   | { readonly put: object }
   | { readonly merge: object }
   | { readonly json: readonly JsonPatchOperation[] }
-  /** Without apiVersion, kind and name, unless `bare`. */
+  /** apiVersion, kind and name are added, unless `bare`. */
   | { readonly apply: object; readonly force?: boolean; readonly bare?: boolean }
 );
 
-/** Sequence is what happens to one object. */
+/** Sequence is a series of writes to one object. */
 export interface Sequence {
   readonly name: string;
   readonly kind: SequenceKind;
@@ -31,7 +31,7 @@ const text: StructuralSchema = { type: 'string' };
 const object = (properties: Record<string, StructuralSchema>): StructuralSchema => ({ type: 'object', properties });
 const preserved = { 'x-kubernetes-preserve-unknown-fields': true } as const;
 
-/** WIDGET has every way of owning values that a schema can ask for. */
+/** WIDGET uses every kind of ownership that a schema can specify. */
 export const WIDGET: StructuralSchema = object({
   top: text,
   spec: object({
@@ -73,5 +73,5 @@ export const WIDGET: StructuralSchema = object({
   }),
 });
 
-/** FREE says nothing of its objects. */
+/** FREE specifies nothing about its objects. */
 export const FREE: StructuralSchema = { type: 'object', ...preserved };

@@ -36,13 +36,13 @@ const rewritten = (...entries: object[]): readonly JsonPatchOperation[] => [
   { op: 'replace', path: '/metadata/managedFields', value: entries },
   { op: 'add', path: '/data/z', value: 'z' },
 ];
-/** Nobody collects what belongs to a kind that nobody knows. */
+/** The garbage collector ignores owners of an unknown kind. */
 const owner = (name: string): object => ({ apiVersion: 'unknown.test/v1', kind: 'Unknown', name, uid: '1' });
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const lastApplied = (more: object): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tracked-object' }, ...more });
 
-/** SEQUENCES are the writes whose outcome on the real server is recorded. */
+/** SEQUENCES holds the writes whose outcome on the real server is recorded. */
 export const SEQUENCES: readonly Sequence[] = [
   {
     name: 'updates by several managers',

@@ -12,7 +12,7 @@ import { SEQUENCES } from './sequences.test-support.ts';
 
 type TestCluster = Awaited<ReturnType<typeof cluster>>;
 
-/** sender makes requests as admin, in JSON texts. */
+/** sender returns a Send that makes requests as admin. */
 async function sender(c: TestCluster): Promise<Send> {
   const kubeconfig = await c.kubeconfig('admin');
   const connection = connectionFrom(await parseKubeconfig(JSON.stringify(kubeconfig), kubeconfig['current-context']));
@@ -31,7 +31,7 @@ async function sender(c: TestCluster): Promise<Send> {
   };
 }
 
-/** installKinds defines the custom resources of the sequences, in a group of their own. */
+/** installKinds defines the custom resources of the sequences, in a separate group. */
 async function installKinds(c: TestCluster): Promise<string> {
   const group = `${c.uniqueName('fields')}.test`;
   const subresources = {
@@ -67,7 +67,7 @@ async function installKinds(c: TestCluster): Promise<string> {
   return group;
 }
 
-/** nextSecond waits until the server's clock shows another second than now: its times are in whole ones. */
+/** nextSecond waits until the server's clock shows another second: its times are whole seconds. */
 async function nextSecond(send: Send, namespace: string): Promise<void> {
   const look = async (): Promise<unknown> => {
     const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
@@ -78,7 +78,7 @@ async function nextSecond(send: Send, namespace: string): Promise<void> {
   await waitFor('another second of the server', async () => (await look()) !== now);
 }
 
-/** start gives a test its kinds, and a sender that knows the names of an object by a number. */
+/** start installs the kinds of a test. It returns a sender, and a sender per number that translates the names of an object. */
 async function start(c: TestCluster): Promise<{ readonly send: Send; readonly sendFor: (number: number) => Send }> {
   const send = await sender(c);
   const group = await installKinds(c);
@@ -97,7 +97,7 @@ async function start(c: TestCluster): Promise<{ readonly send: Send; readonly se
 const metadataOf = (object: JsonObject | undefined): JsonObject | undefined =>
   object?.metadata as JsonObject | undefined;
 
-/** Many writes happen in the same second: entries by manager, without times. */
+/** Many writes happen in the same second: entries are compared by manager, without times. */
 const timeless = (managedFields: unknown): unknown =>
   Object.fromEntries(
     ((managedFields ?? []) as JsonObject[]).map((entry) => [

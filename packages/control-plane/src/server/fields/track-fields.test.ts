@@ -6,7 +6,7 @@ import { isPartOf, refusalOf, replay, type StepOutcome, written } from './replay
 import type { Step } from './sequence.test-support.ts';
 import { SEQUENCES } from './sequences.test-support.ts';
 
-/** What the real server answered; the behaviour test next to this one records it, and fails when it answers otherwise. */
+/** The real server's responses; the behaviour test next to this one records them, and fails when they change. */
 const recorded = readFileSync(new URL('testdata/recorded-sequences.jsonl', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
@@ -22,7 +22,7 @@ describe('trackFields agrees with the real server on', () => {
       const label = `step ${index}: ${JSON.stringify(step)}`;
       const after = outcome?.after ?? before;
       const { error, managedFields, merged } = replay(kind, step, before, after, RECORDED_AT + index * 1_000);
-      // What is wrong with an object as a whole is not for tracking to say.
+      // Field tracking does not report problems of an object as a whole.
       if (outcome?.error && !error && outcome.error.reason !== 'Conflict' && outcome.status !== 500) continue;
       expect(error && refusalOf(error), label).toEqual(outcome?.error);
       if (error) continue;

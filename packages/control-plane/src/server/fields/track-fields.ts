@@ -36,10 +36,10 @@ import {
   writtenManagers,
 } from './managers.ts';
 
-/** Who owns what was there before anybody applied anything, when nobody kept account. */
+/** The manager of fields that existed before the first apply, if their ownership was not tracked. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/** trackFields keeps account of who owns which field, as the API server does. The registry says which versions there are. */
+/** trackFields tracks the ownership of fields as the API server does. The registry provides the served versions. */
 export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
   return {
     created(resource, object, writer) {
@@ -52,7 +52,7 @@ export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
     updated(resource, object, old, writer) {
       const { metadata } = object;
       const stored = old.metadata.managedFields;
-      // Who owns what is not for a subresource to say.
+      // A write to a subresource cannot change managedFields.
       const sent = writer.subresource === '' ? metadata.managedFields : undefined;
       metadata.managedFields = stored;
       const changed = sent && !isSameJson(sent, stored) ? changedManagers(sent) : undefined;
@@ -60,7 +60,7 @@ export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
       const change = changeOf(resource, old, object, writer);
       if (!changed && isNoChange(change)) return;
       const managers = changed ?? storedManagers(stored);
-      // Once nobody owns anything, no account is kept until somebody applies.
+      // Once all ownership is cleared, it is not tracked until the next apply.
       if (managers.size > 0) {
         settle(managers, resource, registry);
         record(resource, change, managers, writer);
@@ -97,13 +97,13 @@ export function trackFields(registry: Pick<Registry, 'find'>): FieldTracking {
   };
 }
 
-/** changedManagers are those that a client wants; undefined when what it sent cannot be meant. */
+/** changedManagers returns the managers that a client sent; undefined if they are invalid. */
 function changedManagers(sent: NonNullable<DraftMeta['managedFields']>): Managers | undefined {
   const managers = asksForReset(sent) ? new Map<string, Manager>() : sentManagers(sent);
   return managers && (managers.size > 0 || asksForReset(sent)) ? managers : undefined;
 }
 
-/** settle forgets managers of versions that are gone, and brings sets up to date with a schema that changed. */
+/** settle removes managers of versions that no longer exist, and adapts field sets to a changed schema. */
 function settle(managers: Managers, resource: ApiResource, registry: Pick<Registry, 'find'>): void {
   const shape = resource.shape ?? ANY_SHAPE;
   const own = apiVersionOf(resource);
@@ -114,12 +114,12 @@ function settle(managers: Managers, resource: ApiResource, registry: Pick<Regist
 
 function isServed(apiVersion: string, resource: ApiResource, registry: Pick<Registry, 'find'>): boolean {
   const { group, version } = parseApiVersion(apiVersion);
-  // Versions of custom resources are the same but for their names, also those that are served no longer.
+  // Versions of custom resources differ only in name, also those that are no longer served.
   if (resource.schema === undefined && group === resource.group) return true;
   return registry.find(group, version, resource.resource)?.collection === resource.collection;
 }
 
-/** changeOf is what a write changes of what can be owned by it; `old` is undefined when it creates. */
+/** changeOf returns the ownable fields that a write changes; `old` is undefined for a create. */
 function changeOf(resource: ApiResource, old: Draft | undefined, object: Draft, writer: FieldWriter): FieldChange {
   const empty = emptyObject(resource);
   const from = withEmptyParts(old ? ownable(old) : { metadata: {} }, empty);
@@ -132,7 +132,7 @@ function isNoChange({ written, removed }: FieldChange): boolean {
   return isEmptySet(written) && isEmptySet(removed);
 }
 
-/** ownable is what of an object can be owned: not what the server alone decides. */
+/** ownable returns the part of an object that can be owned: not what only the server sets. */
 function ownable(object: Draft): JsonObject {
   const { generateName, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const metadata = {
@@ -145,13 +145,13 @@ function ownable(object: Draft): JsonObject {
   return { ...object, apiVersion: undefined, kind: undefined, metadata };
 }
 
-/** Metadata of any kind holds nothing that is empty. */
+/** Metadata of any kind holds no empty values. */
 function notEmpty<T extends object>(value: T | undefined): T | undefined {
   for (const _ in value) return value;
   return undefined;
 }
 
-/** record gives to the writer what it wrote, and takes from everybody what it wrote or removed. */
+/** record removes written and deleted fields from all managers, then gives the writer the fields that it wrote. */
 function record(resource: ApiResource, change: FieldChange, managers: Managers, writer: FieldWriter): void {
   const { written, removed } = change;
   if (isNoChange(change)) return;
@@ -160,12 +160,12 @@ function record(resource: ApiResource, change: FieldChange, managers: Managers, 
   const { manager, subresource, now } = writer;
   const entry = { manager, subresource, operation: 'Update', apiVersion: apiVersionOf(resource) } as const;
   const fields = uniteFields(managers.get(identityOf(entry))?.fields ?? NO_FIELDS, written);
-  // The API server loses the time of what is written through another kind.
+  // The API server drops the time of fields that are written through another kind.
   managers.set(identityOf(entry), { ...entry, fields, time: subresource === 'scale' ? undefined : formatTime(now) });
   poolOldest(managers);
 }
 
-/** refuseUntyped throws what the API server answers to an object that it cannot apply. */
+/** refuseUntyped throws the API server's error for an object that it cannot apply. */
 function refuseUntyped({ group, version, kind }: ApiResource, applied: JsonObject, shape: FieldShape): void {
   const problems = shapeProblems(applied, shape);
   if (problems.length === 0) return;
@@ -176,7 +176,7 @@ function refuseUntyped({ group, version, kind }: ApiResource, applied: JsonObjec
   throw new StatusError(500, undefined, `failed to create typed patch object (${what}): ${why}`);
 }
 
-/** An apply may leave nothing of the metadata. */
+/** An apply may remove all metadata. */
 function asDraft(object: JsonObject): Draft {
   return { ...object, metadata: { ...metadataOf(object) } };
 }
@@ -184,13 +184,16 @@ function asDraft(object: JsonObject): Draft {
 const STATUS: FieldsV1 = { 'f:status': NO_FIELDS };
 const SPEC: FieldsV1 = { 'f:spec': NO_FIELDS };
 
-/** What else a write of the status does not change, by kind. */
+/** Other fields that a status write does not change, by kind. */
 const KEPT_BY_STATUS: Readonly<Record<string, FieldsV1>> = {
   'Deployment.apps': { ...SPEC, 'f:metadata': { 'f:labels': NO_FIELDS } },
   'Pod.': { ...SPEC, 'f:metadata': { 'f:deletionTimestamp': NO_FIELDS, 'f:ownerReferences': NO_FIELDS } },
 };
 
-/** resetFields are those that a write to a path cannot change, whatever it says of them: nobody comes to own them by it. */
+/**
+ * resetFields returns the fields that a write to a path cannot change, whatever it sends: the writer does not become
+ * their owner.
+ */
 function resetFields({ group, kind, subresources }: ApiResource, subresource: string): FieldsV1 {
   if (subresource === 'status') return KEPT_BY_STATUS[`${kind}.${group}`] ?? SPEC;
   return subresources.has('status') ? STATUS : NO_FIELDS;

@@ -51,7 +51,7 @@ describe('a server-side apply', () => {
     expect(after).toMatchObject({ status: 201, body: { data: { a: '2' } } });
     expect(after.body.metadata?.uid).not.toBe(before.body.metadata?.uid);
 
-    // Not what says which one it is about.
+    // An apply that identifies the object by uid does not create it.
     deletions = 1;
     const gone = await apply(server, { metadata: { name: 'it', uid: after.body.metadata?.uid }, data: { a: '3' } });
     expect([gone.status, gone.body.message]).toEqual([409, expect.stringContaining('no existing object was found')]);

@@ -10,7 +10,7 @@ import { MOST_NAMED } from './received.ts';
 import { updateObject } from './update.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** applyObject is a server-side apply: it creates what is not there. */
+/** applyObject performs a server-side apply: it creates the object if it does not exist. */
 export async function applyObject(
   context: RequestContext,
   strategy: Strategy,
@@ -28,7 +28,7 @@ export async function applyObject(
   const { fieldManager: manager, force } = options;
   const merge = (old: Draft | undefined): Draft => {
     const writer = { manager, subresource: info.subresource, now: clock.now(), force };
-    // What is merged holds parts of what was applied, and may be changed.
+    // The merged object shares parts with the applied one, and may be changed.
     const merged = fields.apply(resource, old, structuredClone(applied), writer);
     const { object } = strategy.decode(merged);
     checkIdentity(context, object, old);
@@ -41,7 +41,7 @@ export async function applyObject(
       throw conflict(resourceName(context), info.name, why);
     }
     const object = merge(undefined);
-    // It says which version it was made for, and any version of nothing is as good.
+    // The version of the applied object is ignored: there is no existing state that it could differ from.
     object.metadata.resourceVersion = undefined;
     return createObject(context, object, options, { tracksFields: false });
   };
@@ -49,7 +49,7 @@ export async function applyObject(
   return createOrUpdate(context, { create, update: () => updateObject(context, revision, options) });
 }
 
-/** appliedObject is what was sent, of the right kind and otherwise as it is: what it leaves out counts. */
+/** appliedObject returns the sent object, checked for its kind and otherwise unchanged: omitted fields matter. */
 async function appliedObject(
   { resource, warnings }: RequestContext,
   bytes: Uint8Array,
@@ -92,7 +92,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** checkIdentity refuses an object that does not say what it is, or says that it is another one. */
+/** checkIdentity rejects an object without a name, or with the identity of another object. */
 function checkIdentity({ resource, info }: RequestContext, { metadata }: Draft, old: Draft | undefined): void {
   if (!metadata.name) {
     throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);

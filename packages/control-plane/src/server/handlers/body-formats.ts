@@ -8,7 +8,7 @@ const DELETE_OPTIONS: ExpectedKind = { apiVersion: 'meta.k8s.io/v1', kind: 'Dele
 const OF_CUSTOM = bodyDecoders();
 const OF_BUILT_IN = bodyDecoders({ [PROTOBUF]: protobufDecoder(DELETE_OPTIONS) });
 
-/** bodyFormats are the formats in which a request's body may come. Only built-in kinds have a form in protobuf. */
+/** bodyFormats returns the decoders for the body of a request. Only built-in kinds have a protobuf encoding. */
 export function bodyFormats(context: RequestContext): ReadonlyMap<string, BodyDecoder> {
   const { resource, request } = context;
   if (!resource.schema) return OF_CUSTOM;

@@ -4,7 +4,10 @@ import { type RequestContext, reviewParts } from './context.ts';
 import type { WriteResult } from './create.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** computeObject answers a create of what is not stored: admitted and tracked like any other object, and then computed. */
+/**
+ * computeObject handles the create of a kind that is not stored: the object is admitted and tracked like any other, and
+ * then the response is computed.
+ */
 export async function computeObject(
   context: RequestContext,
   kind: ApiResource,

@@ -13,39 +13,42 @@ import type { Storage } from '../storage/storage.ts';
 import { keyIn } from '../storage/stored.ts';
 import type { AskKubelet } from './kubelet.ts';
 
-/** ServerParts are what all requests share. */
+/** ServerParts holds what all requests share. */
 export interface ServerParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly admission: Admission;
   readonly fields: FieldTracking;
-  /** strategicMerge is the document with a strategic merge patch applied. */
+  /** strategicMerge returns the document with a strategic merge patch applied. */
   readonly strategicMerge: (document: unknown, patch: Readonly<Record<string, unknown>>, schema: Schema) => unknown;
-  /** How logs of containers are fetched from their nodes. */
+  /** Fetches container logs from nodes. */
   readonly askKubelet: AskKubelet;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** RequestContext is one request about objects, on its way. */
+/** RequestContext is one request about objects while it is handled. */
 export interface RequestContext extends ServerParts {
   readonly request: ApiRequest;
   readonly info: ResourceRequest;
   readonly query: URLSearchParams;
   readonly user: UserInfo;
   readonly resource: ApiResource;
-  /** Sent with the answer as `Warning` headers. */
+  /** Sent with the response as `Warning` headers. */
   readonly warnings: string[];
-  /** What the audit log will say of it. */
+  /** What the audit event of the request will report. */
   readonly audited: Audited;
 }
 
-/** keyOf is where the object that the request names is stored. The path of a namespace says that it is in itself. */
+/**
+ * keyOf returns the storage key of the object that the request names. The path of a Namespace has a namespace, itself,
+ * which is ignored.
+ */
 export function keyOf({ resource, info }: Pick<RequestContext, 'resource' | 'info'>): string {
   return keyIn(resource.scope === 'Namespaced' ? info.namespace : '', info.name);
 }
 
-/** reviewParts is what admission is told of every write alike. */
+/** reviewParts returns the parts of an admission request that are common to all writes. */
 export function reviewParts(
   { user, warnings, request, audited }: RequestContext,
   { dryRun, raw }: { readonly dryRun: boolean; readonly raw: AdmissionRequest['options'] },
@@ -56,7 +59,7 @@ export function reviewParts(
   return { user, dryRun, options: raw, warnings, annotate, signal: request.signal };
 }
 
-/** resourceName names the request's resource in messages. */
+/** resourceName returns the name of the request's resource for messages. */
 export function resourceName({ resource: { group, resource } }: RequestContext): ResourceName {
   return { group, resource };
 }

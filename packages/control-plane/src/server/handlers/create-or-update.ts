@@ -2,12 +2,12 @@ import { StatusError } from '../status/api-status.ts';
 import { keyOf, type RequestContext } from './context.ts';
 import type { WriteResult } from './create.ts';
 
-/** How often it is begun anew because the object came or went meanwhile. */
+/** How often the write is restarted because the object was created or deleted meanwhile. */
 const MOST_ATTEMPTS = 5;
 
 /**
- * createOrUpdate writes an object that may or may not be there. Both ways take time, webhooks included: when somebody else made
- * or deleted the object meanwhile, the other way is the right one.
+ * createOrUpdate writes an object that may or may not exist. Both operations take time, webhooks included: if another
+ * client creates or deletes the object meanwhile, the other operation is tried.
  */
 export async function createOrUpdate(
   context: RequestContext,
@@ -21,7 +21,7 @@ export async function createOrUpdate(
     } catch (error) {
       const overtaken = wasThere ? 'NotFound' : 'AlreadyExists';
       if (!(error instanceof StatusError) || error.reason !== overtaken) throw error;
-      // Webhooks refuse in the same words.
+      // A webhook may refuse with the same reason.
       if (isThere() === wasThere || attempt >= MOST_ATTEMPTS) throw error;
     }
   }

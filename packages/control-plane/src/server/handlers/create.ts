@@ -7,17 +7,17 @@ import { keyIn, type Stored } from '../storage/stored.ts';
 import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** How often a generated name that is taken is made anew. */
+/** How often a name is generated again because it is taken. */
 const MOST_NAMES = 8;
 
-/** WriteResult is what became of a write: a stored object, or the draft that a dry run would have stored. */
+/** WriteResult is the result of a write: a stored object, or the draft that a dry run would have stored. */
 export interface WriteResult {
   readonly isNew: boolean;
   readonly stored?: Stored | undefined;
   readonly draft: Draft;
 }
 
-/** createObject stores a new object: completed, admitted, judged, and then all at once. */
+/** createObject stores a new object: it is completed, admitted and validated, and then written atomically. */
 export async function createObject(
   context: RequestContext,
   object: Draft,
@@ -37,7 +37,7 @@ export async function createObject(
   const strategy = resource.strategy;
   clearMeta(object);
   strategy.applyDefaults?.(object);
-  // Nobody owns what the server or a webhook adds from here on.
+  // Fields that the server or a webhook adds from here on have no owner.
   if (tracksFields) fields.created(resource, object, { manager: options.fieldManager, subresource: '', now });
   const review = {
     operation: 'CREATE' as const,
@@ -52,7 +52,7 @@ export async function createObject(
   await admission.mutate(review);
   if (resource.scope === 'Namespaced' && metadata.namespace !== info.namespace) throw otherNamespace();
   strategy.applyDefaults?.(object);
-  // What the server alone decides comes last: no webhook has a say in it.
+  // Fields that only the server sets come last: webhooks cannot change them.
   prepareNewMeta(object, random, now);
   strategy.prepareForCreate?.(object, write);
   if (countsGenerations(resource)) metadata.generation = 1;
@@ -83,12 +83,12 @@ export async function createObject(
   }
 }
 
-/** countsGenerations says whether the kind's wishes are numbered: those of kinds that are data are not. */
+/** countsGenerations reports whether objects of the kind have a generation: kinds that only hold data do not. */
 export function countsGenerations({ strategy }: ApiResource): boolean {
   return strategy.countsGeneration !== undefined;
 }
 
-/** problemsOf is all that is wrong with an object. */
+/** problemsOf returns all problems of an object. */
 export function problemsOf(
   strategy: Strategy,
   resource: ApiResource,
@@ -99,7 +99,7 @@ export function problemsOf(
   return [...metaProblems(object, old, resource), ...strategy.validate(object, old, write)];
 }
 
-/** refuseInvalid throws what the client reads when there are problems. */
+/** refuseInvalid throws the error for the client if there are problems. */
 export function refuseInvalid(
   { group, kind }: ApiResource,
   { metadata }: Draft,

@@ -11,13 +11,13 @@ import { type RequestContext, resourceName, reviewParts } from './context.ts';
 import { readInteger } from './list-options.ts';
 import { isUnbound } from './update.ts';
 
-/** How often a deletion that names no version is tried on states that come between. */
+/** How often a deletion without a resource version is retried because the object changed meanwhile. */
 const MOST_ATTEMPTS = 5;
 const OPTIONS_SCHEMA = schemaFor('v1', 'DeleteOptions');
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
-/** DeleteOptions are the body, or the query parameters, of a deletion. */
+/** DeleteOptions holds the options of a deletion, from its body or its query parameters. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined;
@@ -27,12 +27,12 @@ export interface DeleteOptions {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** Deleted is what became of an object: gone, or on its way. */
+/** Deleted is the result of a deletion: the object is gone, or is being deleted. */
 export type Deleted =
   | { readonly isGone: true; readonly last: Stored | Draft; readonly object: Draft }
   | { readonly isGone: false; readonly stored: Stored };
 
-/** deleteOptions reads what a deletion asks for. The body counts more than the query. */
+/** deleteOptions reads the options of a deletion. The body takes precedence over the query. */
 export async function deleteOptions(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -92,7 +92,7 @@ interface BodyOptions {
   readonly dryRun?: readonly string[];
 }
 
-/** readOptions reads the body of a deletion. Fields that options do not have are not looked at. */
+/** readOptions decodes the body of a deletion. Unknown fields are ignored. */
 async function readOptions(
   bytes: Uint8Array,
   contentType: string | undefined,
@@ -116,7 +116,7 @@ async function readOptions(
   }
 }
 
-/** deleteObject deletes one object, or begins to: finalizers and a grace period keep it. */
+/** deleteObject deletes one object, or starts its deletion: finalizers and a grace period keep it. */
 export async function deleteObject(
   context: RequestContext,
   name: string,
@@ -136,7 +136,7 @@ export async function deleteObject(
       resource,
       subresource: '',
       namespace,
-      // Of the path: one that is deleted among others is not named.
+      // The name in the path: empty for an object that is deleted with its collection.
       name: context.info.name,
       object: undefined,
       old,
@@ -151,7 +151,7 @@ export async function deleteObject(
       const last = options.dryRun
         ? object
         : storage.remove(resource.collection, key, stored.revision, { ...object, metadata: { ...old.metadata } });
-      // Only kinds that may take their time say how much of it they got.
+      // Only kinds with graceful deletion report the grace period that was granted.
       if (last) return { isGone: true, last, object: resource.strategy.gracePeriodSeconds ? object : old };
     } else {
       const next = options.dryRun
@@ -163,13 +163,13 @@ export async function deleteObject(
   }
 }
 
-/** deletedStatus is the answer about an object that is gone. */
+/** deletedStatus returns the response for an object that is gone. */
 export function deletedStatus({ resource }: RequestContext, name: string, uid: string): Status {
   const details = { name, group: resource.group || undefined, kind: resource.resource, uid };
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-/** markDeleted is the object as its deletion leaves it for those who have something to do first. */
+/** markDeleted marks an object as being deleted, for controllers that have work to do before it is removed. */
 function markDeleted({ resource }: RequestContext, object: Draft, options: DeleteOptions, now: number): Draft {
   const { metadata } = object;
   const finalizers = new Set(metadata.finalizers ?? []);
@@ -186,7 +186,7 @@ function markDeleted({ resource }: RequestContext, object: Draft, options: Delet
     metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation !== undefined) metadata.generation += 1;
   } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {
-    // A second deletion may only shorten the wait.
+    // A second deletion can only shorten the grace period.
     metadata.deletionTimestamp = formatTime(now + grace * 1_000);
     metadata.deletionGracePeriodSeconds = grace;
   }
@@ -195,7 +195,7 @@ function markDeleted({ resource }: RequestContext, object: Draft, options: Delet
 
 function checkPreconditions(context: RequestContext, name: string, { metadata }: Draft, options: DeleteOptions): void {
   const { uid, resourceVersion } = options;
-  // Here the API server names the kind as if it were the resource.
+  // Here the API server uses the kind in place of the resource.
   const what = { group: context.resource.group, resource: context.resource.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;

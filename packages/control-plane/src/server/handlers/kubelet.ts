@@ -1,18 +1,21 @@
-/** KubeletAnswer is what a kubelet says. */
+/** KubeletAnswer is the response of a kubelet. */
 interface KubeletAnswer {
   readonly status: number;
   readonly body: AsyncIterable<string>;
 }
 
-/** AskKubelet sends a GET to a kubelet. It rejects when there is no answer; the body ends when the signal is aborted. */
+/**
+ * AskKubelet sends a GET request to a kubelet. It rejects if there is no response; the body ends when the signal is
+ * aborted.
+ */
 export type AskKubelet = (url: URL, signal: AbortSignal) => Promise<KubeletAnswer>;
 
-/** How long a kubelet may take to begin its answer. A log that is followed may then be silent for as long as it likes. */
+/** How long a kubelet may take to start its response. A log that is followed may then be silent for any time. */
 const LONGEST_SILENCE_MS = 30_000;
 
 /**
- * askKubeletOverHttps asks over the network. Like an API server without `--kubelet-certificate-authority` it takes whatever
- * certificate a kubelet shows: kubelets sign their own.
+ * askKubeletOverHttps sends the request over the network. Like an API server without `--kubelet-certificate-authority`
+ * it accepts any certificate of a kubelet: kubelets sign their own.
  */
 export const askKubeletOverHttps: AskKubelet = async (url, signal) => {
   const { request } = await import('node:https');

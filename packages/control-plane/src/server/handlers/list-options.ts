@@ -12,24 +12,24 @@ import type { ApiResource } from '../registry/api-resource.ts';
 import { badRequest, expired, invalid, StatusError } from '../status/api-status.ts';
 import { objectOf, type Stored, splitKey } from '../storage/stored.ts';
 
-/** Filter decides which objects of a collection are meant. */
+/** Filter selects objects of a collection. */
 export interface Filter {
-  /** Whether it lets everything through. */
+  /** Whether it matches everything. */
   readonly isEmpty: boolean;
   matches(stored: Stored): boolean;
 }
 
-/** ListOptions are the query parameters of a list or watch, checked. */
+/** ListOptions holds the validated query parameters of a list or watch. */
 export interface ListOptions {
   readonly filter: Filter;
   readonly limit: number | undefined;
   readonly after: { readonly revision: number; readonly key: string } | undefined;
-  /** Undefined when the newest state is asked for; 0 when any will do. */
+  /** Undefined if the newest state is requested; 0 if any state will do. */
   readonly resourceVersion: number | undefined;
   readonly match: 'Exact' | 'NotOlderThan' | undefined;
 }
 
-/** listOptions reads the parameters of a list; mistakes throw what the API server says. */
+/** listOptions parses the parameters of a list; invalid ones throw the API server's error. */
 export function listOptions(resource: ApiResource, query: URLSearchParams, name = ''): ListOptions {
   const resourceVersion = readVersion(query.get('resourceVersion'), 'list');
   const token = query.get('continue') || undefined;
@@ -81,17 +81,17 @@ export function listOptions(resource: ApiResource, query: URLSearchParams, name 
   };
 }
 
-/** readVersion reads a resource version; undefined when none is given. */
+/** readVersion parses a resource version; it returns undefined if none is given. */
 export function readVersion(text: string | null, of: 'list' | 'other' = 'other'): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
   const problem = `resourceVersion: Invalid value: ${quoteText(text)}: strconv.ParseUint: parsing ${quoteText(text)}: invalid syntax`;
-  // Only lists take it for a mistake of the client.
+  // Only lists treat this as a client error.
   throw of === 'list' ? badRequest(`invalid resource version: ${problem}`) : new StatusError(500, undefined, problem);
 }
 
-/** readInteger reads a whole number of a query; undefined when none is given. */
+/** readInteger parses an integer query parameter; it returns undefined if none is given. */
 export function readInteger(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   const refuse = (why: string): never => {
@@ -102,7 +102,7 @@ export function readInteger(text: string | null): number | undefined {
   return BigInt.asIntN(64, value) === value ? Number(value) : refuse('value out of range');
 }
 
-/** filterOf makes one test of the selectors of a query and the name of its path. */
+/** filterOf combines the selectors of a query and the name in its path into one filter. */
 export function filterOf(resource: ApiResource, query: URLSearchParams, name = ''): Filter {
   const labels = readSelector(query.get('labelSelector'), parseLabelSelector);
   const fields = readSelector(query.get('fieldSelector'), parseFieldSelector);
@@ -117,10 +117,10 @@ export function filterOf(resource: ApiResource, query: URLSearchParams, name = '
   return { isEmpty: tests.length === 0, matches: (stored) => tests.every((test) => test(stored)) };
 }
 
-/** selectionProblem says why a selector may not name a field; undefined when it may. */
+/** selectionProblem reports why a selector may not use a field; it returns undefined if it may. */
 function selectionProblem({ selectableFields, scope, schema, kind }: ApiResource, field: string): string | undefined {
   if (field === 'metadata.name' || selectableFields.has(field)) return undefined;
-  // Built-in kinds without fields of their own share one rule, which does not ask for their scope.
+  // Built-in kinds without selectable fields of their own share one rule, which ignores their scope.
   const isPlain = schema !== undefined && selectableFields.size === 0;
   if (field === 'metadata.namespace' && (scope === 'Namespaced' || isPlain)) return undefined;
   if (isPlain) {
@@ -135,7 +135,7 @@ function matchesFields(resource: ApiResource, fields: Selector<FieldRequirement>
   const { name, namespace } = splitKey(stored.key);
   const values: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
   const others = fields.requirements.filter(({ field }) => !Object.hasOwn(values, field));
-  // Parsing is what costs; the common selectors ask for names alone.
+  // Parsing is expensive; common selectors use only names.
   if (others.length > 0) {
     const object = objectOf(stored);
     for (const { field } of others) values[field] = resource.selectableFields.get(field)?.(object) ?? '';
@@ -156,7 +156,7 @@ function readSelector<R extends LabelRequirement | FieldRequirement>(
   }
 }
 
-/** continueToken says where the next part of a list begins. */
+/** continueToken returns the token with which the next part of a list is requested. */
 export function continueToken(revision: number, key: string): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${key}\u0000` })).toString(
     'base64url',
@@ -180,7 +180,10 @@ function readToken(token: string): { revision: number; key: string } {
   return { revision: rv, key: start.slice(0, -1) };
 }
 
-/** tooOldToContinue is for a token whose revision is forgotten; `token` continues with what is there now. */
+/**
+ * tooOldToContinue returns the error for a token whose revision is no longer available; `token` continues with the
+ * current state.
+ */
 export function tooOldToContinue(token: string): StatusError {
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

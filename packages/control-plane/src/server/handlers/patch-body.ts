@@ -9,7 +9,7 @@ export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 const MOST_OPERATIONS = 10_000;
 
-/** decodePatch reads a patch in JSON: a list of operations, or an object. Null is a patch that changes nothing. */
+/** decodePatch decodes a patch in JSON: a list of operations, or an object. Null is a patch that changes nothing. */
 export function decodePatch(bytes: Uint8Array, type: string): Body {
   const refuse = (problem: string): never => {
     throw badRequest(type === STRATEGIC_PATCH ? problem : `error decoding patch: ${problem}`);

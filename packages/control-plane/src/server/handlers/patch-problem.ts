@@ -3,14 +3,14 @@ import { canonicalJson } from '../json/canonical-json.ts';
 import { invalid, StatusError } from '../status/api-status.ts';
 import { STRATEGIC_PATCH } from './patch-body.ts';
 
-/** What is said of an object that is none of its kind, or that has what its kind has not. */
+/** Messages about an object that does not fit its kind, or that has unknown fields. */
 const UNREADABLE = /^.* in version .* cannot be handled as a \S+: (.*)$/s;
 const UNKNOWN = /^(strict decoding error: .*)$/s;
 const WRONG_TYPE = /^json: cannot unmarshal (\w+).* into Go .* of type (.*)$/s;
 
 /**
- * patchProblem is the error for a patch whose result cannot be read, from what was said of the result: to the API server it is
- * the patch that is invalid then. Other errors stay what they are.
+ * patchProblem returns the error for a patch whose result cannot be decoded, derived from the error about the result:
+ * the API server reports that the patch is invalid. Other errors are returned unchanged.
  */
 export function patchProblem(error: unknown, type: string, patch: unknown, result: unknown): unknown {
   if (!(error instanceof StatusError) || error.code !== 400) return error;
@@ -24,7 +24,7 @@ export function patchProblem(error: unknown, type: string, patch: unknown, resul
 
 const FOUND: Readonly<Record<string, string | undefined>> = { array: 'slice', object: 'map', number: 'int64' };
 
-/** inWordsOfMaps says the same as it is said of a strategic merge, which works on maps and not on JSON. */
+/** inWordsOfMaps rewords a message as for a strategic merge, which operates on maps and not on JSON. */
 function inWordsOfMaps(detail: string): string {
   const [, found = '', wanted = ''] = WRONG_TYPE.exec(detail) ?? [];
   if (wanted === '') return detail;

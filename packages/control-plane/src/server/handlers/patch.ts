@@ -22,11 +22,11 @@ import { writeOptions } from './write-options.ts';
 export interface PatchView {
   readonly resource: ApiResource;
   show(object: Draft): Draft;
-  /** take is the object as the changed view wants it. */
+  /** take returns the object changed according to the view. */
   take(object: Draft, shown: Draft): Draft;
 }
 
-/** patchObject changes an object by a patch in any of the formats that its kind takes. */
+/** patchObject changes an object by a patch in any of the formats that its kind supports. */
 export async function patchObject(context: RequestContext, strategy: Strategy, view?: PatchView): Promise<WriteResult> {
   const { request } = context;
   const resource = view?.resource ?? context.resource;
@@ -34,10 +34,10 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
   const options = writeOptions(context, 'PatchOptions');
   const type = mediaTypeOf(request.headers['content-type']);
   const accepted = [JSON_PATCH, MERGE_PATCH, ...(resource.schema ? [STRATEGIC_PATCH] : [])];
-  // Who owns which field of a view is not recorded, so there is nothing to merge with.
+  // The field ownership of a view is not recorded, so there is nothing to merge with.
   if (!view) accepted.push(APPLY_PATCH);
   if (!accepted.includes(type)) {
-    // The API server has another part answer for built-in kinds, which says less.
+    // For built-in kinds another component of the API server responds, with less detail.
     throw resource.schema
       ? new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
       : unsupportedMediaType(accepted);
@@ -70,7 +70,7 @@ export async function patchObject(context: RequestContext, strategy: Strategy, v
         const result = asRecord(change({ ...typed(resource), ...shown }));
         checkKind(resource, result, shown.metadata.name ?? '');
         const object = read(result);
-        // A patch that says nothing of the version was made for any.
+        // A patch that does not set the version applies to any version.
         if (object.metadata.resourceVersion === old.metadata.resourceVersion)
           object.metadata.resourceVersion = undefined;
         return view ? view.take(old, object) : object;
@@ -87,19 +87,19 @@ function patcher({ resource: { schema }, strategicMerge }: RequestContext, type:
     case STRATEGIC_PATCH:
       return (document) => {
         try {
-          // Those without a schema refused it before.
+          // Kinds without a schema were rejected before.
           return strategicMerge(document, asRecord(value), schema ?? {});
         } catch (error) {
           if (!(error instanceof StrategicMergeError)) throw error;
           if (error.code === 'BOWLINE_PATCH_INVALID') throw badRequest(error.detail);
-          // The API server has no better word for a patch that does not fit than that it failed itself.
+          // The API server reports a patch that does not apply as an internal error.
           throw new StatusError(500, undefined, error.detail);
         }
       };
     case JSON_PATCH:
       return (document) => {
         try {
-          // Its shape is checked where it is applied. The API server does not replace the whole document.
+          // Applying the patch checks its shape. The API server does not replace the whole document.
           if ((value as readonly { path?: unknown }[]).some((each) => each?.path === '')) throw rejected();
           return applyJsonPatch(document, value as readonly JsonPatchOperation[]);
         } catch (error) {
@@ -116,11 +116,11 @@ function rejected(): StatusError {
   return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 }
 
-/** checkKind refuses a patch that makes another kind of a custom resource. */
+/** checkKind rejects a patch that changes the kind of a custom resource. */
 function checkKind(resource: ApiResource, result: Readonly<Record<string, unknown>>, name: string): void {
   if (resource.schema) return;
   const expected = typed(resource);
-  // What is no text is none.
+  // A value that is not a string counts as missing.
   const [apiVersion, kind] = [result.apiVersion, result.kind].map((each) => (typeof each === 'string' ? each : ''));
   const wrong = (what: { group: string; kind: string }, field: string, found = '', wanted = ''): never => {
     const message = `Invalid value: ${quoteText(found)}: must be ${wanted}`;

@@ -11,7 +11,7 @@ import { receivedBody, receivedObject } from './received.ts';
 import { updateObject } from './update.ts';
 import { writeOptions } from './write-options.ts';
 
-/** serveProjection answers requests about an object that is shown as another kind. */
+/** serveProjection handles requests for an object that is shown as another kind. */
 export async function serveProjection(
   context: RequestContext,
   projection: Projection,
@@ -50,7 +50,7 @@ export async function serveProjection(
   }
 }
 
-/** viewOf is the projection as something that is decoded, judged and written like an object of its own. */
+/** viewOf returns the projection as a view that is decoded, validated and written like an object of its own. */
 function viewOf({ resource: whole, info, user, clock }: RequestContext, projection: Projection): PatchView {
   const { group, version, kind, schema, strategy } = projection;
   const resource: ApiResource = { ...whole, group, version, kind, schema, strategy, needsVersion: false };
@@ -69,7 +69,7 @@ function viewOf({ resource: whole, info, user, clock }: RequestContext, projecti
       }
       refuseInvalid(resource, shown, strategy.validate(shown, undefined, { user, now: clock.now(), dryRun: false }));
       projection.take(object, shown);
-      // It was made for this state of the object, or for any.
+      // The uid and version identify the state that the change was made for; without a version it applies to any.
       object.metadata.uid = uid || object.metadata.uid;
       object.metadata.resourceVersion = resourceVersion;
       return object;

@@ -1,15 +1,15 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
 import { integerBelow, type JsonObject, pick, type Random } from '@bowline/machinery';
 
-/** What is changed of metadata and of what the object is: what anybody may change. */
+/** The fields of the document and its metadata that any client may change. */
 const FREE = ['metadata', 'spec', 'template', 'data', 'binaryData', 'labels', 'annotations', 'ownerReferences'];
-/** Texts that may be any. */
+/** Fields with arbitrary text. */
 const FREE_TEXTS = ['image', 'value', 'mountPath'];
 const SETS = ['bowline.dev/a', 'bowline.dev/b', 'bowline.dev/c', 'bowline.dev/d'];
 
 /**
- * randomPatch is a strategic merge patch of a document: most change something in a way that is allowed, some use directives
- * in a way that no server accepts.
+ * randomPatch returns a strategic merge patch of a document: most are valid changes, some use directives in a way that
+ * no server accepts.
  */
 export function randomPatch(random: Random, document: JsonObject, schema: Schema): JsonObject {
   return changeOfObject(random, document, schema, 'document');
@@ -64,7 +64,7 @@ function changeOf(random: Random, value: unknown, schema: Schema, name: string):
   }
 }
 
-/** changeOfSet changes a list of scalars that is merged. */
+/** changeOfSet returns a patch of a list of scalars that is merged. */
 function changeOfSet(random: Random, current: readonly string[]): JsonObject {
   const patch: Record<string, unknown> = {};
   const added = shuffled(random, SETS).slice(0, integerBelow(random, 3));
@@ -105,7 +105,7 @@ function anotherKey(random: Random, key: unknown): unknown {
   return typeof key === 'number' ? key + 100 + integerBelow(random, 3) : `${String(key)}-${integerBelow(random, 3)}`;
 }
 
-/** orderOf names what is added in its order, with some of the others between. */
+/** orderOf returns the added elements in order, with some of the others in between. */
 function orderOf(random: Random, added: readonly unknown[], current: readonly unknown[]): unknown[] {
   const order = [...added];
   for (const each of shuffled(random, current)) {

@@ -5,10 +5,10 @@ import type { Stored } from '../storage/stored.ts';
 import { keyOf, type RequestContext, resourceName } from './context.ts';
 import { continueToken, type ListOptions, listOptions, readVersion, tooOldToContinue } from './list-options.ts';
 
-/** How long a reader waits for a version that is not written yet, before it hears that there is none. */
+/** How long a read waits for a version that is not written yet before it fails. */
 const LONGEST_WAIT_MS = 3_000;
 
-/** readObject finds the one object that the request names. */
+/** readObject returns the object that the request names. */
 export async function readObject(context: RequestContext): Promise<Stored> {
   const { storage, resource, info, query } = context;
   await untilWritten(context, readVersion(query.get('resourceVersion')) ?? 0);
@@ -17,7 +17,7 @@ export async function readObject(context: RequestContext): Promise<Stored> {
   return viewed(resource, stored);
 }
 
-/** readList finds the objects that the request selects, at most as many as it wants at once. */
+/** readList returns the objects that the request selects, at most as many as its limit. */
 export async function readList(context: RequestContext): Promise<ListResult> {
   const { storage, resource, info, query } = context;
   const options = listOptions(resource, query, info.name);
@@ -32,7 +32,7 @@ export async function readList(context: RequestContext): Promise<ListResult> {
     if (limit === undefined || items.length < limit) items.push(stored);
     else if (filter.isEmpty) behind++;
     else {
-      // How many follow is not known without looking at each: the API server does not say it either.
+      // The number of remaining objects is not known without filtering each: the API server does not report it either.
       behind = 1;
       break;
     }
@@ -46,12 +46,12 @@ export async function readList(context: RequestContext): Promise<ListResult> {
   };
 }
 
-/** revisionOf is the revision at which a list is read. */
+/** revisionOf returns the revision at which a list is read. */
 async function revisionOf(context: RequestContext, options: ListOptions): Promise<number> {
   const { storage } = context;
   const { after, resourceVersion, match } = options;
   if (after) {
-    // A negative revision asks for the rest of the list as it is now.
+    // A negative revision requests the rest of the list in its current state.
     if (after.revision < 0) return storage.revision;
     if (after.revision < storage.oldestRevision) throw tooOldToContinue(continueToken(-1, after.key));
     return after.revision;
@@ -62,7 +62,7 @@ async function revisionOf(context: RequestContext, options: ListOptions): Promis
   return resourceVersion;
 }
 
-/** untilWritten waits a little for a revision that a client has heard of elsewhere. */
+/** untilWritten waits briefly for a revision that a client knows from elsewhere. */
 export async function untilWritten(
   { storage, clock, request, resource }: RequestContext,
   revision: number,

@@ -15,13 +15,13 @@ import { badRequest, invalid, otherNamespace, StatusError } from '../status/api-
 import type { RequestContext } from './context.ts';
 import type { FieldValidation } from './write-options.ts';
 
-/** MOST_NAMED is how many fields are named that nobody knows, or that stand twice. */
+/** MOST_NAMED limits how many unknown or duplicate fields are reported. */
 export const MOST_NAMED = 100;
 
 /** How many bytes of a body without a kind the error message includes. */
 const MAX_SHOWN_BYTES = 200;
 
-/** receivedBody reads the body of a request that holds an object of a kind. */
+/** receivedBody decodes the body of a request that holds an object of a kind. */
 export async function receivedBody(
   request: ApiRequest,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -30,7 +30,7 @@ export async function receivedBody(
   const bytes = await request.body(MOST_BODY_BYTES);
   try {
     const body = await decodeBody(bytes, request.headers['content-type'], decoders);
-    // Only built-in kinds are known by where they are sent.
+    // Only built-in kinds are determined by the path.
     if (!schema && !body.value.kind) {
       const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES)).toString();
       throw new UnreadableBody(`Object 'Kind' is missing in '${shown}'`);
@@ -44,7 +44,7 @@ export async function receivedBody(
   }
 }
 
-/** receivedObject makes a draft of a body: of the right kind, in the right place, and without fields that nobody knows. */
+/** receivedObject returns a draft of a body: of the right kind, in the right namespace, and without unknown fields. */
 export function receivedObject(
   context: RequestContext,
   body: Awaited<ReturnType<typeof receivedBody>>,
@@ -73,7 +73,7 @@ export function receivedObject(
   return object;
 }
 
-/** checkType refuses an object of another kind or version. One of a built-in kind need not say what it is. */
+/** checkType rejects an object of another kind or version. An object of a built-in kind need not specify them. */
 function checkType(resource: ApiResource, value: Readonly<Record<string, unknown>>): void {
   const isBuiltIn = resource.schema !== undefined;
   const expected = apiVersionOf(resource);
@@ -93,7 +93,7 @@ function checkType(resource: ApiResource, value: Readonly<Record<string, unknown
   ]);
 }
 
-/** otherBuiltIn says why an object is none of a built-in kind: it is of another one that is known, or of none. */
+/** otherBuiltIn reports why an object is not of a built-in kind: it is of another known kind, or of an unknown one. */
 function otherBuiltIn(resource: ApiResource, apiVersion: string, kind: string): string {
   const { version } = parseApiVersion(apiVersion);
   const unhandled = handledAs({ kind: resource.kind, version }, kind);
@@ -112,7 +112,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** sayUnknown refuses, or warns of, what strict readers would not take. */
+/** sayUnknown rejects, or warns about, what strict decoding does not accept. */
 export function sayUnknown(
   { warnings }: Pick<RequestContext, 'warnings'>,
   { duplicates, refusals = duplicates }: Pick<Body, 'duplicates' | 'refusals'>,

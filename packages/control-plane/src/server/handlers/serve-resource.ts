@@ -24,7 +24,7 @@ import { writeOptions } from './write-options.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** serveResource answers a request about objects that may be made: routing, from here on, is by verb alone. */
+/** serveResource handles an authorized request about objects: from here on, routing depends only on the verb. */
 export async function serveResource(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -93,14 +93,14 @@ export async function serveResource(
   }
 }
 
-/** checkName refuses names that would lead elsewhere as a part of a path. */
+/** checkName rejects names that would have another meaning as part of a path. */
 function checkName(name: string): void {
   const problem =
     name === '.' || name === '..' ? `may not be '${name}'` : name.includes('%') ? "may not contain '%'" : '';
   if (problem !== '') throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
 }
 
-/** createdKind is what is created at the path: below an object that is another kind, or nothing. */
+/** createdKind returns the kind that is created at the path; a subresource must create a kind of its own. */
 function createdKind(context: RequestContext): ApiResource {
   const { resource, info } = context;
   if (info.subresource === '') return resource;
@@ -109,7 +109,7 @@ function createdKind(context: RequestContext): ApiResource {
   return kind;
 }
 
-/** strategyFor is what decides about the part of the object that the path names. */
+/** strategyFor returns the strategy of the object or subresource that the path names. */
 function strategyFor(context: RequestContext): Strategy {
   const { resource, info } = context;
   if (info.subresource === '') {
@@ -122,7 +122,7 @@ function strategyFor(context: RequestContext): Strategy {
   return part.strategy ?? resource.strategy;
 }
 
-/** isPlaced says whether the path is one to which a verb can be applied: objects are made in collections and changed by name. */
+/** isPlaced reports whether a verb applies to the path: objects are created in collections and changed by name. */
 function isPlaced({ resource, info: { verb, name, namespace } }: RequestContext): boolean {
   const isWhole = resource.scope === 'Namespaced' && namespace === '';
   if (verb === 'create') return name === '' && !isWhole;
@@ -141,7 +141,7 @@ async function deleteCollection(
     try {
       await deleteObject(context, name, namespace, options);
     } catch (error) {
-      // Somebody else was faster: it is gone, which is what was asked for.
+      // Another client was faster: the object is gone, as requested.
       if ((error as { code?: number }).code !== 404) throw error;
     }
   }

@@ -72,7 +72,7 @@ const OBJECTS: readonly [Resource<KubernetesObject>, JsonObject][] = [
   [Deployment, { spec: { replicas: 0, paused: true, selector: { matchLabels: { app: 'a' } }, template: TEMPLATE } }],
 ];
 
-/** An outcome without what depends on when it came about. */
+/** outcomeOf returns an outcome without values that depend on its time. */
 async function outcomeOf(answer: Promise<KubernetesObject>): Promise<unknown> {
   try {
     const { status: _, ...object } = (await answer) as JsonObject & KubernetesObject;
@@ -80,7 +80,7 @@ async function outcomeOf(answer: Promise<KubernetesObject>): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, causes } = error;
-    // A merged object that is none of the kind: patch and update say so in words of their own.
+    // The merged object does not fit the kind: patch and update report this with different messages.
     const isUnreadable = status === 400 || causes.some(({ field }) => field === 'patch');
     return isUnreadable ? 'unreadable' : { status, causes };
   }
@@ -116,7 +116,7 @@ test.each(OBJECTS)('merges generated patches of a $kind as the real server does'
       ours = strategicMerge(document, body, schema) as KubernetesObject;
     } catch (error) {
       if (!(error instanceof StrategicMergeError)) throw error;
-      // Of several mistakes the real server names any, so here it is enough that it finds one.
+      // Of several mistakes the real server reports any one, so it is enough that it reports one.
       await expect(patched, label).rejects.toMatchObject({
         status: expect.toSatisfy((code) => code === 400 || code === 500),
       });
@@ -124,12 +124,12 @@ test.each(OBJECTS)('merges generated patches of a $kind as the real server does'
       continue;
     }
     const real = await outcomeOf(patched);
-    // What we make of the patch must be, to the real server, the same as what it makes of it itself.
+    // To the real server, our result of the patch must equal its own.
     const replaced = { ...ours, metadata: { ...ours.metadata, resourceVersion: undefined } };
     expect(await outcomeOf(c.admin.update(resource, replaced, OPTIONS)), label).toEqual(real);
     if ((real as JsonObject).kind) accepted++;
   }
-  // Patches of which most are refused would prove little.
+  // Patches that are mostly refused would prove little.
   expect(accepted).toBeGreaterThan(RUNS / 8);
   expect(refused).toBeGreaterThan(0);
 });

@@ -9,22 +9,25 @@ import { keyOf, type RequestContext, resourceName, reviewParts } from './context
 import { countsGenerations, problemsOf, refuseInvalid, type WriteResult } from './create.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** How often a change that names no version is made again on a state that came between. */
+/** How often a change without a resource version is repeated because the object changed meanwhile. */
 const MOST_ATTEMPTS = 5;
 
-/** Revision says how an object becomes another one. */
+/** Revision configures how an object is changed. */
 export interface Revision {
-  /** The strategy of what is written: the object's, or that of a subresource. */
+  /** The strategy of the object, or of the subresource that is written. */
   readonly strategy: Strategy;
-  /** make gives the new object; asked again when the state changed meanwhile. `old` may be changed and returned. */
+  /** make returns the new object; it is called again if the state changed meanwhile. It may change and return `old`. */
   readonly make: (old: Draft) => Draft | Promise<Draft>;
-  /** Record who owns what by `make` itself, as an apply does. */
+  /** Whether the update records field ownership; false if `make` records it, as an apply does. Defaults to true. */
   readonly tracksFields?: boolean | undefined;
-  /** Whether the writer made it for whatever state there is. */
+  /** Whether the change applies to any state of the object. */
   readonly mayRetry: boolean;
 }
 
-/** updateObject changes a stored object: prepared, admitted, judged, and then at once, if nobody else was faster. */
+/**
+ * updateObject changes a stored object: it is prepared, admitted and validated, and then written atomically, unless
+ * another write came first.
+ */
 export async function updateObject(
   context: RequestContext,
   revision: Revision,
@@ -55,13 +58,13 @@ export async function updateObject(
   }
 }
 
-/** isUnbound says that nothing keeps a deleted object from going. */
+/** isUnbound reports whether nothing prevents the removal of a deleted object. */
 export function isUnbound(object: Draft, { strategy }: ApiResource): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
   return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && !strategy.isKept?.(object);
 }
 
-/** complete gives what admission was asked about: an object that may be stored. */
+/** complete prepares an object for storage, and returns the request that admission reviewed. */
 async function complete(
   context: RequestContext,
   { strategy, tracksFields = true }: Revision,
@@ -73,7 +76,7 @@ async function complete(
   const now = clock.now();
   const write: WriteContext = { user, now, dryRun: options.dryRun };
   strategy.applyDefaults?.(object);
-  // Nobody owns what the server or a webhook changes from here on.
+  // Fields that the server or a webhook changes from here on have no owner.
   if (tracksFields) {
     fields.updated(resource, object, old, { manager: options.fieldManager, subresource: info.subresource, now });
   }
@@ -89,7 +92,7 @@ async function complete(
   };
   await admission.mutate(review);
   strategy.applyDefaults?.(object);
-  // What an update may not touch is kept in the end, whatever a webhook made of it.
+  // Fields that an update may not change are restored last, whatever a webhook set.
   keepMeta(object, old);
   strategy.prepareForUpdate?.(object, old, write);
   if (countsGenerations(resource) && strategy.countsGeneration?.(object, old)) {
@@ -105,7 +108,7 @@ async function complete(
   return review;
 }
 
-/** checkPlace refuses an object that is not the one that the path names. */
+/** checkPlace rejects an object that is not the one that the path names. */
 export function checkPlace({ info, resource }: RequestContext, { metadata }: Draft): void {
   if (!metadata.name) {
     throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: name must be provided`);
@@ -126,7 +129,7 @@ function checkPreconditions(context: RequestContext, object: Draft, old: Draft):
     throw conflict(resourceName(context), info.name, why);
   }
   checkVersion(context, object, old);
-  // What a patch says of the object's identity is part of it, and judged after the version.
+  // The identity in the result of a patch is part of the patch, and is checked after the version.
   if (info.verb === 'patch') refuseOtherIdentity(context, object, old);
 }
 
@@ -145,7 +148,7 @@ function checkVersion(context: RequestContext, { metadata }: Draft, old: Draft):
   if (!resourceVersion) {
     if (!resource.needsVersion || info.verb === 'patch') return;
     const message = 'Invalid value: 0: must be specified for an update';
-    // Here the API server names the resource as if it were the kind.
+    // Here the API server uses the resource in place of the kind.
     const what = { group: resource.group, kind: resource.resource };
     throw invalid(what, info.name, [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }]);
   }

@@ -10,18 +10,20 @@ import type { RequestContext } from './context.ts';
 import { type Filter, filterOf, readInteger, readVersion } from './list-options.ts';
 import { untilWritten } from './read.ts';
 
-/** How many bytes may wait for a watcher before it is closed: it comes back and reads on from its last version. */
+/**
+ * How many bytes may be queued for a watcher before it is closed: it reconnects and continues from its last version.
+ */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const BETWEEN_BOOKMARKS_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** EventText writes an event's object in the form that the client wants. */
+/** EventText serializes an event's object in the representation that the client requested. */
 export type EventText = (stored: Stored, isFirst: boolean) => string;
 
 /**
- * watchEvents is the body of a watch: what there is, if the client wants it, then what happens, in order and without gaps.
- * It ends at the client's time limit, when the client is gone, or when it reads too slowly.
+ * watchEvents returns the body of a watch: the current objects, if the client wants them, then the changes, in order
+ * and without gaps. It ends at the client's time limit, when the client disconnects, or when it reads too slowly.
  */
 export async function watchEvents(context: RequestContext, eventText: EventText): Promise<AsyncIterable<string>> {
   const { storage, registry, resource, info, query, clock, request } = context;
@@ -38,7 +40,7 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
   };
   if (wanted.sendInitial) {
     const namespace = info.namespace === '' ? undefined : info.namespace;
-    // The states of this moment; their texts are made when the client takes them.
+    // The states at this moment; they are serialized when the client reads them.
     const states = [...storage.select(resource.collection, { namespace })];
     events.begin(
       initialEvents(
@@ -51,7 +53,7 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
     );
   } else if (wanted.from !== undefined) {
     if (wanted.from < storage.oldestRevision) {
-      // A watch has begun when this is found: the refusal is its only event.
+      // The watch has already started when this is detected: the error is its only event.
       const error = expired(`too old resource version: ${wanted.from} (${storage.oldestRevision + 1})`);
       events.push(`{"type":"ERROR","object":${JSON.stringify(error.toStatus())}}\n`);
       events.end();
@@ -60,7 +62,7 @@ export async function watchEvents(context: RequestContext, eventText: EventText)
     for (const change of storage.changesSince(resource.collection, wanted.from)) tell(change);
   }
   events.onEnd(storage.watch(resource.collection, tell));
-  // What is served otherwise from now on, or no longer, is watched anew.
+  // When the resource changes or is no longer served, the watch ends, so that clients start a new one.
   const isServed = (): boolean => registry.find(resource.group, resource.version, resource.resource) === resource;
   events.onEnd(registry.onChange(() => isServed() || events.end()));
   if (wanted.bookmarks) events.every(BETWEEN_BOOKMARKS_MS, () => bookmark(resource, storage.revision, false));
@@ -129,7 +131,7 @@ function viewedChange(resource: ApiResource, change: Change): Change {
   return { ...change, previous, current, last };
 }
 
-/** eventFor is what a change means to whoever sees the collection through a filter. */
+/** eventFor returns the event of a change for a client that sees the collection through a filter. */
 function eventFor(
   { previous, current, last }: Change,
   filter: Filter,
@@ -138,7 +140,7 @@ function eventFor(
   const is = current !== undefined && filter.matches(current);
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: current };
   if (!was) return undefined;
-  // An object that left the selection is told in its last selected state, at the version of the change.
+  // An object that left the selection is sent in its last selected state, at the version of the change.
   if (current) return { type: 'DELETED', object: { ...previous, json: textWith(previous, current.revision) } };
   return last && { type: 'DELETED', object: last };
 }
@@ -149,7 +151,7 @@ function bookmark(resource: ApiResource, revision: number, isEnd: boolean): stri
   return `${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`;
 }
 
-/** EventQueue holds what a watcher has not read yet. Many lines are read as one chunk. */
+/** EventQueue holds the events that a watcher has not read yet. Many lines are read as one chunk. */
 class EventQueue implements AsyncIterable<string> {
   readonly #clock: Clock;
   readonly #waste: Disposable[] = [];
@@ -167,7 +169,7 @@ class EventQueue implements AsyncIterable<string> {
     if (signal.aborted) this.end();
   }
 
-  /** begin puts lines before everything else; they are made when they are read. */
+  /** begin puts lines before everything else; they are generated when they are read. */
   begin(lines: Iterable<string>): void {
     this.#first = lines[Symbol.iterator]();
   }
@@ -184,7 +186,7 @@ class EventQueue implements AsyncIterable<string> {
     let timer: Disposable | undefined;
     const next = (): void => {
       timer = this.#clock.setTimer(periodMs, () => {
-        // Before the line: a watcher that reads too slowly is closed by it.
+        // Scheduled before the push, which closes a watcher that reads too slowly.
         next();
         this.push(line());
       });

@@ -3,15 +3,15 @@ import { isTrue } from '../http/request-info.ts';
 import { invalid } from '../status/api-status.ts';
 import type { RequestContext } from './context.ts';
 
-/** FieldValidation says what becomes of fields that nobody knows. */
+/** FieldValidation configures the handling of unknown fields. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** WriteOptions are the query parameters of a write. */
+/** WriteOptions holds the query parameters of a write. */
 export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** For an apply: take fields from others. */
+  /** For an apply: take fields from other managers. */
   readonly force: boolean;
   /** As webhooks see them. */
   readonly raw: Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface WriteOptions {
 
 const LONGEST_MANAGER = 128;
 
-/** writeOptions reads and checks the parameters of a write; `kind` names them in messages. */
+/** writeOptions parses and validates the parameters of a write; `kind` names them in messages. */
 export function writeOptions(
   { query, request }: Pick<RequestContext, 'query' | 'request'>,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
@@ -71,7 +71,7 @@ export function writeOptions(
   };
 }
 
-/** userAgentName is the field manager of a client that names none. */
+/** userAgentName returns the field manager of a client that specifies none. */
 function userAgentName(agent: string | undefined): string {
   return (agent?.split('/')[0] ?? '').slice(0, LONGEST_MANAGER) || 'unknown';
 }

@@ -7,28 +7,28 @@ export interface ApiRequest {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** headerLines are the headers as they came: one that stood twice is there twice. Defaults to `headers`. */
+  /** headerLines returns the headers as received: a duplicate header is included twice. Defaults to `headers`. */
   readonly headerLines?: (() => (readonly [name: string, value: string])[]) | undefined;
-  /** body reads at most `limit` bytes; rejects with a StatusError when there are more. */
+  /** body reads at most `limit` bytes; it rejects with a StatusError if there are more. */
   readonly body: (limit: number) => Promise<Uint8Array>;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** What the connection proves. */
+  /** What the connection proves about the client. */
   readonly connection: ApiConnection;
 }
 
-/** ApiConnection is what is known of the other side, whatever it says. */
+/** ApiConnection holds what is known about the client, independent of what it sends. */
 export interface ApiConnection {
   readonly remoteAddress: string;
-  /** Whether what is said cannot be read or changed on the way. */
+  /** Whether the connection is protected against reading and modification in transit. */
   readonly isSecure: boolean;
-  /** The client certificate, if one was shown and verified. */
+  /** The client certificate, if one was sent and verified. */
   readonly certificate?: ClientCertificate | undefined;
-  /** Whether a certificate was shown that nobody trusted vouches for. Defaults to false. */
+  /** Whether a certificate was sent that no trusted authority signed. Defaults to false. */
   readonly hasInvalidCertificate?: boolean | undefined;
 }
 
-/** ClientCertificate is what a verified certificate says of its holder. */
+/** ClientCertificate holds the identity in a verified certificate. */
 export interface ClientCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -36,11 +36,11 @@ export interface ClientCertificate {
   readonly fingerprint?: string | undefined;
 }
 
-/** ApiResponse is an answer. */
+/** ApiResponse is the response to a request. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** A stream ends when the request's signal is aborted; what is not taken from it waits, within bounds. */
+  /** A stream ends when the request's signal is aborted; unread chunks are queued, within limits. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
 }
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { badRequest } from '../status/api-status.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 
-/** Reads the beginning of a body whose client then leaves, and answers what the reader says to it. */
+/** readBroken reads the beginning of a body whose client then disconnects, and returns the error of the reader. */
 async function readBroken(
   tls: ListenOptions['tls'],
   leaveHalfWay: (listener: Listener, isReading: Promise<void>) => Promise<void>,

@@ -5,36 +5,36 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { badRequest, StatusError, tooLarge } from '../status/api-status.ts';
 import type { ApiConnection, ApiRequest, ApiResponse } from './api-request.ts';
 
-/** ListenOptions says where and how the API is served. */
+/** ListenOptions configures where and how the API is served. */
 export interface ListenOptions {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
   /** Defaults to 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Defaults to a free one. */
+  /** Defaults to a free port. */
   readonly port?: number | undefined;
-  /** Serve HTTPS; clients may show certificates of `clientAuthority`. Defaults to plain HTTP. */
+  /** Serves HTTPS; clients may send certificates of `clientAuthority`. Defaults to plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string; readonly clientAuthority: string } | undefined;
 }
 
-/** Listener is a served address. */
+/** Listener is an address that is being served. */
 export interface Listener extends AsyncDisposable {
   readonly port: number;
-  /** close ends every connection and resolves when the port is free. */
+  /** close closes every connection and resolves when the port is free. */
   close(): Promise<void>;
 }
 
-/** As the real server: Node's own limit is far lower. */
+/** As in the real server: Node's default limit is far lower. */
 const MOST_HEAD_BYTES = 1024 * 1024;
 
-/** Names that only HTTP/1.1 has, or that begin with a colon in HTTP/2. */
+/** Names that only HTTP/1.1 has, or that start with a colon in HTTP/2. */
 const NOT_A_HEADER = /^:|^(connection|keep-alive|transfer-encoding)$/;
 
-/** listen serves the API over HTTP/1.1, and over HTTP/2 where there is TLS. */
+/** listen serves the API over HTTP/1.1, and with TLS also over HTTP/2. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { handle, tls, host = '127.0.0.1', port = 0 } = options;
   const open = new Set<{ destroy(): void }>();
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // The promise ends with the answer; an error of ours must not take the process with it.
+    // The promise settles with the response; a bug of ours must not crash the process.
     answer(incoming, outgoing, handle).catch(() => outgoing.destroy());
   };
   const server = tls
@@ -46,14 +46,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
           ca: tls.clientAuthority,
           requestCert: true,
           rejectUnauthorized: false,
-          // As the real server: a client that opens more waits.
+          // As in the real server: a client that opens more streams waits.
           settings: { maxConcurrentStreams: 250, maxHeaderListSize: MOST_HEAD_BYTES },
         },
-        // Node gives requests of HTTP/2 the same methods; only its types keep the two apart.
+        // Node's HTTP/2 requests have the same methods; only the types differ.
         serve as never,
       )
     : createServer(serve);
-  // Node has no option for it where one server speaks both; its parser of HTTP/1.1 reads it here.
+  // Node has no option for this on a server of both protocols; its HTTP/1.1 parser reads this property.
   Object.assign(server, { maxHeaderSize: MOST_HEAD_BYTES });
   server.on('session', (session: { destroy(): void; on(event: 'close', done: () => void): void }) => {
     open.add(session);
@@ -101,11 +101,12 @@ async function answer(
   outgoing.statusCode = response.status;
   if (typeof body === 'string' || body instanceof Uint8Array) {
     outgoing.setHeader('content-length', Buffer.byteLength(body));
-    // Node writes headers and a text in one piece, in the encoding of the text: the bytes of a warning would be encoded again.
+    // Node writes headers and a string body together, in the encoding of the body: the bytes of a warning would be
+    // encoded twice.
     outgoing.end('warning' in response.headers ? Buffer.from(body as string) : body);
     return;
   }
-  // A watch has no first byte for a long time; its client waits for the headers.
+  // A watch may send no data for a long time; its client waits for the headers.
   outgoing.flushHeaders();
   for await (const chunk of body) {
     if (gone.signal.aborted) return;
@@ -114,7 +115,10 @@ async function answer(
   outgoing.end();
 }
 
-/** Node gives names and values in turns, and joins the values of a name that stands twice unless they are asked for like this. */
+/**
+ * linesOf pairs the raw headers, in which names and values alternate; Node joins the values of duplicate headers
+ * elsewhere.
+ */
 function linesOf(raw: readonly string[]): (readonly [string, string])[] {
   const lines: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2)
@@ -144,17 +148,17 @@ async function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8
       chunks.push(chunk);
     }
   } catch (error) {
-    // A client that is gone is no failure of ours.
+    // A client that disconnects is not an error of the server.
     throw error instanceof StatusError ? error : badRequest('unexpected EOF');
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Reading a certificate takes longer than most answers, and a connection has the same one for all of its requests. */
+/** Parsing a certificate takes longer than most responses, and all requests of a connection have the same one. */
 const connections = new WeakMap<object, ApiConnection>();
 
 function connectionOf(incoming: IncomingMessage): ApiConnection {
-  // With HTTP/2 every request has a socket object of its own; the session is what they share.
+  // With HTTP/2 every request has its own socket object; the session is shared.
   const key = (incoming as { stream?: { session?: object } }).stream?.session ?? incoming.socket;
   const known = connections.get(key);
   if (known) return known;
@@ -167,7 +171,7 @@ function readConnection({ socket }: IncomingMessage): ApiConnection {
   const remoteAddress = socket.remoteAddress ?? '';
   if (!('encrypted' in socket)) return { remoteAddress, isSecure: false };
   const secure = socket as unknown as TLSSocket;
-  // Empty, whatever the types say, when none was shown.
+  // Empty, despite the types, if no certificate was sent.
   const { subject, fingerprint256 } = secure.getPeerCertificate() as Partial<PeerCertificate>;
   if (!subject) return { remoteAddress, isSecure: true };
   if (!secure.authorized) return { remoteAddress, isSecure: true, hasInvalidCertificate: true };

@@ -1,25 +1,25 @@
 import { notAcceptable, nothingAcceptable } from '../status/api-status.ts';
 
-/** Representation is the form in which objects are asked for. */
+/** Representation is the form in which objects are requested. */
 export type Representation = 'object' | 'table' | 'metadata';
 
-/** Accepted is one media type that a client takes. */
+/** Accepted is one media type that a client accepts. */
 export interface Accepted {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** YAML is the media type of answers in YAML. */
+/** YAML is the media type of responses in YAML. */
 export const YAML = 'application/yaml';
-/** What answers can be written in, and what clients of protobuf are told: they take JSON too. */
+/** The formats of responses, as reported to clients. Protobuf is listed because its clients also accept JSON. */
 const WRITTEN = ['application/json', YAML, 'application/vnd.kubernetes.protobuf'];
-/** The same for watches: nobody writes YAML in pieces. */
+/** The same for watches: YAML is not streamed. */
 const STREAMED = WRITTEN.filter((type) => type !== YAML).map((type) => `${type};stream=watch`);
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
 /**
- * representationOf finds the form that a client wants most among those we have. Tables and metadata come in version v1 of
- * their group alone; a client that takes nothing else is told what there is.
+ * representationOf returns the form that a client prefers among the supported ones. Tables and metadata exist only in
+ * version v1 of their group; a client that accepts nothing else receives an error with the supported formats.
  */
 export function representationOf(
   accept: string | undefined,
@@ -39,9 +39,9 @@ export function representationOf(
   throw isKnown ? notAcceptable(written) : nothingAcceptable(WRITTEN);
 }
 
-/** prefersYaml says whether a client wants YAML more than JSON. */
+/** prefersYaml reports whether a client prefers YAML to JSON. */
 export function prefersYaml(accept: string | undefined): boolean {
-  // Nearly nobody does, and every request is asked.
+  // Few clients do, and this runs for every request.
   if (!accept?.includes('yaml')) return false;
   return parseAccept(accept).find(({ type }) => type === YAML || JSON_TYPES.includes(type))?.type === YAML;
 }
@@ -54,7 +54,7 @@ function formOf(parameters: ReadonlyMap<string, string>): Representation | undef
   return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : undefined;
 }
 
-/** parseAccept reads an Accept header in the order of the client's wishes. */
+/** parseAccept parses an Accept header, sorted by the client's preference. */
 export function parseAccept(header: string): Accepted[] {
   return header
     .split(',')

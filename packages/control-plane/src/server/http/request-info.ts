@@ -1,4 +1,4 @@
-/** Verb is what a request wants, as RBAC rules and audit logs name it. */
+/** Verb is the action of a request, as named in RBAC rules and audit logs. */
 export type Verb =
   | 'get'
   | 'list'
@@ -8,7 +8,7 @@ export type Verb =
   | 'patch'
   | 'delete'
   | 'deletecollection'
-  /** Paths that are no resource: the method in lower case. */
+  /** For paths that are not resources: the method in lower case. */
   | 'post'
   | 'put'
   | 'head'
@@ -23,23 +23,23 @@ export interface ResourceRequest {
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Empty for cluster-wide kinds and for requests across namespaces. */
+  /** Empty for cluster-scoped kinds and for requests across namespaces. */
   readonly namespace: string;
   /** Empty for collections, unless a field selector names one of their objects. */
   readonly name: string;
 }
 
-/** OtherRequest is a request about the server. */
+/** OtherRequest is a request about the server itself. */
 export interface OtherRequest {
   readonly isResource: false;
   readonly path: string;
   readonly verb: Verb;
 }
 
-/** RequestInfo is what a request is about, by its method, path and query alone. */
+/** RequestInfo describes a request, by its method, path and query alone. */
 export type RequestInfo = ResourceRequest | OtherRequest;
 
-/** readUrl takes the target of a request apart; undefined when it is no path, or escapes what cannot be read. */
+/** readUrl splits the target of a request; it returns undefined if it is not a path, or has invalid escapes. */
 export function readUrl(url: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -51,7 +51,7 @@ export function readUrl(url: string): { readonly path: string; readonly query: U
   }
 }
 
-/** requestInfo reads a request line; undefined segments of a resource path are empty. */
+/** requestInfo parses a request line; missing segments of a resource path are empty. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const other: OtherRequest = { isResource: false, path, verb: method.toLowerCase() as Verb };
   const [root, ...rest] = (path.endsWith('/') ? path.slice(1, -1) : path.slice(1)).split('/');
@@ -60,7 +60,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   const group = root === 'api' ? '' : rest.shift();
   const version = rest.shift();
   if (group === undefined || version === undefined || rest.length === 0) return other;
-  // Older clients ask for a watch by the path.
+  // Older clients request a watch by the path.
   const isWatchPath = rest[0] === 'watch' && rest.length > 1;
   const parts = isWatchPath ? rest.slice(1) : rest;
 
@@ -69,7 +69,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   if (resource === 'namespaces' && name !== '') {
     namespace = name;
     const [inside] = below;
-    // `namespaces/a/status` and `namespaces/a/finalize` are parts of the Namespace itself.
+    // `namespaces/a/status` and `namespaces/a/finalize` are subresources of the Namespace itself.
     if (inside !== undefined && inside !== 'status' && inside !== 'finalize') {
       [resource = '', name = '', ...below] = below;
     }
@@ -77,12 +77,12 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   const subresource = below.join('/');
   const wantsWatch = isWatchPath || isTrue(query.get('watch'));
   const verb = verbOf(method, name, wantsWatch, isWatchPath);
-  // Who lists or watches one object by its name asks for that one: a right to it alone is enough.
+  // A list or watch of one object by its name is a request for that object: a right to it alone is enough.
   if (name === '' && (verb === 'list' || verb === 'watch')) name = selectedName(query.get('fieldSelector') ?? '');
   return { isResource: true, path, verb, group, version, resource, subresource, namespace, name };
 }
 
-/** selectedName is the name that a field selector demands; empty when it demands none. */
+/** selectedName returns the name that a field selector requires; empty if it requires none. */
 function selectedName(fieldSelector: string): string {
   for (const term of fieldSelector.split(',')) {
     const [, name] = /^metadata\.name={1,2}([^\\/%]+)$/.exec(term.trim()) ?? [];
@@ -91,7 +91,7 @@ function selectedName(fieldSelector: string): string {
   return '';
 }
 
-/** isTrue reads a boolean query parameter as the API server does: everything but a clear no is yes. */
+/** isTrue parses a boolean query parameter as the API server does: everything but an explicit false is true. */
 export function isTrue(value: string | null): boolean {
   return value !== null && !['', 'false', '0', 'f', 'F', 'False', 'FALSE'].includes(value);
 }
@@ -107,7 +107,7 @@ function verbOf(method: string, name: string, wantsWatch: boolean, isWatchPath: 
     case 'DELETE':
       return name === '' ? 'deletecollection' : 'delete';
     case 'GET':
-      // A path that names an object is watched by the older way of asking alone.
+      // A path that names an object is watched only through the older watch paths.
       if (name !== '') return isWatchPath ? 'watch' : 'get';
       return wantsWatch ? 'watch' : 'list';
     default:

@@ -6,7 +6,7 @@ import { startTestServer } from '../in-process.test-support.ts';
 import { listen } from './listen.ts';
 import { warningHeaders } from './warning-headers.ts';
 
-/** As a client that knows the texts to be UTF-8 reads them. */
+/** Reads headers as a client that expects UTF-8 does. */
 const read = (headers: readonly string[]): string[] => headers.map((line) => Buffer.from(line, 'latin1').toString());
 const lengths = (headers: readonly string[]): number[] => read(headers).map((line) => [...line].length - 8);
 

@@ -1,14 +1,14 @@
-/** A client is told no more characters than this, all warnings together; beyond it, the beginning of each. */
+/** The limit for the characters of all warnings together; beyond it, each is shortened. */
 const MOST_CHARACTERS = 4_096;
 const SHORTENED = 256;
 
 /**
- * warningHeaders are the `Warning` headers of texts, as the API server sends them: each text once, none that holds control
- * characters, and in UTF-8, whose bytes stand for one character each: Node takes no others in a header.
+ * warningHeaders returns the `Warning` headers of texts, as the API server sends them: without duplicates and texts
+ * with control characters, and in UTF-8 with one character per byte, because Node accepts no others in a header.
  */
 export function warningHeaders(warnings: Iterable<string>): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== '' && !/\p{Cc}/u.test(text));
-  // Whole characters are counted, not the halves that make up some of them here.
+  // Whole characters are counted, not the surrogates that make up some of them in JavaScript.
   const isShort = texts.reduce((sum, text) => sum + [...text].length, 0) <= MOST_CHARACTERS;
   if (isShort) return texts.map(headerOf);
   const headers: string[] = [];

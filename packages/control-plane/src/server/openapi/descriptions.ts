@@ -1,6 +1,6 @@
 import type { Definition, Definitions } from './definitions.ts';
 
-/** OpenApiDocument is what descriptions are read from: a document of Kubernetes as OpenAPI v2 or v3. */
+/** OpenApiDocument is a source of descriptions: an OpenAPI v2 or v3 document of Kubernetes. */
 export interface OpenApiDocument {
   readonly definitions?: DescribedSchemas | undefined;
   readonly components?: { readonly schemas?: DescribedSchemas | undefined } | undefined;
@@ -13,10 +13,10 @@ interface DescribedSchema {
   readonly properties?: Readonly<Record<string, { readonly description?: string | undefined }>> | undefined;
 }
 
-/** Descriptions are the schemas of documents by name, read for their descriptions alone. */
+/** Descriptions holds the schemas of documents by name, used only for their descriptions. */
 export type Descriptions = ReadonlyMap<string, DescribedSchema>;
 
-/** NO_DESCRIPTIONS is for servers that were given no documents. */
+/** NO_DESCRIPTIONS is used by servers without documents. */
 export const NO_DESCRIPTIONS: Descriptions = new Map();
 
 /** descriptionsOf collects the schemas of documents. */
@@ -43,7 +43,7 @@ export function describeFields(
   for (const [name, { description }] of Object.entries(described?.properties ?? {})) {
     const property = properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!properties || !property || !description) continue;
-    // Nothing may stand beside a reference.
+    // A reference cannot have siblings.
     properties[name] = '$ref' in property ? { description, allOf: [property] } : { ...property, description };
   }
 }

@@ -5,7 +5,7 @@ import { describe, NO_DESCRIPTIONS } from './descriptions.ts';
 import { addKind } from './kind-definitions.ts';
 import { addPaths, type Paths } from './paths.ts';
 
-/** groupVersionDocument describes one version of a group: the kinds in it, what they consist of, and where they are served. */
+/** groupVersionDocument describes one version of a group: its kinds, their schemas, and their paths. */
 export function groupVersionDocument(resources: readonly ApiResource[], descriptions = NO_DESCRIPTIONS): object {
   const definitions: Definitions = new Map();
   const paths: Paths = {};

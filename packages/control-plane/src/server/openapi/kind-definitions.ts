@@ -2,17 +2,17 @@ import type { ApiResource } from '../registry/api-resource.ts';
 import { addDefinition, type Definition, type Definitions, mark, refTo } from './definitions.ts';
 import { type Descriptions, describeFields, NO_DESCRIPTIONS } from './descriptions.ts';
 
-/** A built-in kind, and its list, whose common fields are described as those of all kinds are. */
+/** A built-in kind and its list, whose common fields have the descriptions that all kinds use. */
 const ANY_KIND = 'io.k8s.api.core.v1.ConfigMap';
 const ANY_LIST = 'io.k8s.api.core.v1.ConfigMapList';
 
-/** KindNames are how a document calls a kind and its list. */
+/** KindNames holds the names of a kind and of its list in a document. */
 export interface KindNames {
   readonly kind: string;
   readonly list: string;
 }
 
-/** addKind adds the definitions of a resource: its kind and the list of it, marked as what they are. */
+/** addKind adds the definitions of a resource: its kind and its list, marked with their kinds. */
 export function addKind(definitions: Definitions, resource: ApiResource, descriptions = NO_DESCRIPTIONS): KindNames {
   if (!resource.structuralSchema) return addBuiltInKind(definitions, resource);
   return addCustomKind(definitions, resource, descriptions);

@@ -9,24 +9,27 @@ import { openApiV2Route } from './open-api-v2-route.ts';
 
 const ROOT = '/openapi/v3';
 
-/** Described is one version of a group; its document is written when somebody asks for it. */
+/** Described is one version of a group; its document is generated on request. */
 interface Described {
   readonly resources: readonly ApiResource[];
   readonly load: () => Promise<Descriptions>;
-  /** Of the document, which clients keep by it for ever: made of the text and of nothing else. */
+  /** The hash of the document, by which clients cache it forever: derived only from the text. */
   hash?: string;
-  /** Kept once it was asked for; most never are. */
+  /** Kept after the first request; most documents are never requested. */
   text?: string;
 }
 
 /** OpenApiOptions configures the documents. */
 export interface OpenApiOptions {
   readonly registry: Registry;
-  /** Loads documents to take descriptions from, once and when the first document is requested. Defaults to none. */
+  /** Loads the documents that contain descriptions, once, when the first document is requested. Defaults to none. */
   readonly openApiDocuments?: (() => Promise<readonly OpenApiDocument[]>) | undefined;
 }
 
-/** openApiRoutes serve an OpenAPI v3 document for every group and version; the v2 document exists and is empty. */
+/**
+ * openApiRoutes returns routes for an OpenAPI v3 document of every group and version; the v2 document exists but is
+ * empty.
+ */
 export function openApiRoutes({ registry, openApiDocuments }: OpenApiOptions): Route[] {
   let loading: Promise<Descriptions> | undefined;
   const loaded = async (): Promise<Descriptions> => {
@@ -54,7 +57,7 @@ export function openApiRoutes({ registry, openApiDocuments }: OpenApiOptions): R
   return [route, openApiV2Route];
 }
 
-/** describedVersions keeps what is known of versions that did not change. */
+/** describedVersions keeps the entries of versions that did not change. */
 function describedVersions(registry: Registry, load: Described['load']): () => ReadonlyMap<string, Described> {
   let known: ReadonlyMap<string, Described> = new Map();
   let generation = -1;
@@ -113,7 +116,7 @@ async function documentAnswer(
     const location = `${ROOT}/${name}?hash=${hash}`;
     return { status: 301, headers: { ...tag, location, 'cache-control': 'no-cache, private' }, body: '' };
   }
-  // What is asked for by its hash never changes.
+  // A document requested by its hash never changes.
   const caching = { 'cache-control': asked ? 'public, immutable' : 'no-cache, private' };
   if (headers['if-none-match'] === tag.etag) return { status: 304, headers: { ...tag, ...caching }, body: '' };
   described.text ??= await textOf(described);

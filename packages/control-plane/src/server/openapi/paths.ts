@@ -3,7 +3,7 @@ import type { ApiResource, Subresource } from '../registry/api-resource.ts';
 import { addDefinition, type Definition, type Definitions, mark, refTo } from './definitions.ts';
 import type { KindNames } from './kind-definitions.ts';
 
-/** Paths are the paths of a document. */
+/** Paths holds the paths of a document. */
 export type Paths = Record<string, Definition>;
 
 const text = (name: string): Definition => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } });
@@ -29,12 +29,12 @@ const SELECT = [
 ];
 const DELETE = [text('dryRun'), count('gracePeriodSeconds'), flag('orphanDependents'), text('propagationPolicy')];
 
-/** Action is what a method does at a path, and how clients call it. */
+/** Action describes what a method does at a path, and how clients call it. */
 interface Action {
   readonly method: string;
   /** `x-kubernetes-action`. */
   readonly action: string;
-  /** How the operation's id begins. */
+  /** The prefix of the operation's id. */
   readonly id: string;
   readonly parameters: readonly Definition[];
 }
@@ -69,7 +69,7 @@ const PATCHES = [
   'application/strategic-merge-patch+json',
 ];
 
-/** addPaths adds the paths of a resource: of the collection, of an object, and of its parts. */
+/** addPaths adds the paths of a resource: its collection, its objects, and their subresources. */
 export function addPaths(paths: Paths, definitions: Definitions, resource: ApiResource, names: KindNames): void {
   const { group, version, resource: plural, scope, verbs } = resource;
   const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -102,7 +102,7 @@ function partOperations(
   names: KindNames,
 ): Definition {
   const { kind = resource.kind } = part;
-  // The parts of core kinds that are of another kind leave out that it is a core kind too.
+  // Subresources with another kind of the core group omit that group.
   const { group = '', version = '' } = part.version ? part : resource;
   if (kind === resource.kind) return operationsOf(definitions, resource, part.verbs, names, part.name);
   const module = `${group === '' ? 'core' : group.split('.', 1)[0]}-${version}`;

@@ -12,7 +12,7 @@ const WIRE_TYPES: Readonly<Partial<Record<ValueType, number>>> = {
   double: FIXED64,
 };
 
-/** decodeMessage reads a message as the JSON that the API server would write for it. Throws a ProtobufError. */
+/** decodeMessage decodes a message to the JSON that the API server would write for it. It throws a ProtobufError. */
 export function decodeMessage(bytes: Uint8Array, message: Message): Json {
   const reader = new WireReader(bytes);
   return readMessage(reader, reader.end, message, {}, 0);
@@ -44,7 +44,7 @@ function readField(reader: WireReader, field: Field, into: Json, depth: number):
     case 'list': {
       const list = (into[name] as unknown[] | undefined) ?? [];
       into[name] = list;
-      // Numbers may come in one piece.
+      // Numbers may be packed.
       if (reader.wireType === BYTES && isScalar(type) && WIRE_TYPES[type] !== undefined) {
         const end = reader.bytesEnd();
         while (reader.isBefore(end)) list.push(readScalar(reader, type));
@@ -61,7 +61,7 @@ function readField(reader: WireReader, field: Field, into: Json, depth: number):
   }
 }
 
-/** readEntry reads one entry of a map: a message of key and value, each of which may be left out. */
+/** readEntry reads one entry of a map: a message of key and value, each of which may be missing. */
 function readEntry(reader: WireReader, end: number, field: Field, into: Json, depth: number): void {
   let key = '';
   let value: unknown;
@@ -74,19 +74,19 @@ function readEntry(reader: WireReader, end: number, field: Field, into: Json, de
     else reader.skip();
   }
   value ??= emptyValue(field.type);
-  // An assignment to `__proto__` would change what the map inherits.
+  // Assigning to `__proto__` would change the prototype of the map.
   if (key === '__proto__')
     Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });
   else into[key] = value;
 }
 
-/** emptyValue is what the API server writes for a value that is not there. */
+/** emptyValue returns what the API server writes for a missing value. */
 function emptyValue(type: ValueType): unknown {
   if (type === 'message') return {};
   return isScalar(type) ? ZEROS[type] : (WRAPPED[type].unwrap({}) ?? null);
 }
 
-/** readValue reads one value; `before` is what an earlier part of the same message said, which counts on. */
+/** readValue reads one value; `before` is the value from an earlier part of the same message, which is merged. */
 function readValue(reader: WireReader, field: Field, before: unknown, depth: number): unknown {
   const { name, type } = field;
   expectWireType(reader, WIRE_TYPES[type] ?? BYTES, name);
@@ -125,7 +125,7 @@ function expectWireType(reader: WireReader, wanted: number, name: string): void 
   throw new ProtobufError(`proto: wrong wireType = ${reader.wireType} for field ${goName(name)}`);
 }
 
-/** goName is what the API server calls a field, as far as JSON tells. */
+/** goName returns the API server's name of a field, as far as it follows from JSON. */
 function goName(name: string): string {
   return name === 'metadata' ? 'ObjectMeta' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

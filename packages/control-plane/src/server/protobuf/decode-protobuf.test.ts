@@ -11,7 +11,7 @@ import { decodeProtobuf } from './decode-protobuf.ts';
 import { KUBECTL_BODIES } from './kubectl-bodies.test-support.ts';
 import { messageOf } from './message-fields.ts';
 
-/** Protobuf, by hand: a tag below 16, and the lengths that it takes. */
+/** Hand-written protobuf: tags below 16, and varint lengths. */
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 const bytes = (number: number, content: Uint8Array | string): Buffer => {
@@ -30,7 +30,7 @@ const decode = (body: Uint8Array, expected = EXPECTED): unknown => decodeProtobu
 const configMap = (...parts: Uint8Array[]): Buffer => envelope('v1', 'ConfigMap', Buffer.concat(parts));
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-/** Kubernetes' own examples of every kind, in the module cache of whoever built a control plane. */
+/** Kubernetes' own examples of every kind, in the module cache of a machine that built a control plane. */
 const MODULES = join(process.env.GOMODCACHE ?? join(homedir(), 'go/pkg/mod'), 'k8s.io');
 const EXAMPLES = ['api@v0.35.8/testdata/HEAD', 'apiextensions-apiserver@v0.35.8/pkg/apis/testdata/HEAD']
   .map((folder) => join(MODULES, folder))

@@ -7,18 +7,21 @@ import { decodeMessage } from './decode-message.ts';
 import { messageOf } from './message-fields.ts';
 import { BYTES, ProtobufError, WireReader } from './wire-reader.ts';
 
-/** ExpectedKind is what a body should be: who leaves out the kind means it. */
+/** ExpectedKind is the kind that a body should have, and the default if it specifies none. */
 export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** What every body begins with: `k8s` and a zero. */
+/** The prefix of every body: `k8s` and a zero byte. */
 const PREFIX = [0x6b, 0x38, 0x73, 0];
-/** Options have the version of the group that they are sent to. */
+/** DeleteOptions has the version of the group that it is sent to. */
 const OPTIONS = 'DeleteOptions';
 
-/** decodeProtobuf reads a body of `application/vnd.kubernetes.protobuf`: what it is, and in it the object. */
+/**
+ * decodeProtobuf decodes a body of `application/vnd.kubernetes.protobuf`: an envelope with the kind, and the object in
+ * it.
+ */
 export function decodeProtobuf(bytes: Uint8Array, expected: ExpectedKind): Body {
   const { apiVersion, kind, raw } = readEnvelope(bytes, expected);
   const { group, version } = parseApiVersion(apiVersion);
@@ -34,7 +37,7 @@ export function decodeProtobuf(bytes: Uint8Array, expected: ExpectedKind): Body 
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
-  // Modules are called by the first word of their group; what all groups share has one of its own.
+  // Modules are named by the first word of their group; types that all groups share have a module of their own.
   const family = group === '' ? 'core' : group.split('.', 1)[0];
   const module = kind === OPTIONS || kind === 'Status' ? 'meta-v1' : `${family}-${version}`;
   try {
@@ -51,7 +54,7 @@ interface Envelope {
   readonly raw: Uint8Array;
 }
 
-/** readEnvelope reads what stands around the object. Who leaves out the kind means the one that is expected. */
+/** readEnvelope decodes the envelope of the object. The kind defaults to the expected one. */
 function readEnvelope(bytes: Uint8Array, expected: ExpectedKind): Envelope {
   const unrecognized = (problem: string): never => {
     throw badRequest(

@@ -1,4 +1,4 @@
-/** KUBECTL_BODIES are what kubectl 1.35.8 sends for `kubectl create …`, in base64, and what it means in JSON. */
+/** KUBECTL_BODIES holds what kubectl 1.35.8 sends for `kubectl create …`, in base64, and the equivalent JSON. */
 export const KUBECTL_BODIES: readonly (readonly [what: string, bytes: string, object: unknown])[] = [
   [
     'a Secret',

@@ -1,10 +1,10 @@
 import { resolveSchema, type Schema } from '@bowline/kubernetes/schemas';
 import { fieldNumbers } from './generated/field-numbers.ts';
 
-/** ScalarType is a value that protobuf has a form for. */
+/** ScalarType is a value with a scalar encoding in protobuf. */
 export type ScalarType = 'string' | 'bytes' | 'boolean' | 'int32' | 'int64' | 'double';
 
-/** ZEROS are the values that protobuf and Go have for scalars of which nothing is said. */
+/** ZEROS holds the values of missing scalars in protobuf and Go. */
 export const ZEROS: Readonly<Record<ScalarType, unknown>> = {
   string: '',
   bytes: '',
@@ -14,12 +14,12 @@ export const ZEROS: Readonly<Record<ScalarType, unknown>> = {
   double: 0,
 };
 
-/** isScalar tells scalars from messages. */
+/** isScalar distinguishes scalars from messages. */
 export function isScalar(type: ValueType): type is ScalarType {
   return type in ZEROS;
 }
 
-/** WrappedType is a value that is a message in protobuf, and none in JSON. */
+/** WrappedType is a value that is a message in protobuf but not an object in JSON. */
 export type WrappedType =
   | 'time'
   | 'microTime'
@@ -32,30 +32,30 @@ export type WrappedType =
   | 'schemaOrSchemas'
   | 'schemaOrStrings';
 
-/** ValueType is how one value stands in protobuf. */
+/** ValueType is the encoding of one value in protobuf. */
 export type ValueType = ScalarType | WrappedType | 'message';
 
 /** Field is a field of a message. */
 export interface Field {
-  /** In JSON. */
+  /** The name in JSON. */
   readonly name: string;
-  /** How often: a map has text for keys, and an inlined message has its fields in the outer one. */
+  /** The cardinality: a map has string keys, and the fields of an inlined message belong to the outer one. */
   readonly form: 'single' | 'list' | 'map' | 'inline';
   readonly type: ValueType;
-  /** Whether a value of zero is told; else it is the same as none. */
+  /** Whether a zero value is written; otherwise it is the same as a missing one. */
   readonly tellsZero: boolean;
-  /** What a value of type message is. */
+  /** The type of a value of type message. */
   readonly message: () => Message;
 }
 
-/** Message is a type of messages. */
+/** Message is a message type. */
 export interface Message {
-  /** As the API server calls it. */
+  /** The name that the API server uses. */
   readonly name: string;
   readonly fields: ReadonlyMap<number, Field>;
 }
 
-/** Marks of the table, for what the schema does not tell. */
+/** Marks of the table, for types that the schema does not specify. */
 const MARKED: Readonly<Record<string, WrappedType | undefined>> = {
   '~': 'microTime',
   '?': 'schemaOrBoolean',
@@ -64,15 +64,16 @@ const MARKED: Readonly<Record<string, WrappedType | undefined>> = {
   '.': 'empty',
 };
 
-/** A field in a line of the table. */
+/** Matches a field in a line of the table. */
 const FIELD = /^(?:(\d+):)?(>?)(.*?)([~?+|.!]?)$/;
 
 const lines = new Map<string, ReadonlyMap<string, string>>();
 const messages = new Map<string, Message>();
 
 /**
- * messageOf is the message of a definition, for instance `core-v1.PodSpec`. Its numbers come from a table, its names and types
- * from the schema that JSON is read by. Both are looked at when the first message of their kind arrives.
+ * messageOf returns the message type of a definition, for instance `core-v1.PodSpec`. Its field numbers come from a
+ * table, its names and types from the schema that also decodes JSON. Both are read when the first message of their kind
+ * arrives.
  */
 export function messageOf(ref: string): Message {
   let message = messages.get(ref);
@@ -98,7 +99,7 @@ function compile(module: string, name: string, schema: Schema): Message {
   return { name, fields };
 }
 
-/** An inlined message has no schema of its own: its properties are the outer one's. */
+/** An inlined message has no schema of its own: its properties belong to the outer one. */
 function inlined(module: string, name: string, schema: Schema): Field {
   const message = compile(module, name, schema);
   return { name, form: 'inline', type: 'message', tellsZero: true, message: () => message };
@@ -116,7 +117,7 @@ function typeOf({ type, format, ref, intOrString, preserveUnknown, items }: Sche
   if (ref !== undefined) return 'message';
   if (intOrString) return 'intOrString';
   if (preserveUnknown) return 'json';
-  // The value of a map cannot be a list: it is a message with one in it.
+  // The value of a map cannot be a list: it is a message that contains one.
   if (items) return 'strings';
   switch (format) {
     case 'quantity':
@@ -131,7 +132,7 @@ function typeOf({ type, format, ref, intOrString, preserveUnknown, items }: Sche
   }
 }
 
-/** refsOf are the definitions that have a name: for instance both kinds of events. */
+/** refsOf returns the definitions with a name: for instance both kinds of events. */
 export function refsOf(name: string): string[] {
   return Object.keys(fieldNumbers)
     .filter((module) => linesOf(module).has(name))

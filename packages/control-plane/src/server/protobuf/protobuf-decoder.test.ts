@@ -16,7 +16,7 @@ test('creates what kubectl sends in protobuf and answers in JSON', async () => {
   const created = await call('POST', `${path}?fieldValidation=Strict`, body('a Secret'), HEADERS);
   expect(created).toMatchObject({ status: 201, headers: { 'content-type': 'application/json' } });
   expect(created.body).toMatchObject({ kind: 'Secret', metadata: { name: 's' }, data: { p: 'MQ==' } });
-  // k8s, a zero, and an envelope around DeleteOptions with dryRun: All.
+  // `k8s`, a zero byte, and an envelope around DeleteOptions with dryRun: All.
   const options = Buffer.from('k8s\0\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions\x12\x05\x2a\x03All', 'latin1');
   expect(await call('DELETE', `${path}/s`, options, HEADERS)).toMatchObject({ status: 200 });
   expect(await call('GET', `${path}/s`)).toMatchObject({ status: 200 });

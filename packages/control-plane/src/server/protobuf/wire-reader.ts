@@ -1,4 +1,4 @@
-/** ProtobufError is a message that cannot be read. Its text is the API server's. */
+/** ProtobufError reports a message that cannot be decoded. Its text is the API server's. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
@@ -11,35 +11,35 @@ const GROUP = 3;
 const END_GROUP = 4;
 const FIXED32 = 5;
 
-/** A text of fewer bytes is short. */
+/** Texts of fewer bytes count as short. */
 const SHORT = 24;
 
-/** WireReader reads the parts of a protobuf message. Nothing is copied but what it answers. */
+/** WireReader reads the parts of a protobuf message. It copies only what it returns. */
 export class WireReader {
   readonly #bytes: Buffer;
   #at = 0;
-  /** The last varint, in two halves without sign. */
+  /** The last varint, as two unsigned halves. */
   #low = 0;
   #high = 0;
-  /** Of the last tag. */
+  /** The wire type of the last tag. */
   wireType = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** isBefore says whether there is something left before an end. */
+  /** isBefore reports whether there is data left before an end. */
   isBefore(end: number): boolean {
     if (this.#at > end) throw new ProtobufError('unexpected EOF');
     return this.#at < end;
   }
 
-  /** end is where the whole message ends. */
+  /** end returns the end of the whole message. */
   get end(): number {
     return this.#bytes.length;
   }
 
-  /** tag reads which field comes next; `message` names the type in errors. */
+  /** tag reads the number of the next field; `message` names the type in errors. */
   tag(message: string): number {
     this.#varint();
     this.wireType = this.#low & 7;
@@ -49,7 +49,7 @@ export class WireReader {
     return number;
   }
 
-  /** bytesEnd reads a length and answers where what it measures ends. */
+  /** bytesEnd reads a length and returns the end of the bytes that it covers. */
   bytesEnd(): number {
     this.#varint();
     if (this.#high >= 0x7fff_ffff) throw new ProtobufError('proto: negative length found during unmarshaling');
@@ -62,7 +62,7 @@ export class WireReader {
     const end = this.bytesEnd();
     const start = this.#at;
     this.#at = end;
-    // Names and the many empty texts are read faster here than by a call out of JavaScript.
+    // For names and the many empty texts, this is faster than a call out of JavaScript.
     if (end - start < SHORT) {
       let text = '';
       let at = start;
@@ -83,7 +83,7 @@ export class WireReader {
     return this.#bytes.toString('base64', start, end);
   }
 
-  /** bytes are a part of the message, not a copy. */
+  /** bytes returns a part of the message, not a copy. */
   bytes(): Uint8Array {
     const end = this.bytesEnd();
     const start = this.#at;
@@ -101,7 +101,7 @@ export class WireReader {
     return this.#low | 0;
   }
 
-  /** int64 is a bigint where a number would not be exact. */
+  /** int64 returns a bigint if a number would not be exact. */
   int64(): number | bigint {
     this.#varint();
     const value = (this.#high | 0) * 2 ** 32 + this.#low;
@@ -115,7 +115,7 @@ export class WireReader {
     return this.#bytes.readDoubleLE(start);
   }
 
-  /** skip passes over a field that nobody knows. */
+  /** skip skips an unknown field. */
   skip(): void {
     let depth = 0;
     for (;;) {

@@ -2,17 +2,17 @@ import { formatMicroTime, formatTime, parseJson } from '@bowline/machinery';
 import { type Field, type Message, messageOf, type ValueType, type WrappedType } from './message-fields.ts';
 import { ProtobufError } from './wire-reader.ts';
 
-/** Wrapped is a message that stands for a value which is none in JSON. */
+/** Wrapped is a message that encodes a value which is not an object in JSON. */
 export interface Wrapped {
   readonly message: Message;
-  /** unwrap is the value in JSON; undefined for none. */
+  /** unwrap returns the value in JSON; undefined if there is none. */
   readonly unwrap: (message: Readonly<Record<string, unknown>>) => unknown;
 }
 
 const TIME = messageWith('Time', { seconds: 'int64', nanos: 'int32' });
 const NESTED_SCHEMA = 'apiextensions-v1.JSONSchemaProps';
 
-/** WRAPPED are all such messages. */
+/** WRAPPED holds all such messages. */
 export const WRAPPED: Readonly<Record<WrappedType, Wrapped>> = {
   time: { message: TIME, unwrap: ({ seconds = 0, nanos = 0 }) => timeOf(seconds, nanos, formatTime) },
   microTime: { message: TIME, unwrap: ({ seconds = 0, nanos = 0 }) => timeOf(seconds, nanos, formatMicroTime) },
@@ -44,7 +44,7 @@ export const WRAPPED: Readonly<Record<WrappedType, Wrapped>> = {
   },
 };
 
-/** messageWith is a message with numbers from 1 on; `last` is the form of the last of its fields. */
+/** messageWith returns a message type with field numbers from 1; `last` is the form of its last field. */
 function messageWith(
   name: string,
   types: Readonly<Record<string, ValueType>>,
@@ -58,11 +58,11 @@ function messageWith(
   return { name, fields: new Map(fields) };
 }
 
-/** Seconds of the years that RFC 3339 has. */
+/** The range of the years that RFC 3339 supports, in seconds. */
 const FIRST_SECOND = -62_167_219_200;
 const LAST_SECOND = 253_402_300_799;
 
-/** timeOf writes a time. The API server takes the moment with which the epoch begins for none. */
+/** timeOf formats a time. The API server treats the start of the epoch as a missing time. */
 function timeOf(seconds: unknown, nanos: unknown, format: (ms: number) => string): string | undefined {
   const whole = Number(seconds) + Math.floor(Number(nanos) / 1e9);
   if (whole === 0 && nanos === 0) return undefined;

@@ -1,15 +1,15 @@
 import { SortedKeys } from './sorted-keys.ts';
 import type { Stored } from './stored.ts';
 
-/** Selection says which part of a collection is meant. */
+/** Selection selects a part of a collection. */
 export interface Selection {
   /** Only this namespace. Defaults to all. */
   readonly namespace?: string | undefined;
-  /** Begin behind this key. Defaults to the beginning. */
+  /** Start after this key. Defaults to the beginning. */
   readonly after?: string | undefined;
 }
 
-/** Collection holds the newest state of every object of one resource. */
+/** Collection holds the current state of every object of one resource. */
 export class Collection {
   readonly #objects = new Map<string, Stored>();
   readonly #keys = new SortedKeys();
@@ -31,17 +31,17 @@ export class Collection {
     if (this.#objects.delete(key)) this.#keys.remove(key);
   }
 
-  /** select gives objects in the order of their keys. */
+  /** select returns objects sorted by key. */
   *select({ namespace, after }: Selection = {}): Generator<Stored> {
     const prefix = namespace === undefined ? '' : `${namespace}/`;
-    // The first key that can follow another one is the same with the smallest character behind it.
+    // The smallest key that can follow another one is that key with the smallest character appended.
     for (const key of this.#keys.from(prefix, after === undefined ? prefix : `${after}\u0000`)) {
       const stored = this.#objects.get(key);
       if (stored) yield stored;
     }
   }
 
-  /** copy is a collection with the same content. */
+  /** copy returns a collection with the same content. */
   copy(): Collection {
     const copy = new Collection();
     for (const stored of this.select()) copy.put(stored);

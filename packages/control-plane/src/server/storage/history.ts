@@ -14,13 +14,13 @@ export interface Change {
   readonly last: Stored | undefined;
 }
 
-/** HistoryLimits bound what is remembered for watches that come back. */
+/** HistoryLimits limits what is kept for watches that reconnect. */
 export interface HistoryLimits {
   /** Defaults to 10,000. */
   readonly changes?: number | undefined;
-  /** Of the texts of the changes. Defaults to 64 MiB. */
+  /** The size of the texts of the changes. Defaults to 64 MiB. */
   readonly bytes?: number | undefined;
-  /** Defaults to 5 minutes, as etcd is told by the API server. */
+  /** Defaults to 5 minutes, the compaction interval that the API server uses with etcd. */
   readonly ageMs?: number | undefined;
 }
 
@@ -29,11 +29,11 @@ interface Remembered {
   readonly at: number;
 }
 
-/** History remembers the latest changes. What is forgotten is asked for in vain: 410. */
+/** History keeps the latest changes. Requests for older ones fail with 410. */
 export class History {
   readonly #clock: Clock;
   readonly #most: { readonly changes: number; readonly bytes: number; readonly ageMs: number };
-  /** A queue whose head moves; cut when half of it is empty. */
+  /** A queue with a moving head; sliced when half of it is empty. */
   #entries: (Remembered | undefined)[] = [];
   #head = 0;
   #bytes = 0;
@@ -49,7 +49,7 @@ export class History {
     };
   }
 
-  /** The newest revision whose change is forgotten: a watch may begin there, and no earlier. */
+  /** The newest revision whose change was dropped: a watch may start there, and no earlier. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -60,7 +60,7 @@ export class History {
     this.#trim();
   }
 
-  /** since gives the changes after a revision, oldest first. */
+  /** since returns the changes after a revision, oldest first. */
   *since(revision: number): Generator<Change> {
     let low = this.#head;
     let high = this.#entries.length;
@@ -75,7 +75,7 @@ export class History {
     }
   }
 
-  /** forget drops everything up to a revision; defaults to all. */
+  /** forget drops all changes up to a revision; defaults to all. */
   forget(revision = Number.POSITIVE_INFINITY): void {
     while (this.#head < this.#entries.length && (this.#entries[this.#head]?.change.revision ?? 0) <= revision) {
       this.#drop();
@@ -111,7 +111,10 @@ export class History {
   }
 }
 
-/** The text that this change alone keeps in memory: its previous state is the current one of an earlier change. */
+/**
+ * The size of the text that this change alone keeps in memory: its previous state is the current one of an earlier
+ * change.
+ */
 function sizeOf({ current, last }: Change): number {
   return (current ?? last)?.json.length ?? 0;
 }

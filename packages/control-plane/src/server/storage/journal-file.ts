@@ -4,7 +4,7 @@ import { BowlineError } from '@bowline/machinery';
 const CHUNK_BYTES = 1024 * 1024;
 const LINE_END = 0x0a;
 
-/** Line is one line of a file, without its end, and where in the file the next one begins. */
+/** Line is one line of a file, without its terminator, and the offset of the next one. */
 export interface Line {
   readonly bytes: Buffer;
   readonly next: number;
@@ -12,7 +12,7 @@ export interface Line {
   readonly isTorn: boolean;
 }
 
-/** readLines gives the lines of a file; a line's bytes are good until the next one is asked for. */
+/** readLines returns the lines of a file; the bytes of a line are valid until the next one is requested. */
 export function* readLines(path: string): Generator<Line> {
   const file = openSync(path, 'r');
   try {
@@ -25,7 +25,7 @@ export function* readLines(path: string): Generator<Line> {
       const bytes = rest.length === 0 ? chunk.subarray(0, count) : Buffer.concat([rest, chunk.subarray(0, count)]);
       let start = 0;
       for (;;) {
-        // What came before was looked through already.
+        // The bytes before this were already searched.
         const end = bytes.indexOf(LINE_END, start === 0 ? rest.length : start);
         if (end < 0) break;
         yield { bytes: bytes.subarray(start, end), next: offset + end + 1, isTorn: false };
@@ -41,18 +41,18 @@ export function* readLines(path: string): Generator<Line> {
 }
 
 /**
- * AppendFile is a file that grows by whole lines. A line that cannot be written in full is taken back: what follows it would
- * otherwise be read as damage.
+ * AppendFile is a file that grows by whole lines. A line that cannot be written completely is removed again: otherwise
+ * what follows it would be read as damage.
  */
 export class AppendFile {
   readonly #path: string;
   readonly #file: number;
   #size: number;
-  /** Why nothing more can be written. */
+  /** Why no more lines can be written. */
   #broken: unknown;
   #isClosed = false;
 
-  /** Opens a file at `size`: what stands behind that is cut off. */
+  /** Opens a file at `size`: what follows is truncated. */
   constructor(path: string, size: number) {
     this.#path = path;
     this.#file = openSync(path, 'a', 0o600);
@@ -64,7 +64,7 @@ export class AppendFile {
     return this.#size;
   }
 
-  /** append returns when the kernel has all of it: the end of this process takes nothing of it away. */
+  /** append returns when the kernel has all bytes: they survive the end of this process. */
   append(bytes: Buffer): void {
     if (this.#broken !== undefined) throw this.#failure(this.#broken);
     try {
@@ -79,7 +79,7 @@ export class AppendFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // The number of a closed file may be that of another one by the next write.
+    // By the next write, the descriptor of a closed file may belong to another file.
     this.#broken = new Error('it is closed');
     closeSync(this.#file);
   }

@@ -1,26 +1,26 @@
-/** logName is the file of the changes since a generation began. */
+/** logName returns the name of the file with the changes since a generation began. */
 export function logName(generation: number): string {
   return `log-${String(generation).padStart(8, '0')}`;
 }
 
-/** snapshotName is the file of what was alive when a generation began. */
+/** snapshotName returns the name of the file with the objects that existed when a generation began. */
 export function snapshotName(generation: number): string {
   return `snapshot-${String(generation).padStart(8, '0')}`;
 }
 
-/** partName is the file of a snapshot that is not complete. */
+/** partName returns the name of the file of an incomplete snapshot. */
 export function partName(generation: number): string {
   return `${snapshotName(generation)}.part`;
 }
 
-/** JournalFiles are the generations that a folder has files of, in order. */
+/** JournalFiles holds the generations of the files in a folder, sorted. */
 export interface JournalFiles {
   readonly snapshots: readonly number[];
   readonly logs: readonly number[];
   readonly parts: readonly number[];
 }
 
-/** journalFiles finds a journal's files among others. */
+/** journalFiles finds the files of a journal among others. */
 export function journalFiles(names: readonly string[]): JournalFiles {
   const generations = (pattern: RegExp): number[] =>
     names

@@ -1,26 +1,26 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * JournalRecord is one line of a journal's file: a state of an object, the end of one, or what stands at the beginning and the
- * end of a file.
+ * JournalRecord is one line of a journal's file: a state of an object, the removal of one, or the first or last line of
+ * a file.
  */
 export type JournalRecord =
   | { readonly type: 'put'; readonly revision: number; readonly collection: string; readonly key: string; json: string }
   | { readonly type: 'remove'; readonly revision: number; readonly collection: string; readonly key: string }
-  /** The first line of a file: what it continues from. */
+  /** The first line of a file: the revision that it continues from. */
   | { readonly type: 'begin'; readonly version: number; readonly revision: number }
   /** The last line of a complete snapshot. */
   | { readonly type: 'end'; readonly count: number };
 
-/** FORMAT_VERSION is written by this code; files of a later one are not understood. */
+/** FORMAT_VERSION is the version that this code writes; files of a later version are rejected. */
 export const FORMAT_VERSION = 1;
 
 const TAB = 0x09;
 const CHECKSUM_DIGITS = 8;
 
 /**
- * writeRecord is the line of a record, with its end: the checksum of what follows, a head, and the text of an object as it is.
- * JSON has neither tabs nor line breaks outside of what it escapes, so both separate.
+ * writeRecord returns the line of a record, with its terminator: the checksum of what follows, a head, and the
+ * unchanged text of an object. JSON contains no unescaped tabs or line breaks, so both are separators.
  */
 export function writeRecord(record: JournalRecord): Buffer {
   const rest = `${JSON.stringify(headOf(record))}\t${record.type === 'put' ? record.json : ''}`;
@@ -30,7 +30,7 @@ export function writeRecord(record: JournalRecord): Buffer {
   return line;
 }
 
-/** readRecord reads a line without its end; undefined when it is not what was written. */
+/** readRecord parses a line without its terminator; it returns undefined if the line is damaged. */
 export function readRecord(line: Buffer): JournalRecord | undefined {
   if (line[CHECKSUM_DIGITS] !== TAB) return undefined;
   const rest = line.subarray(CHECKSUM_DIGITS + 1);

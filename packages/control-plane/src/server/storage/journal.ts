@@ -11,31 +11,32 @@ import type { Stored } from './stored.ts';
 
 /** OpenJournal is a journal that is being written. */
 export interface OpenJournal extends Disposable {
-  /** What was kept before; undefined in a new folder. */
+  /** The objects that were stored before; undefined in a new folder. */
   readonly restored: StorageOptions['restored'];
   readonly journal: Journal;
-  /** close ends the writing; nothing is lost without it. */
+  /** close stops writing; nothing is lost without it. */
   close(): void;
 }
 
-/** A log shorter than this is not worth replacing. */
+/** A log smaller than this is not worth replacing. */
 const LEAST_LOG_BYTES = 16 * 1024;
 /**
- * How much of a snapshot is written along with one change: enough that a snapshot ends long before the log behind it is as
- * large, and little enough that no writer waits for more than a fraction of a millisecond.
+ * How much of a snapshot is written along with one change: enough that a snapshot is complete long before the log after
+ * it has the same size, and little enough that no writer waits for more than a fraction of a millisecond.
  */
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * openJournal keeps writes in a folder, which must belong to one process at a time: its opener holds a lock.
+ * openJournal stores writes in a folder, which only one process at a time may use: the caller must hold a lock.
  *
- * Every change is a line of a log. When the log is as long as what is alive, a new log begins, and a snapshot of what was
- * alive then is written beside it, piece by piece; once that is complete, everything older goes. A folder therefore holds
- * about three times what is alive at most. A line survives the end of the process, not that of the machine: nothing is synced.
+ * Every change is a line of a log. When the log is as large as the live objects, a new log starts, and a snapshot of
+ * the objects that were live at that moment is written beside it, piece by piece; once that is complete, everything
+ * older is removed. A folder is therefore at most about three times as large as the live objects. A line survives the
+ * end of the process, but not of the machine: nothing is synced.
  */
 export function openJournal(folder: string): OpenJournal {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Whoever made the folder before: Secrets are in it.
+  // Also if the folder existed before: it contains Secrets.
   chmodSync(folder, 0o700);
   const state = restoreJournal(folder);
   const writer = new JournalWriter(folder, state);
@@ -47,9 +48,9 @@ export function openJournal(folder: string): OpenJournal {
 class JournalWriter implements Journal {
   readonly #folder: string;
   readonly #live: Live;
-  /** Of the texts that are alive. */
+  /** The size of the texts of live objects. */
   #liveBytes = 0;
-  /** Of the logs before the one that is written, since the last complete snapshot. */
+  /** The size of the logs before the current one, since the last complete snapshot. */
   #olderLogBytes: number;
   #generation: number;
   #revision: number;
@@ -69,7 +70,7 @@ class JournalWriter implements Journal {
 
   record(change: Change): void {
     const { revision, collection, key, previous, current } = change;
-    // First, because nothing may fail behind the line: the change would come back although it was refused.
+    // First, because nothing may fail after the line is written: the change would be restored although it was refused.
     this.#tidy();
     this.#log.append(
       writeRecord(
@@ -93,7 +94,7 @@ class JournalWriter implements Journal {
     this.#log.close();
   }
 
-  /** Writes a piece of the snapshot that is on its way, or begins one when the log has grown enough. */
+  /** Writes a piece of the unfinished snapshot, or starts one when the log has grown enough. */
   #tidy(): void {
     if (this.#snapshot) {
       if (!this.#snapshot.write(SLICE_BYTES)) return;
@@ -123,11 +124,12 @@ class JournalWriter implements Journal {
   }
 }
 
-/** removeOlder removes what a complete snapshot makes needless. */
+/** removeOlder removes the files that a complete snapshot replaces. */
 function removeOlder(folder: string, generation: number): void {
   const { snapshots, logs, parts } = journalFiles(readdirSync(folder));
   const isOlder = (each: number): boolean => each < generation;
-  // Logs last: without them an older snapshot would be damage, if the process ended in between and the newer one were lost.
+  // Logs last: without them an older snapshot would count as damaged, if the process ended in between and the newer one
+  // were lost.
   for (const name of [
     ...parts.filter(isOlder).map(partName),
     ...snapshots.filter(isOlder).map(snapshotName),

@@ -6,27 +6,27 @@ import { journalFiles, logName, snapshotName } from './journal-files.ts';
 import { FORMAT_VERSION, type JournalRecord, readRecord } from './journal-record.ts';
 import { type Stored, storedAs } from './stored.ts';
 
-/** Live is the newest state of every object, by collection and key. */
+/** Live holds the current state of every object, by collection and key. */
 export type Live = Map<string, Map<string, Stored>>;
 
-/** JournalState is where a journal goes on. */
+/** JournalState is the state from which a journal continues. */
 export interface JournalState {
-  /** The number of the log that is written; 0 when there is none. */
+  /** The number of the current log; 0 if there is none. */
   readonly generation: number;
   readonly revision: number;
-  /** How much of that log is good. */
+  /** How many bytes of that log are valid. */
   readonly lastLogBytes: number;
-  /** How much all logs hold since the snapshot. */
+  /** The size of all logs since the snapshot. */
   readonly logBytes: number;
   readonly live: Live;
 }
 
-/** Texts are what becomes of the records: most of them are replaced by a later one, so nothing is parsed yet. */
+/** Texts holds the latest records of objects: most are replaced by a later one, so they are not parsed yet. */
 type Texts = Map<string, Map<string, { readonly revision: number; readonly json: string }>>;
 
 /**
- * restoreJournal reads a folder: the newest complete snapshot and the logs since. The last line of the last log may be torn,
- * because its writer died before anybody was told that it happened. Anything else that is not as it was written is refused.
+ * restoreJournal reads a folder: the newest complete snapshot and the logs since. The last line of the last log may be
+ * torn, because its writer died before the change was acknowledged. Any other damage is an error.
  */
 export function restoreJournal(folder: string): JournalState {
   const { snapshots, logs } = journalFiles(readdirSync(folder));
@@ -35,7 +35,7 @@ export function restoreJournal(folder: string): JournalState {
   let revision = base === 0 ? 0 : readSnapshot(join(folder, snapshotName(base)), texts);
   let logBytes = 0;
   let lastLogBytes = 0;
-  // A snapshot is written beside the log of its generation, and the first log has none.
+  // A snapshot is written beside the log of its generation; the first log has no snapshot.
   let generation = Math.max(base, 1) - 1;
   const newest = Math.max(base, logs.at(-1) ?? 0);
   while (generation < newest) {
@@ -49,7 +49,7 @@ export function restoreJournal(folder: string): JournalState {
   return { generation, revision, lastLogBytes, logBytes, live: liveOf(texts) };
 }
 
-/** Reads a snapshot, and says of which revision it is. */
+/** Reads a snapshot, and returns its revision. */
 function readSnapshot(path: string, texts: Texts): number {
   let revision = 0;
   let count = 0;
@@ -86,16 +86,16 @@ function readLog(
     }
     bytes = next;
   }
-  // The last one may have been made and not begun; any other was written to.
+  // The last log may have been created without a first line; every other one has content.
   if (bytes === 0 && !isLast) throw damaged(path, 'it is empty');
   return { revision, bytes };
 }
 
 interface ReadRecord {
   readonly record: JournalRecord | undefined;
-  /** Of the line, from 1. */
+  /** The number of the line, from 1. */
   readonly number: number;
-  /** Where the next line begins. */
+  /** The offset of the next line. */
   readonly next: number;
   readonly isTorn: boolean;
 }

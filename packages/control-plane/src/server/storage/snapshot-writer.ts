@@ -5,7 +5,10 @@ import { partName, snapshotName } from './journal-files.ts';
 import { FORMAT_VERSION, writeRecord } from './journal-record.ts';
 import type { Stored } from './stored.ts';
 
-/** SnapshotWriter writes what was alive at one moment. States do not change, so it may take its time. */
+/**
+ * SnapshotWriter writes the objects that existed at one moment. States are immutable, so the writes can be spread over
+ * time.
+ */
 export class SnapshotWriter {
   readonly #folder: string;
   readonly #generation: number;
@@ -27,7 +30,9 @@ export class SnapshotWriter {
     this.#objects = objects;
   }
 
-  /** write adds about so many bytes, and says whether the snapshot is complete. What fails may be tried again. */
+  /**
+   * write appends about this many bytes, and reports whether the snapshot is complete. A failed write may be retried.
+   */
   write(bytes: number): boolean {
     const part = join(this.#folder, partName(this.#generation));
     this.#file ??= new AppendFile(part, 0);

@@ -1,4 +1,4 @@
-/** SortedKeys is a set of strings in the order of their code units, as lists need it. */
+/** SortedKeys is a set of strings in the order of their code units, which is the order of lists. */
 export class SortedKeys {
   readonly #keys: string[] = [];
 
@@ -16,7 +16,7 @@ export class SortedKeys {
     if (this.#keys[at] === key) this.#keys.splice(at, 1);
   }
 
-  /** from gives the keys that begin with `prefix`, starting at `start` if that comes later. */
+  /** from returns the keys that start with `prefix`, beginning at `start` if that is greater. */
   *from(prefix: string, start = prefix): Generator<string> {
     for (let at = this.#firstAtOrAfter(start > prefix ? start : prefix); at < this.#keys.length; at++) {
       const key = this.#keys[at] as string;

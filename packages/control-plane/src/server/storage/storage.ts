@@ -4,7 +4,7 @@ import { Collection, type Selection } from './collection.ts';
 import { type Change, History, type HistoryLimits } from './history.ts';
 import { isSameBut, type Stored, storedFrom } from './stored.ts';
 
-/** Journal makes writes outlive the process. */
+/** Journal makes writes survive the process. */
 export interface Journal {
   /** record returns when the write would survive the end of the process. */
   record(change: Change): void;
@@ -13,23 +13,24 @@ export interface Journal {
 /** StorageOptions configures the storage. */
 export interface StorageOptions {
   readonly clock: Clock;
-  /** Where writes are kept. Defaults to memory alone. */
+  /** Where writes are stored. Defaults to memory only. */
   readonly journal?: Journal | undefined;
   readonly history?: HistoryLimits | undefined;
-  /** What was kept before. Defaults to nothing. */
+  /** The objects that were stored before. Defaults to none. */
   readonly restored?:
     | { readonly revision: number; readonly objects: Iterable<readonly [collection: string, Stored]> }
     | undefined;
 }
 
 /**
- * FIRST_REVISION is that of the empty store, as in etcd. No object ever has it: clients say with it that they expect none.
+ * FIRST_REVISION is the revision of the empty store, as in etcd. No object ever has it: clients use it to require that
+ * an object does not exist.
  */
 const FIRST_REVISION = 1;
 
 /**
- * Storage holds every object under one counter of revisions: the order of all writes. Writers say which revision they
- * replace, so that nothing is overwritten unseen; a write that would change nothing is none.
+ * Storage holds all objects under one revision counter, which orders all writes. Writers specify the revision that they
+ * replace, so that no change is overwritten unseen; a write without changes is dropped.
  */
 export class Storage {
   readonly #collections = new Map<string, Collection>();
@@ -46,17 +47,17 @@ export class Storage {
     this.#journal = options.journal;
   }
 
-  /** The revision of the newest write. */
+  /** The revision of the latest write. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The oldest revision from which a watch may begin. */
+  /** The oldest revision from which a watch may start. */
   get oldestRevision(): number {
     return this.#history.forgotten;
   }
 
-  /** size is the number of objects in a collection. */
+  /** size returns the number of objects in a collection. */
   size(collection: string): number {
     return this.#in(collection).size;
   }
@@ -65,12 +66,15 @@ export class Storage {
     return this.#in(collection).get(key);
   }
 
-  /** select gives the objects of a collection in order, as they are now or were at a revision that is remembered. */
+  /**
+   * select returns the objects of a collection in order, in their current state or at an earlier revision that is still
+   * kept.
+   */
   select(collection: string, selection: Selection = {}, at = this.#revision): Iterable<Stored> {
     return (at >= this.#revision ? this.#in(collection) : this.#past(collection, at)).select(selection);
   }
 
-  /** create stores an object that was not there; undefined when it is. */
+  /** create stores a new object; it returns undefined if the object exists. */
   create(collection: string, key: string, object: KubernetesObject): Stored | undefined {
     if (this.get(collection, key)) return undefined;
     const current = storedFrom(key, this.#revision + 1, object);
@@ -78,7 +82,7 @@ export class Storage {
     return current;
   }
 
-  /** update replaces the state at a revision; undefined when the object is in another state or gone. */
+  /** update replaces the state at a revision; it returns undefined if the object has another state or is gone. */
   update(collection: string, key: string, revision: number, object: KubernetesObject): Stored | undefined {
     const previous = this.get(collection, key);
     if (previous?.revision !== revision) return undefined;
@@ -88,7 +92,10 @@ export class Storage {
     return current;
   }
 
-  /** remove deletes the state at a revision and answers the last state; undefined when the object is in another one or gone. */
+  /**
+   * remove deletes the state at a revision and returns the last state; undefined if the object has another state or is
+   * gone.
+   */
   remove(collection: string, key: string, revision: number, object: KubernetesObject): Stored | undefined {
     const previous = this.get(collection, key);
     if (previous?.revision !== revision) return undefined;
@@ -97,12 +104,14 @@ export class Storage {
     return last;
   }
 
-  /** changesSince gives the remembered changes of a collection after a revision. */
+  /** changesSince returns the kept changes of a collection after a revision. */
   *changesSince(collection: string, revision: number): Generator<Change> {
     for (const change of this.#history.since(revision)) if (change.collection === collection) yield change;
   }
 
-  /** watch tells every later change of a collection, in order and before the writer gets its answer. */
+  /**
+   * watch calls `tell` with every later change of a collection, in order and before the writer receives its response.
+   */
   watch(collection: string, tell: (change: Change) => void): Disposable {
     const watchers = this.#watchers.get(collection) ?? new Set();
     this.#watchers.set(collection, watchers);
@@ -110,13 +119,13 @@ export class Storage {
     return { [Symbol.dispose]: () => watchers.delete(tell) };
   }
 
-  /** forgetHistory makes every revision but the newest too old to begin a watch. */
+  /** forgetHistory makes every revision except the newest too old to start a watch. */
   forgetHistory(): void {
     this.#history.forget();
   }
 
   #commit(change: Change): void {
-    // First what outlives the process: a write that cannot be kept did not happen.
+    // The journal comes first: a write that cannot be stored did not happen.
     this.#journal?.record(change);
     this.#revision = change.revision;
     const objects = this.#in(change.collection);

@@ -83,7 +83,7 @@ describe('access reviews are answered as by the real server', () => {
           ({ body }) => body.status as { allowed: boolean; reason?: string },
         );
         expect([path, verb, here?.allowed]).toEqual([path, verb, there?.allowed]);
-        // Discovery and public information overlap, and the real server takes whichever comes first.
+        // The roles for discovery and public information overlap, and the real server uses whichever comes first.
         if (!there?.reason?.includes('system:')) expect(here).toEqual(there);
       }
     }

@@ -9,7 +9,7 @@ import { selectorErrors, selectorProblems } from './review-selectors.ts';
 
 const GROUP = 'authorization.k8s.io';
 
-/** subjectAccessReview answers whether somebody may do something. */
+/** subjectAccessReview reports whether a user may do something. */
 export function subjectAccessReview(authorizer: Authorizer): Answer {
   return (draft) => {
     const spec = specOf(draft);
@@ -18,7 +18,10 @@ export function subjectAccessReview(authorizer: Authorizer): Answer {
   };
 }
 
-/** localSubjectAccessReview answers whether somebody may do something in a namespace: rights in it are enough to ask. */
+/**
+ * localSubjectAccessReview reports whether a user may do something in a namespace: rights in that namespace are enough
+ * to ask.
+ */
 export function localSubjectAccessReview(authorizer: Authorizer): Answer {
   return (draft, { namespace }) => {
     const spec = specOf(draft);
@@ -32,7 +35,7 @@ export function localSubjectAccessReview(authorizer: Authorizer): Answer {
   };
 }
 
-/** selfSubjectAccessReview answers whether the one who asks may do something. */
+/** selfSubjectAccessReview reports whether the requesting user may do something. */
 export function selfSubjectAccessReview(authorizer: Authorizer): Answer {
   return (draft, { user }: AnswerContext) => {
     const spec = specOf(draft);
@@ -61,12 +64,12 @@ function named({ user = '', uid, groups = [], extra }: SubjectAccessReviewSpec):
 }
 
 function specOf(draft: Draft): SubjectAccessReviewSpec {
-  // The kind's schema was checked when it was decoded; a spec that is left out is an empty one.
+  // Decoding checked the schema of the kind; a missing spec is an empty one.
   return draft.spec ?? {};
 }
 
 function refuse(problems: readonly FieldProblem[]): void {
-  // The API server names no kind here.
+  // The API server reports no kind here.
   if (problems.length > 0) throw invalid({ group: GROUP, kind: '' }, '', problems);
 }
 

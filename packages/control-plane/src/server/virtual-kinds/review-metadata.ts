@@ -15,7 +15,7 @@ const MEMBERS = [
   'managedFields',
 ] as const;
 
-/** metadataProblems finds metadata in a review: it is no object, and has none but its namespace. */
+/** metadataProblems reports metadata in a review: it is not an object, and may have only a namespace. */
 export function metadataProblems({ metadata }: Draft, namespace = ''): FieldProblem[] {
   const said = MEMBERS.filter((member) => {
     const value = metadata[member];
@@ -29,7 +29,7 @@ export function metadataProblems({ metadata }: Draft, namespace = ''): FieldProb
   return [{ field: 'metadata', reason: 'FieldValueInvalid', message }];
 }
 
-/** goJson writes a value as Go does: what could be taken for HTML is escaped. */
+/** goJson serializes a value as Go does: characters with a meaning in HTML are escaped. */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
 }

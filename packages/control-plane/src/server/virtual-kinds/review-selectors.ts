@@ -11,7 +11,10 @@ import { objectsIn } from '../authorization/policy-rule.ts';
 const PATH = 'spec.resourceAttributes';
 const LABEL_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
-/** selectorProblems is what is wrong with the selectors of a question. They do not matter to the answer: roles know none. */
+/**
+ * selectorProblems returns the problems of the selectors of a review. They do not affect the result: roles have no
+ * selectors.
+ */
 export function selectorProblems({ fieldSelector, labelSelector }: ResourceAttributes): FieldProblem[] {
   return [
     ...(fieldSelector ? problemsOf('fieldSelector', fieldSelector, fieldProblems) : []),
@@ -19,7 +22,7 @@ export function selectorProblems({ fieldSelector, labelSelector }: ResourceAttri
   ];
 }
 
-/** selectorErrors tells of selectors that could not be read; empty when all could. */
+/** selectorErrors reports selectors that could not be parsed; empty if all could. */
 export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributes = {}): string {
   const errors: string[] = [];
   const tell = (name: string, known: number, all: number): void => {
@@ -82,13 +85,13 @@ function labelProblems(requirement: LabelSelectorRequirement, path: string): Fie
   const { key = '', operator = '' } = requirement as Partial<LabelSelectorRequirement>;
   return (
     validateLabelSelector({ matchExpressions: [{ ...requirement, key, operator }] }, '')
-      // An operator that nobody knows is no error here; the requirement does not count.
+      // An unknown operator is not an error here; the requirement is ignored.
       .filter(({ field }) => !field.endsWith('.operator'))
       .map((problem) => ({ ...problem, field: problem.field.replace('.matchExpressions[0]', path) }))
   );
 }
 
-/** Fields are compared with one value each, and nothing else. */
+/** Fields can only be compared with a single value. */
 function isFieldRequirement({ operator, values = [] }: FieldSelectorRequirement): boolean {
   return (operator === 'In' || operator === 'NotIn') && values.length === 1;
 }

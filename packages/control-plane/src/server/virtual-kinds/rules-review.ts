@@ -3,10 +3,10 @@ import { joined, type RbacAuthorizer } from '../authorization/rbac-authorizer.ts
 import type { Answer } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
 
-/** selfSubjectRulesReview answers what the one who asks may do in a namespace. */
+/** selfSubjectRulesReview returns what the requesting user may do in a namespace. */
 export function selfSubjectRulesReview(authorizer: RbacAuthorizer): Answer {
   return (draft, { user }) => {
-    // The kind's schema was checked when it was decoded.
+    // Decoding checked the schema of the kind.
     const { namespace } = (draft.spec ?? {}) as SelfSubjectRulesReviewSpec;
     if (!namespace) throw badRequest('no namespace on request');
     const { rules, problems } = authorizer.heldBy(user, namespace);

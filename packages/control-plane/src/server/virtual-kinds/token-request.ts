@@ -13,23 +13,23 @@ const DEFAULT_SECONDS = 3600;
 const LEAST_SECONDS = 600;
 const MOST_SECONDS = 2 ** 32;
 /**
- * Tokens that kubelets ask for live this long, so that clients which never read them again still work for a year; those are
- * told apart by their strange expiry.
+ * The expiry that kubelets request, an unusual number that identifies their requests. Their tokens are valid for a
+ * year, so that clients which never reload them keep working.
  */
 const KUBELET_SECONDS = DEFAULT_SECONDS + 7;
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-/** defaultTokenRequest fills in what a TokenRequest leaves out. */
+/** defaultTokenRequest sets the defaults of a TokenRequest. */
 export function defaultTokenRequest(draft: Draft): void {
   draft.spec = { expirationSeconds: DEFAULT_SECONDS, ...(draft.spec as object | undefined) };
 }
 
-/** tokenRequest answers with a token of the ServiceAccount that the path names. */
+/** tokenRequest issues a token of the ServiceAccount that the path names. */
 export function tokenRequest(storage: Storage, tokens: ServiceAccountTokens): Answer {
   return (draft, { namespace, name, now }) => {
     const account = storage.get('serviceaccounts', keyIn(namespace, name));
     if (!account) throw notFound({ group: '', resource: 'serviceaccounts' }, name);
-    // The kind's schema was checked when it was decoded.
+    // Decoding checked the schema of the kind.
     const spec = draft.spec as TokenRequestSpec & { readonly expirationSeconds: number };
     refuseInvalid(draft, spec, name);
     const { boundObjectRef, expirationSeconds } = spec;
@@ -78,7 +78,7 @@ function refuseInvalid({ metadata }: Draft, { expirationSeconds }: TokenRequestS
 
 type Bound = Pick<TokenClaims, 'pod' | 'secret' | 'node'>;
 
-/** boundTo are the claims that bind a token to an object, which must be there. */
+/** boundTo returns the claims that bind a token to an object, which must exist. */
 function boundTo(storage: Storage, reference: BoundObjectReference, namespace: string, account: string): Bound {
   const { apiVersion = '', kind = '', name = '' } = reference;
   const found = (resource: string, inNamespace: string): Stored => {

@@ -5,10 +5,10 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import type { Answer } from '../registry/api-resource.ts';
 import { badRequest } from '../status/api-status.ts';
 
-/** tokenReview answers whose token somebody was shown. */
+/** tokenReview returns the user of a token that another server received. */
 export function tokenReview(authenticator: TokenAuthenticator): Answer {
   return (draft) => {
-    // The kind's schema was checked when it was decoded.
+    // Decoding checked the schema of the kind.
     const { token = '', audiences = [] } = (draft.spec ?? {}) as TokenReviewSpec;
     if (token === '') throw badRequest('token is required for TokenReview in authentication');
     const outcome = authenticator.authenticateToken(token.trim(), audiences.length === 0 ? undefined : audiences);
@@ -21,7 +21,7 @@ export function tokenReview(authenticator: TokenAuthenticator): Answer {
   };
 }
 
-/** selfSubjectReview answers who asks. */
+/** selfSubjectReview returns the requesting user. */
 export const selfSubjectReview: Answer = (_draft, { user, now }) => ({
   metadata: { creationTimestamp: formatTime(now) },
   status: { userInfo: told(user) },

@@ -4,7 +4,10 @@ import type { Answer, ApiResource } from '../registry/api-resource.ts';
 import { builtInStrategy } from '../registry/built-in-strategy.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** serveComputedKinds makes the registry answer kinds, by group and plural: without it they would be stored like others. */
+/**
+ * serveComputedKinds makes the registry compute the responses of kinds, by group and plural: otherwise they would be
+ * stored like others.
+ */
 export function serveComputedKinds(
   registry: Registry,
   kinds: Readonly<Record<string, Readonly<Record<string, Answer>>>>,
@@ -15,7 +18,7 @@ export function serveComputedKinds(
   registry.set(...resources);
 }
 
-/** serveTokenRequests makes the registry answer requests for tokens of ServiceAccounts. */
+/** serveTokenRequests makes the registry issue tokens of ServiceAccounts. */
 export function serveTokenRequests(
   registry: Registry,
   answer: Answer,

@@ -8,21 +8,21 @@ import { objectOf, type Stored, splitKey } from '../../storage/stored.ts';
 import { inScope, scopesOf } from './scopes.ts';
 import { collectionCountedBy, usageOf, VARYING } from './usage.ts';
 
-/** QUOTAS is where quotas are kept. */
+/** QUOTAS is the collection that stores quotas. */
 export const QUOTAS = 'resourcequotas';
 
 const ZERO: Quantity = { nanos: 0n, format: 'DecimalSI' };
 
-/** Account is a quota, and what is used of it. */
+/** Account is a quota together with its usage. */
 export interface Account {
-  /** Where the quota is stored. */
+  /** The storage key of the quota. */
   readonly key: string;
   readonly name: string;
-  /** What is limited, of what can be counted. */
+  /** The limits of the quota on resources that can be counted. */
   readonly limits: Amounts;
-  /** Of everything that is limited. */
+  /** The usage of every limited resource. */
   readonly used: Amounts;
-  /** isAbout says whether an object of a collection is one of those that the quota limits. */
+  /** isAbout reports whether the quota limits an object of a collection. */
   isAbout(collection: string, object: object): boolean;
 }
 
@@ -33,8 +33,8 @@ interface OpenAccount extends Account {
 }
 
 /**
- * QuotaLedger knows at every moment what is used of every quota. Storage tells of a write before anything else can happen, so
- * whoever looks here and writes in the same turn cannot be beaten by another writer.
+ * QuotaLedger holds the current usage of every quota. Storage notifies it of a write synchronously, so a caller that
+ * reads the ledger and writes without awaiting in between cannot race with another writer.
  */
 export class QuotaLedger implements Disposable {
   readonly #storage: Storage;
@@ -53,23 +53,23 @@ export class QuotaLedger implements Disposable {
     });
   }
 
-  /** accountsIn are the quotas of a namespace, by name. */
+  /** accountsIn returns the quotas of a namespace, sorted by name. */
   accountsIn(namespace: string): readonly Account[] {
     const accounts = this.#accounts.get(namespace);
     return accounts ? [...accounts.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) : [];
   }
 
-  /** account is the one of a stored quota. */
+  /** account returns the account of a stored quota. */
   account(key: string): Account | undefined {
     return this.#accounts.get(splitKey(key).namespace)?.get(key);
   }
 
-  /** keys are where all quotas are stored. */
+  /** keys returns the storage keys of all quotas. */
   keys(): string[] {
     return [...this.#accounts.values()].flatMap((accounts) => [...accounts.keys()]);
   }
 
-  /** onChange tells where a quota is stored that was written, or of which another amount is used. */
+  /** onChange calls `tell` with the storage key of a quota that was written or whose usage changed. */
   onChange(tell: (key: string) => void): Disposable {
     this.#listeners.add(tell);
     return { [Symbol.dispose]: () => this.#listeners.delete(tell) };
@@ -145,7 +145,7 @@ export class QuotaLedger implements Disposable {
   #book({ collection, key, previous, current }: Change): void {
     for (const account of this.#accounts.get(splitKey(key).namespace)?.values() ?? []) {
       if (!account.collections.has(collection)) continue;
-      // Most changes are of objects that count the same before and after.
+      // Most changes do not affect what an object counts for.
       if (previous && current && !VARYING.has(collection)) continue;
       if (previous) book(account, collection, previous, -1n);
       if (current) book(account, collection, current, 1n);
@@ -158,7 +158,7 @@ export class QuotaLedger implements Disposable {
   }
 }
 
-/** book adds what a stored object uses to an account, or takes it off again. */
+/** book adds the usage of a stored object to an account, or subtracts it. */
 function book(account: OpenAccount, collection: string, stored: Stored, sign: 1n | -1n): void {
   const object = VARYING.has(collection) ? objectOf(stored) : {};
   if (!account.isAbout(collection, object)) return;

@@ -7,21 +7,21 @@ import type { Registry } from '../../registry/registry.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type Account, QUOTAS, type QuotaLedger } from './quota-ledger.ts';
 
-/** Who writes the status of quotas in a real cluster. */
+/** The field manager of quota status in a real cluster. */
 const MANAGER = 'kube-controller-manager';
 
-/** QuotaStatusOptions are what keeping the status of quotas needs. */
+/** QuotaStatusOptions holds the dependencies of keepQuotaStatus. */
 export interface QuotaStatusOptions {
   readonly ledger: QuotaLedger;
   readonly storage: Storage;
   readonly registry: Registry;
   readonly fields: FieldTracking;
   readonly clock: Clock;
-  /** Told of errors that are bugs. */
+  /** Receives errors that are bugs. */
   readonly onError: (error: unknown) => void;
 }
 
-/** keepQuotaStatus says in every quota what is used of it, right after the write that changed that. */
+/** keepQuotaStatus writes the usage into the status of every quota, right after the write that changed it. */
 export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
   const { ledger, registry, onError } = options;
   const changed = new Set<string>();
@@ -31,7 +31,7 @@ export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
     for (const key of keys) changed.add(key);
     if (isPlanned || changed.size === 0) return;
     isPlanned = true;
-    // Not at once: all watchers must hear of this write before they hear of ours.
+    // Deferred: all watchers must see this write before they see the status update.
     queueMicrotask(() => {
       isPlanned = false;
       const due = [...changed];
@@ -40,14 +40,14 @@ export function keepQuotaStatus(options: QuotaStatusOptions): Disposable {
         try {
           writeStatus(options, key);
         } catch (error) {
-          // One that cannot be written must not keep others from it.
+          // A quota that cannot be written must not prevent the update of others.
           onError(error);
         }
       }
     });
   };
   const ledgerWatch = ledger.onChange((key) => plan(key));
-  // A kind that is served from now on can be counted from now on.
+  // A kind that starts being served can be counted from now on.
   const registryWatch = registry.onChange(() => plan(...ledger.keys()));
   plan(...ledger.keys());
   return {
@@ -73,7 +73,7 @@ function writeStatus({ ledger, storage, registry, fields, clock }: QuotaStatusOp
   storage.update(QUOTAS, key, stored.revision, object);
 }
 
-/** usedOf leaves out kinds that nobody knows: of those nothing can be said. */
+/** usedOf omits kinds that are not served: their usage is unknown. */
 function usedOf({ used }: Account, registry: Registry): Record<string, string> {
   const known = new Set(registry.all().flatMap(({ scope, collection }) => (scope === 'Namespaced' ? collection : [])));
   const shown = [...used].filter(([name]) => !name.startsWith('count/') || known.has(name.slice('count/'.length)));

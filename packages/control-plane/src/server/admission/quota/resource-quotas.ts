@@ -5,11 +5,11 @@ import { refuse } from '../admission.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
 import { unsaid, usageOf } from './usage.ts';
 
-/** resourceQuotas lets nobody use more of a namespace than its quotas allow. */
+/** resourceQuotas rejects writes that exceed the quotas of a namespace. */
 export function resourceQuotas(ledger: QuotaLedger): AdmissionPlugin {
   return {
     name: 'ResourceQuota',
-    // Only in the moment of the write: others may have used what is left since anything before.
+    // Runs only inside the commit: other writes may have used up the remaining quota since any earlier step.
     commit(request) {
       const { resource, namespace, object } = request;
       if (!object || !isCharged(request)) return;
@@ -39,7 +39,7 @@ export function resourceQuotas(ledger: QuotaLedger): AdmissionPlugin {
   };
 }
 
-/** isCharged says whether a write can use more than before. */
+/** isCharged reports whether a write can increase usage. */
 function isCharged({ operation, resource, subresource }: AdmissionRequest): boolean {
   if (resource.scope !== 'Namespaced') return false;
   if (resource.collection === 'pods' && subresource === 'resize') return operation === 'UPDATE';
@@ -47,7 +47,7 @@ function isCharged({ operation, resource, subresource }: AdmissionRequest): bool
   return operation === 'CREATE' || ['services', 'persistentvolumeclaims'].includes(resource.collection);
 }
 
-/** growth is what a write uses more than what it replaces. */
+/** growth returns how much more a write uses than the object that it replaces. */
 function growth({ resource: { collection }, object, old }: AdmissionRequest): Amounts {
   const before = old ? usageOf(collection, old) : new Map<string, Quantity>();
   const more = new Map<string, Quantity>();

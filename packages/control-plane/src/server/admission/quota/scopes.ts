@@ -5,20 +5,20 @@ import type { Loose } from '../../registry/kinds/shared/loose.ts';
 type PodSpec = NonNullable<Pod['spec']>;
 type Spec = NonNullable<ResourceQuota['spec']>;
 
-/** Scope is one condition on the Pods that a quota is about. */
+/** Scope is one condition on the Pods that a quota limits. */
 interface Scope {
   readonly scopeName: string;
   readonly operator: string;
   readonly values?: readonly string[] | undefined;
 }
 
-/** scopesOf are all conditions of a quota; empty for one that is about everything. */
+/** scopesOf returns all conditions of a quota; empty for a quota without conditions. */
 export function scopesOf({ scopes = [], scopeSelector }: Spec): readonly Scope[] {
   const plain = scopes.map((scopeName) => ({ scopeName, operator: 'Exists' }));
   return [...plain, ...(scopeSelector?.matchExpressions ?? [])];
 }
 
-/** inScope says whether an object is one that a quota with conditions is about. Only Pods are. */
+/** inScope reports whether a quota with these conditions limits an object. Conditions select only Pods. */
 export function inScope(scopes: readonly Scope[], collection: string, object: object): boolean {
   if (scopes.length === 0) return true;
   const { spec } = object as Pod;

@@ -2,20 +2,20 @@ import type { PersistentVolumeClaim, Pod, Service } from '@bowline/kubernetes';
 import { parseQuantity, type Quantity } from '@bowline/machinery';
 import { type Amounts, amountsIn, limitsOf, requestsOf } from '../../objects/pod-amounts.ts';
 
-/** whole is a number of pieces. */
+/** whole returns a quantity of that many units. */
 function whole(count: number): Quantity {
   return { nanos: BigInt(count) * 1_000_000_000n, format: 'DecimalSI' };
 }
 
 const ONE = whole(1);
 
-/** What Pods ask for, of all that quotas may name without saying whether they mean requests or limits. */
+/** Resources whose requests a quota may also limit by their plain name, without the prefix `requests.`. */
 const PLAIN = /^(?:cpu|memory|ephemeral-storage|hugepages-.*)$/;
 const STANDARD_REQUEST = /^requests\.(?:cpu|memory|ephemeral-storage|hugepages-.*|(?![^/]*kubernetes\.io\/)[^/]+\/.+)$/;
 const STANDARD_LIMIT = /^limits\.(?:cpu|memory|ephemeral-storage)$/;
 const CLASS_STORAGE = /\.storageclass\.storage\.k8s\.io\/(?:requests\.storage|persistentvolumeclaims)$/;
 
-/** Kinds that are counted under their own name too, as they were before there was a name for every kind. */
+/** Kinds that are also counted under their plain name, which is older than `count/<collection>`. */
 const NAMED: ReadonlySet<string> = new Set([
   'pods',
   'services',
@@ -26,12 +26,15 @@ const NAMED: ReadonlySet<string> = new Set([
   'replicationcontrollers',
 ]);
 
-/** VARYING are the collections of which not every object counts the same: of others nothing needs to be read. */
+/** VARYING holds the collections whose objects differ in usage: objects of other collections need not be parsed. */
 export const VARYING: ReadonlySet<string> = new Set(['pods', 'services', 'persistentvolumeclaims']);
 
-/** collectionCountedBy is where the objects are that count against a name in a quota; undefined for names that nothing counts. */
+/**
+ * collectionCountedBy returns the collection whose objects count against a name in a quota; undefined for names that
+ * count nothing.
+ */
 export function collectionCountedBy(name: string): string | undefined {
-  // Nobody is kept from telling what happens.
+  // Recording events is never limited.
   if (name === 'count/events') return undefined;
   if (name.startsWith('count/')) return name.slice('count/'.length);
   if (NAMED.has(name)) return name;
@@ -41,11 +44,11 @@ export function collectionCountedBy(name: string): string | undefined {
   return undefined;
 }
 
-/** usageOf is what an object takes of everything that quotas can limit, whether or not one does. */
+/** usageOf returns the usage of an object for every resource that quotas can limit, whether or not a quota does. */
 export function usageOf(collection: string, object: object): Amounts {
   const usage = new Map([[`count/${collection}`, ONE]]);
   if (collection === 'pods') {
-    // One that has ended is still there, and holds nothing any more.
+    // A Pod that has ended still exists, but uses no resources any more.
     if (hasEnded(object)) return usage;
     addPod(usage, object);
   }
@@ -80,7 +83,7 @@ function addClaim(usage: Map<string, Quantity>, { metadata, spec }: PersistentVo
   const asked = spec?.resources?.requests?.storage;
   const storage = asked === undefined ? undefined : parseQuantity(asked);
   if (storage) usage.set('requests.storage', storage);
-  // The annotation is older than the field, and wins.
+  // The annotation predates the field and takes precedence.
   const annotated = metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'];
   const storageClass = annotated ?? spec?.storageClassName;
   if (!storageClass) return;
@@ -89,10 +92,15 @@ function addClaim(usage: Map<string, Quantity>, { metadata, spec }: PersistentVo
   if (storage) usage.set(`${prefix}/requests.storage`, storage);
 }
 
-/** What every container of a Pod has to say where a quota limits it: nobody could count what is not said. */
+/**
+ * Resources that every container of a Pod must specify if a quota limits them: otherwise usage could not be counted.
+ */
 const DEMANDED = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
 
-/** unsaid is what containers of a Pod leave unsaid of what quotas limit: `cpu for: a,b; memory for: b`. Empty if nothing. */
+/**
+ * unsaid returns the limited resources that containers of a Pod do not specify: `cpu for: a,b; memory for: b`. Empty if
+ * none.
+ */
 export function unsaid({ spec }: Pod, limited: Iterable<string>): string {
   if (spec?.resources) return '';
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].map(({ name, resources }) => ({

@@ -8,7 +8,7 @@ import { CallFailure } from './call-failure.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
-/** What a webhook's answer is read as; it must be in the version of the question all the same. */
+/** Versions in which a response is parsed; it must nevertheless have the version of the request. */
 const REVIEW_VERSIONS: readonly string[] = [API_VERSION, 'admission.k8s.io/v1beta1'];
 
 /** GroupVersionKind names a kind in a review. */
@@ -18,36 +18,36 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** Verdict is what a webhook answered, if it is an answer at all. */
+/** Verdict is the valid response of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
   readonly status: Partial<Status> | undefined;
-  /** The text of a JSON patch; undefined for none. */
+  /** The text of a JSON patch; undefined if there is none. */
   readonly patch: string | undefined;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** kindOf is the kind of the object in a request: that of the resource, unless a part of it has its own. */
+/** kindOf returns the kind of the object in a request: the kind of the resource, unless the subresource has its own. */
 export function kindOf(resource: ApiResource, subresource: string): GroupVersionKind {
   const part = resource.subresources.get(subresource);
   const { group, version, kind } = part?.creates ?? resource;
   return { group: part?.group ?? group, version: part?.version ?? version, kind: part?.kind ?? kind };
 }
 
-/** typed is an object that says what it is, as a webhook sees it. */
+/** typed returns the object with apiVersion and kind set, as a webhook receives it. */
 export function typed(kind: GroupVersionKind, object: Draft): Draft {
   const { apiVersion: _, kind: __, ...rest } = object;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
 }
 
-/** Review is a question to a webhook. */
+/** Review is a request to a webhook. */
 export interface Review {
   readonly uid: string;
   readonly body: string;
 }
 
-/** requestOf is what a review asks about, in the version of `resource`. Match conditions see the same. */
+/** requestOf returns the request of a review, in the version of `resource`. Match conditions receive the same. */
 export function requestOf(request: AdmissionRequest, resource: ApiResource, uid: string): Record<string, unknown> {
   const { subresource, operation, user, name, namespace } = request;
   const kind = kindOf(resource, subresource);
@@ -76,13 +76,13 @@ export function requestOf(request: AdmissionRequest, resource: ApiResource, uid:
   };
 }
 
-/** A patch is told as what it becomes. */
+/** optionsOf returns the options of the request; those of a patch become create or update options. */
 function optionsOf({ operation, options }: AdmissionRequest): Record<string, unknown> {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return options;
   return { ...options, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions', force: undefined };
 }
 
-/** reviewOf is the question whether a request may go on. */
+/** reviewOf returns the review that asks whether a request is allowed. */
 export function reviewOf(request: AdmissionRequest, resource: ApiResource): Review {
   const uid = randomUUID();
   return {
@@ -95,7 +95,10 @@ function resourceOf({ group, version, resource }: ApiResource): Record<string, s
   return { group, version, resource };
 }
 
-/** readVerdict reads an answer; only mutating webhooks may answer with a patch. It fails with a CallFailure. */
+/**
+ * readVerdict parses a response; only mutating webhooks may return a patch. It throws a CallFailure for an invalid
+ * response.
+ */
 export function readVerdict(answer: unknown, uid: string, isMutating: boolean): Verdict {
   const { apiVersion, kind, response } = recordOf(answer);
   const [version, type] = [textOf(apiVersion), textOf(kind)];
@@ -144,13 +147,13 @@ function patchOf({ patch, patchType }: Record<string, unknown>, isMutating: bool
   return given === undefined ? undefined : Buffer.from(given, 'base64').toString('utf8');
 }
 
-/** denial is what somebody reads whose write a webhook refused. */
+/** denial returns the error for a write that a webhook denied. */
 export function denial(webhook: string, status: Partial<Status> | undefined): StatusError {
   const { code, message, reason, details } = status ?? {};
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const why = textOf(message) || textOf(reason);
   return new StatusError(
-    // Codes of success make no sense, and others no answer.
+    // A success code makes no sense in a denial, and other codes are not valid.
     typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : 400,
     textOf(reason) || undefined,
     why === '' ? `${denied} without explanation` : `${denied}: ${why}`,

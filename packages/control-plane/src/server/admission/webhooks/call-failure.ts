@@ -1,4 +1,7 @@
-/** CallFailure is a webhook that could not be asked, or whose answer is none. Its message is for whoever made the write. */
+/**
+ * CallFailure reports a webhook that could not be called or returned an invalid response. Its message is shown to the
+ * client that made the write.
+ */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
 }
@@ -8,7 +11,7 @@ interface NetworkError extends Error {
   readonly address?: string;
   readonly port?: number;
   readonly hostname?: string;
-  /** Of a certificate for other names. */
+  /** Set for a certificate that was issued for other names. */
   readonly cert?: { readonly subjectaltname?: string };
   readonly host?: string;
 }
@@ -22,7 +25,7 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
 ]);
 
-/** networkFailure says what went wrong on the way, in the words that people know from API servers. */
+/** networkFailure returns the message for a network error, worded as the API server does. */
 export function networkFailure(error: unknown): string {
   const { code = '', address = '', port = 0, hostname = '', message, cert, host } = error as NetworkError;
   const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
@@ -72,10 +75,10 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Bodies of failed calls may be pages; their beginnings say enough. */
+/** Bodies of failed calls may be whole pages; their beginning is informative enough. */
 const LONGEST_QUOTE = 2_048;
 
-/** statusFailure says what an answer with a status that is no success means. */
+/** statusFailure returns the message for a response with an error status. */
 export function statusFailure(status: number, body: string): string {
   const text = body.trim().slice(0, LONGEST_QUOTE);
   const meaning = MEANINGS[status];

@@ -13,7 +13,7 @@ import { matchedResource } from './match-rules.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhookClient } from './webhook-client.ts';
 
-/** WebhookParts is what asking webhooks needs. */
+/** WebhookParts holds the dependencies of calling webhooks. */
 export interface WebhookParts {
   readonly storage: Storage;
   readonly registry: Registry;
@@ -21,7 +21,10 @@ export interface WebhookParts {
   readonly authorizer: Authorizer;
 }
 
-/** concernedResource is the resource, in the version that a webhook wants, when it is to be asked; undefined when it is not. */
+/**
+ * concernedResource returns the resource in the version that a webhook expects if the webhook must be called, and
+ * undefined otherwise.
+ */
 export async function concernedResource(
   { storage, registry, authorizer }: WebhookParts,
   webhook: Webhook,
@@ -44,7 +47,10 @@ function selects(selector: Selector<unknown>, object: Draft | undefined): boolea
   return object !== undefined && selector.matches(object.metadata.labels);
 }
 
-/** What is in no namespace is never left out by one; a namespace is selected by its own labels, as they will be. */
+/**
+ * A namespace selector never excludes cluster-scoped objects; a namespace is matched by its own labels, as they will be
+ * stored.
+ */
 function selectsNamespace(storage: Storage, selector: Selector<unknown>, request: AdmissionRequest): boolean {
   const { resource, subresource, namespace, name, operation, object } = request;
   const isNamespace = resource.resource === 'namespaces' && resource.group === '';
@@ -58,8 +64,8 @@ function selectsNamespace(storage: Storage, selector: Selector<unknown>, request
 }
 
 /**
- * invoke asks a webhook, and throws what its answer, or its failure, means for the request. Undefined is a failure that the
- * webhook's policy ignores.
+ * invoke calls a webhook and throws the error that its response, or its failure, means for the request. It returns
+ * undefined for a failure that the webhook's policy ignores.
  */
 export async function invoke(
   { client }: WebhookParts,

@@ -15,16 +15,16 @@ type Compiled = Expression | Error;
 
 const compiled = new WeakMap<MatchCondition, Compiled>();
 
-/** MAX_STEPS is how many steps the conditions of one webhook may take for a request, all together. */
+/** MAX_STEPS limits the evaluation steps of all conditions of one webhook for one request. */
 const MAX_STEPS = 2_500_000;
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** Conditions are what came of a webhook's conditions. */
+/** Conditions is the result of evaluating the conditions of a webhook. */
 export type Conditions = { readonly matches: boolean } | { readonly problem: string };
 
 /**
- * meetsConditions asks a webhook's conditions about a request. One that does not hold decides, whatever becomes of the others;
- * one that cannot be evaluated counts as the webhook's failure policy says.
+ * meetsConditions evaluates the conditions of a webhook for a request. One condition that is false decides, whatever
+ * the others return; a condition that cannot be evaluated is handled according to the webhook's failure policy.
  */
 export async function meetsConditions(
   authorizer: Authorizer,
@@ -52,7 +52,10 @@ export async function meetsConditions(
   return { problem: problems.length === 1 ? `${problems[0]}` : `[${problems.join(', ')}]` };
 }
 
-/** authorizerFor answers what conditions ask: for whoever sent the request, unless they name an account. */
+/**
+ * authorizerFor returns the authorizer of conditions: it checks the user of the request, unless the expression names a
+ * ServiceAccount.
+ */
 function authorizerFor(authorizer: Authorizer, request: AdmissionRequest): ExpressionAuthorizer {
   const { user, resource, subresource, namespace, name } = request;
   return {
@@ -75,7 +78,7 @@ function evaluate(
   let expression = compiled.get(condition);
   if (!expression) {
     try {
-      // The types were judged when the condition was written.
+      // The types were checked when the condition was written.
       const variables = { request: 'dyn', object: 'dyn', oldObject: 'dyn', authorizer: 'authorizer' };
       expression = compile(condition.expression, { variables, hasBind: false });
     } catch (error) {
@@ -87,7 +90,7 @@ function evaluate(
   return expression.evaluate(values, budget);
 }
 
-/** What went wrong, without the sentence about the expression that ours put before it. */
+/** reasonOf returns the reason of an error, without the prefix about the expression that our CEL engine adds. */
 function reasonOf(error: unknown): string {
   if (error instanceof BowlineError && error.code === 'BOWLINE_CEL_BUDGET')
     return 'operation cancelled: actual cost limit exceeded';

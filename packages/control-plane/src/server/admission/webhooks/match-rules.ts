@@ -7,14 +7,18 @@ import type { Webhook } from './webhook.ts';
 const ANY = '*';
 const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 
-/** isExempt says that no webhook is asked about a request: one that could refuse its own removal could not be removed. */
+/**
+ * isExempt reports whether no webhook is called for a request: a webhook that could deny its own removal could not be
+ * removed.
+ */
 export function isExempt({ resource }: AdmissionRequest): boolean {
   return resource.group === ADMISSION_GROUP;
 }
 
 /**
- * matchedResource is the resource, in the version that a webhook wants to see, that makes one of its rules match; undefined
- * when none does. A rule about another version of what is written matches too, unless the webhook wants exact matches alone.
+ * matchedResource returns the resource, in the version that a webhook expects, that matches one of its rules; undefined
+ * if none matches. A rule for another version of the written resource matches too, unless the webhook requires exact
+ * matches.
  */
 export function matchedResource(
   webhook: Webhook,
@@ -33,10 +37,13 @@ export function matchedResource(
   return undefined;
 }
 
-/** What is served changes seldom, and every write asks about every webhook. */
+/** The served resources change rarely, and every write evaluates the rules of every webhook. */
 const known = new WeakMap<ApiResource, { readonly generation: number; readonly equivalents: readonly ApiResource[] }>();
 
-/** The other versions of a resource. Events of the other group are the same objects too, but nothing turns one into the other. */
+/**
+ * equivalentsOf returns the other versions of a resource. Events of the other group are the same objects too, but
+ * nothing converts between them.
+ */
 function equivalentsOf(resource: ApiResource, registry: Registry): readonly ApiResource[] {
   const { generation } = registry;
   const before = known.get(resource);
@@ -63,7 +70,7 @@ function has(values: readonly string[] | undefined, value: string): boolean {
   return values?.some((each) => each === ANY || each === value) ?? false;
 }
 
-/** A namespace is not in itself, whatever its path says. */
+/** A Namespace object is cluster-scoped, although the request has its namespace set. */
 function hasScope(scope: string | undefined, { resource, namespace }: AdmissionRequest): boolean {
   if (scope === undefined || scope === ANY) return true;
   const isNamespaced = namespace !== '' && resource.resource !== 'namespaces';

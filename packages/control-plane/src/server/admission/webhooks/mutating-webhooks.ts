@@ -16,19 +16,20 @@ import { concernedResource, invoke, type WebhookParts } from './invocation.ts';
 import { isExempt } from './match-rules.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
-/** Rounds is what is remembered of a request between the two times that it goes through the webhooks. */
+/** Rounds holds the state of a request between the two rounds in which it passes through the webhooks. */
 interface Rounds {
-  /** Webhooks that were asked, may be asked again, and have not seen what others changed since. */
+  /** Webhooks that were called, may be reinvoked, and have seen every change so far. */
   readonly asked: Set<string>;
-  /** Those of them that must see it. */
+  /** Webhooks that must be reinvoked because of a change after their call. */
   readonly outdated: Set<string>;
-  /** The object as the webhooks left it. */
+  /** The object, as JSON, after the last webhook. */
   left: string;
 }
 
 /**
- * mutatingWebhooks asks the stored mutating webhooks one after the other: each sees what the ones before it made of the object.
- * Once one has changed it, all plugins are asked again, and of the webhooks those that want that.
+ * mutatingWebhooks calls the stored mutating webhooks one after the other: each receives the object as the previous
+ * ones changed it. Once a webhook has changed it, all plugins run again, and so do the webhooks that ask for
+ * reinvocation.
  */
 export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const requests = new WeakMap<AdmissionRequest, Rounds>();
@@ -46,7 +47,7 @@ export function mutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
     const rounds = before ?? { asked: new Set(), outdated: new Set(), left: '' };
     requests.set(given, rounds);
     const request = shown(given);
-    // The other plugins may have changed it meanwhile.
+    // Other plugins may have changed the object since the first round.
     if (before && canonicalJson(request.object) !== before.left) outdate(rounds);
     let again: 'again' | undefined;
     for (const webhook of webhooks) {
@@ -72,7 +73,10 @@ function outdate({ asked, outdated }: Rounds): void {
   asked.clear();
 }
 
-/** Applies a patch, and says whether it changed anything. What is wrong with a patch is no failure that a policy ignores. */
+/**
+ * patched applies a patch and reports whether it changed anything. An invalid patch is not a failure that the failure
+ * policy ignores.
+ */
 function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResource, text: string): boolean {
   const { object, subresource } = request;
   const operations = operationsIn(text);
@@ -90,7 +94,7 @@ function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResou
     made = typed(kindOf(request.resource, subresource), decoded);
   } catch (error) {
     if (!(error instanceof BowlineError) && !(error instanceof StatusError)) throw error;
-    // The kind is not the one that somebody sent.
+    // The prefix names a kind that the client did not send.
     throw internalError(error.message.replace(/^.* cannot be handled as a \w+: /, ''));
   }
   strategy.applyDefaults?.(made);
@@ -102,7 +106,7 @@ function patched(webhook: Webhook, request: AdmissionRequest, resource: ApiResou
 function operationsIn(text: string): readonly JsonPatchOperation[] {
   try {
     const { value } = parseJson(text);
-    // Whether its elements are operations is checked where they are applied.
+    // Applying the operations checks the type of the elements.
     if (Array.isArray(value)) return value as JsonPatchOperation[];
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
@@ -116,7 +120,10 @@ function strategyOf(resource: ApiResource, subresource: string): Pick<Strategy, 
   return part?.projection?.strategy ?? part?.creates?.strategy ?? part?.strategy ?? resource.strategy;
 }
 
-/** What the tracking of fields cannot read is no reason to refuse the write of somebody who did not send it. */
+/**
+ * keepManagedFields restores managedFields that field tracking cannot parse: the client did not send them, so its write
+ * is not refused.
+ */
 function keepManagedFields({ warnings }: AdmissionRequest, object: Draft, { metadata }: Draft): void {
   const { managedFields } = object.metadata;
   const made = metadata.managedFields ?? [];
@@ -127,7 +134,7 @@ function keepManagedFields({ warnings }: AdmissionRequest, object: Draft, { meta
   );
 }
 
-/** Makes an object another one in place: whoever prepares it holds on to it, and to its metadata. */
+/** become replaces the content of an object in place: callers hold references to the object and to its metadata. */
 function become(object: Draft, made: Draft): void {
   const { metadata } = object;
   const { apiVersion, kind } = object;
@@ -141,7 +148,10 @@ function replaceMembers(target: object, source: object): void {
     Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** shown is a request as webhooks see it: one about a part that is another kind, such as a Scale, is about that kind. */
+/**
+ * shown returns a request as webhooks see it: a request for a subresource of another kind, such as Scale, holds objects
+ * of that kind.
+ */
 export function shown(request: AdmissionRequest): AdmissionRequest {
   const { object, old } = request;
   const projection = projectionOf(request);
@@ -149,7 +159,7 @@ export function shown(request: AdmissionRequest): AdmissionRequest {
   return { ...request, object: object && projection.show(object), old: old && projection.show(old) };
 }
 
-/** takeBack changes what a request is about to what became of it as it was shown. */
+/** takeBack copies the changes that were made to the shown request back to the original request. */
 export function takeBack(request: AdmissionRequest, seen: AdmissionRequest): void {
   if (request !== seen && request.object && seen.object) projectionOf(request)?.take(request.object, seen.object);
 }

@@ -10,20 +10,23 @@ export interface ServiceReference {
   readonly port: number;
 }
 
-/** ServiceAddress is where what stands behind a Service listens. */
+/** ServiceAddress is the address of a server behind a Service. */
 export interface ServiceAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** ServiceResolver finds what stands behind a Service, where cluster IPs lead nowhere; undefined when it does not know. */
+/**
+ * ServiceResolver returns the address of a server behind a Service, for environments where cluster IPs are not routed;
+ * undefined if it does not know the Service.
+ */
 export type ServiceResolver = (
   service: ServiceReference,
 ) => Promise<ServiceAddress | undefined> | ServiceAddress | undefined;
 
 /**
- * serviceAddress is where a Service's port is reached. One with an external name is reached there, as a real API server does
- * without a network of its own; all others need a resolver.
+ * serviceAddress returns the address of a Service's port. A Service with an external name is reached at that name, as a
+ * real API server outside the cluster network does; all others need a resolver.
  */
 export async function serviceAddress(
   storage: Storage,

@@ -5,7 +5,7 @@ import { isExempt } from './match-rules.ts';
 import { shown } from './mutating-webhooks.ts';
 import { type Webhook, webhooksIn } from './webhook.ts';
 
-/** validatingWebhooks asks the stored validating webhooks, all at the same time: one that refuses is enough. */
+/** validatingWebhooks calls the stored validating webhooks concurrently: one denial is enough to reject the write. */
 export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionWebhook',
@@ -24,7 +24,8 @@ export function validatingWebhooks(parts: WebhookParts): AdmissionPlugin {
         const outcomes = await Promise.allSettled(
           concerned.map(({ webhook, resource }) => invoke(parts, webhook, request, resource, false)),
         );
-        // Of several refusals the first in the order of the webhooks is told, so that the same write always reads the same.
+        // Of several denials the first in the order of the webhooks is reported, so that the same write always gets the
+        // same message.
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
       }
     },

@@ -7,32 +7,32 @@ import { CallFailure, networkFailure, statusFailure } from './call-failure.ts';
 import { type ServiceAddress, type ServiceResolver, serviceAddress } from './service-address.ts';
 import type { Webhook } from './webhook.ts';
 
-/** WebhookClientOptions says how webhooks are reached. */
+/** WebhookClientOptions configures how webhooks are reached. */
 export interface WebhookClientOptions {
   readonly storage: Storage;
-  /** Times out calls. */
+  /** Used for the timeouts of calls. */
   readonly clock: Clock;
-  /** Finds what stands behind Services. Defaults to none: those with a cluster IP are not reached. */
+  /** Resolves Services to addresses. Defaults to none: Services with a cluster IP are not reachable. */
   readonly resolveService?: ServiceResolver | undefined;
 }
 
-/** An answer may hold a patch, in base64, that replaces a whole object of the largest size; no more. */
+/** A response may hold a base64 patch that replaces a whole object of the maximum size, but not more. */
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 const DEFAULT_SERVICE_PORT = 443;
-/** How long a connection that nobody uses stays open. */
+/** How long an idle connection stays open. */
 const IDLE_MS = 30_000;
 
-/** WebhookClient asks webhooks. Disposing of it closes its connections. */
+/** WebhookClient calls webhooks. Disposing of it closes its connections. */
 export class WebhookClient implements Disposable {
   readonly #options: WebhookClientOptions;
-  /** Keeps connections to different servers, names and authorities apart by itself. */
+  /** The agent itself separates connections by address, server name and certificate authority. */
   #agent: Agent | undefined;
 
   constructor(options: WebhookClientOptions) {
     this.#options = options;
   }
 
-  /** ask sends a review and gives the answer as it is. It fails with a CallFailure. */
+  /** ask sends a review and returns the parsed response unchecked. It throws a CallFailure if the call fails. */
   async ask({ clientConfig, timeoutSeconds }: Webhook, review: string, signal: AbortSignal): Promise<unknown> {
     const asked = `${urlOf(clientConfig)}?timeout=${timeoutSeconds}s`;
     const ended = new AbortController();
@@ -60,7 +60,7 @@ export class WebhookClient implements Disposable {
   async #post(config: WebhookClientConfig, url: URL, review: string, signal: AbortSignal): Promise<HttpAnswer> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = await this.#addressOf(config, { host, port: Number(url.port) || DEFAULT_SERVICE_PORT });
-    // Many servers never see a webhook, and TLS takes its time to load.
+    // Many servers never call a webhook, and loading TLS takes time.
     const https = await import('node:https');
     signal.throwIfAborted();
     this.#agent ??= new https.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 4, timeout: IDLE_MS });
@@ -76,7 +76,8 @@ export class WebhookClient implements Disposable {
         'content-length': Buffer.byteLength(review),
       },
       agent: this.#agent,
-      // The name in the certificate is that of the address, whatever it resolves to. An IP is no server name.
+      // The certificate must match the configured host, whatever it resolves to. An IP address is not a valid server
+      // name.
       servername: isIP(host) ? '' : host,
       ...(config.caBundle ? { ca: Buffer.from(config.caBundle, 'base64') } : {}),
       signal,
@@ -114,7 +115,7 @@ function send(https: typeof import('node:https'), options: RequestOptions, revie
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // The server closed a connection that nobody had used for a while: a fresh one is needed, and there is no failure to tell.
+      // The server closed an idle connection: retry on a new one and report no failure.
       if (sent.reusedSocket && !isAnswered && error.code === 'ECONNRESET') resolve(send(https, options, review));
       else reject(error);
     });
@@ -122,7 +123,7 @@ function send(https: typeof import('node:https'), options: RequestOptions, revie
   });
 }
 
-/** A failure that the server told: the address does not matter then. */
+/** AnsweredFailure is a failure that the server itself reported: the message then omits the address. */
 class AnsweredFailure extends Error {}
 
 function urlOf({ url, service }: WebhookClientConfig): string {

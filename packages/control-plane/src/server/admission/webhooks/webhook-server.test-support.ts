@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority, issueCertificate } from '@bowline/machinery';
 
-/** Asked is the request of a review. */
+/** Asked is the request of a review that the server received. */
 export type Asked = Record<string, unknown> & {
   readonly uid: string;
   readonly operation: string;
@@ -11,32 +11,32 @@ export type Asked = Record<string, unknown> & {
   readonly oldObject: { readonly metadata: Record<string, unknown> } | null;
 };
 
-/** Reply is what a webhook answers: a review's response, or anything else with a status. */
+/** Reply is the response of a webhook: the response of a review, or any other body with a status. */
 export type Reply =
   | { readonly response: Readonly<Record<string, unknown>> }
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Never. */
+  /** Never responds. */
   | 'silence';
 
-/** WebhookServer serves webhooks on loopback, and remembers what it was asked. */
+/** WebhookServer serves webhooks on loopback and records the requests that it receives. */
 export interface WebhookServer extends AsyncDisposable {
   readonly url: string;
-  /** The authority of its certificate, as `caBundle` takes it. */
+  /** The certificate authority, in the format of `caBundle`. */
   readonly caBundle: string;
-  /** What was asked at a path, in order. */
+  /** The requests received at a path, in order. */
   asked(path: string): readonly Asked[];
   forget(): void;
-  /** closeConnections ends connections without a word, as a server does with those that are idle. */
+  /** closeConnections closes all connections without notice, as a server does with idle ones. */
   closeConnections(): void;
 }
 
-/** patch is the response that changes an object. */
+/** patch returns a response that patches the object. */
 export function patch(...operations: readonly object[]): Reply {
   const text = Buffer.from(JSON.stringify(operations)).toString('base64');
   return { response: { allowed: true, patchType: 'JSONPatch', patch: text } };
 }
 
-/** startWebhookServer answers by path. */
+/** startWebhookServer starts a server that answers each path with its function in `answers`. */
 export async function startWebhookServer(
   answers: Readonly<Record<string, (asked: Asked) => Reply>>,
 ): Promise<WebhookServer> {

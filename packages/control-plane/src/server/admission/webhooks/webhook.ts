@@ -3,24 +3,24 @@ import { labelSelector, type Selector } from '@bowline/machinery';
 import type { Storage } from '../../storage/storage.ts';
 import { objectOf, type Stored } from '../../storage/stored.ts';
 
-/** WEBHOOK_COLLECTIONS is where webhook configurations are stored. */
+/** WEBHOOK_COLLECTIONS holds the collections that store webhook configurations. */
 export const WEBHOOK_COLLECTIONS = {
   mutating: 'mutatingwebhookconfigurations.admissionregistration.k8s.io',
   validating: 'validatingwebhookconfigurations.admissionregistration.k8s.io',
 } as const;
 
-/** WebhookType says what a webhook may do. */
+/** WebhookType distinguishes mutating and validating webhooks. */
 export type WebhookType = keyof typeof WEBHOOK_COLLECTIONS;
 
-/** MatchCondition is a CEL expression that must hold for a webhook to be asked. */
+/** MatchCondition is a CEL expression that must be true for a webhook to be called. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }
 
-/** Webhook is one webhook of a stored configuration, completed. */
+/** Webhook is one webhook of a stored configuration, with defaults applied. */
 export interface Webhook {
-  /** Tells it from every other one, also from one of the same name. */
+  /** Identifies the webhook, also among others of the same name. */
   readonly id: string;
   readonly name: string;
   readonly configuration: string;
@@ -28,7 +28,7 @@ export interface Webhook {
   readonly rules: readonly RuleWithOperations[];
   readonly failsOpen: boolean;
   readonly matchesEquivalents: boolean;
-  /** Undefined for one that no API server would have stored. */
+  /** Undefined for a selector that no API server would have stored. */
   readonly namespaceSelector: Selector<unknown> | undefined;
   readonly objectSelector: Selector<unknown> | undefined;
   readonly matchConditions: readonly MatchCondition[];
@@ -37,7 +37,7 @@ export interface Webhook {
   readonly isReinvoked: boolean;
 }
 
-/** The fields of both kinds of webhooks; those of one only are absent in the other. */
+/** WebhookFields holds the fields of both types of webhooks; fields of one type are absent in the other. */
 interface WebhookFields {
   readonly name?: string | undefined;
   readonly clientConfig?: WebhookClientConfig | undefined;
@@ -54,10 +54,10 @@ interface WebhookFields {
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** Every write asks for the webhooks; a configuration is read once for as long as it stays as it is. */
+/** Every write reads the webhooks; a configuration is parsed once per stored state. */
 const read = new WeakMap<Stored, readonly Webhook[]>();
 
-/** webhooksIn are all webhooks of a type: by the names of their configurations, and in these by their order. */
+/** webhooksIn returns all webhooks of a type, ordered by the name of their configuration and their position in it. */
 export function webhooksIn(storage: Storage, type: WebhookType): readonly Webhook[] {
   const all: Webhook[] = [];
   for (const stored of storage.select(WEBHOOK_COLLECTIONS[type])) {

@@ -77,7 +77,7 @@ interface Case {
   readonly more?: object;
 }
 
-/** One configuration of each type holds them all; an object says by its label which of them is asked. */
+/** One configuration of each type holds all of them; the label of an object selects the webhook that is called. */
 const CASES: readonly Case[] = [
   ...Object.keys(ANSWERS)
     .filter((path) => path !== '/silence' && !path.startsWith('/tell'))
@@ -207,7 +207,7 @@ let server: WebhookServer;
 beforeAll(async () => {
   servers = await bothServers({ admits: true, clock: systemClock });
   server = await startWebhookServer(ANSWERS);
-  // Names are put in wherever their letters stand, also in a certificate.
+  // The placeholders are replaced wherever they occur, also in a certificate.
   while (/NS|OWN|URL/.test(server.caBundle)) {
     await server[Symbol.asyncDispose]();
     server = await startWebhookServer(ANSWERS);
@@ -253,13 +253,14 @@ function create(name: string, { query = '', data = { a: '1' } } = {}) {
   return servers.both(ADMIN, 'POST', `${MAPS}${query}`, body);
 }
 
-/** Both answers without what differs from one object to the next. */
+/** comparable returns both answers without values that differ between objects. */
 function comparable(told: Parameters<typeof essential>[0]): unknown {
   return JSON.parse(
     JSON.stringify(essential(told))
       .replaceAll(/made-[a-z0-9]{5}/g, 'made-NNNNN')
       .replaceAll(/"uid=[^"]*"|[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
-      // Where the real server's source says it, and how its library says that a patch does not fit.
+      // The real server includes a location in its source, and its library words the failure of a patch
+      // differently.
       .replaceAll(/ in scheme \\".*?\\"/g, '')
       .replaceAll(/error in remove.*?missing value|operation 0 .*?there is no \\"none\\"/g, 'PATCH'),
   );
@@ -345,20 +346,21 @@ describe('webhooks are told what the real server tells them', () => {
     const { real, ours } = await servers.both(ADMIN, method, path, body, headers);
     expect(ours.code, JSON.stringify(ours.body)).toBe(real.code);
     expect(real.code).toBeLessThan(300);
-    // The real server completes a TokenRequest before the second question.
+    // The real server completes a TokenRequest before it calls the second webhook.
     for (const type of path.endsWith('/token') ? ['mutating'] : ['mutating', 'validating']) {
       const people = ['admin', 'ann'];
       const told = server
         .asked(`/tell-${type}`)
         .filter(({ userInfo }) => people.includes((userInfo as { username: string }).username));
-      // A patch that met a controller of the real one is tried, and asked about, again; ours is asked last.
+      // The real server retries a patch that conflicts with a controller, and calls the webhook again; our server is
+      // called last.
       if (path.startsWith(APPS)) expect(told.length, type).toBeGreaterThanOrEqual(2);
       else expect(told.length, type).toBe(2);
       expect(toldOf(told.at(-1)), type).toEqual(toldOf(told.at(-2)));
     }
   });
 
-  /** What was told without what the real control plane's controllers add, and what differs from one object to the next. */
+  /** toldOf returns a request without what the real controllers add and without values that differ between objects. */
   function toldOf(asked: Asked | undefined): unknown {
     const text = JSON.stringify(asked, (key, value: unknown) => (OTHERS.has(key) ? undefined : (value ?? undefined)));
     return JSON.parse(

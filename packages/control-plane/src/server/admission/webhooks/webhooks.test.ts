@@ -15,7 +15,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const POD = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 
 let server: WebhookServer;
-/** What the webhooks answer, by path; each test says its own. */
+/** The responses of the webhooks by path; each test sets its own. */
 let answers: Record<string, (asked: Asked) => Reply> = {};
 beforeAll(async () => {
   server = await startWebhookServer(

@@ -13,10 +13,10 @@ import { servePosted } from './posted.ts';
 const BINDING = { group: '', version: 'v1', kind: 'Binding' };
 const BINDINGS = { group: '', resource: 'pods/binding' };
 
-/** How often a pod is bound anew when somebody else wrote to it. */
+/** How often a binding is retried because another client wrote to the Pod. */
 const MOST_ATTEMPTS = 5;
 
-/** bindPod gives a pod to a node: what a scheduler decides. */
+/** bindPod assigns a Pod to a node, as decided by a scheduler. */
 export async function bindPod(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -30,7 +30,7 @@ function bind(context: RequestContext, binding: Draft, dryRun: boolean): void {
   if (metadata.name !== info.name) throw badRequest('name in URL does not match name in Binding object');
   const { target } = binding as Partial<Binding>;
   const problems = targetProblems(target ?? {});
-  // The API server has no better word for it.
+  // The API server reports this as an internal error.
   if (problems.length > 0) throw new StatusError(500, undefined, describeProblems(problems));
   const key = keyIn(info.namespace, info.name);
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
@@ -48,7 +48,7 @@ function bind(context: RequestContext, binding: Draft, dryRun: boolean): void {
   throw conflict(BINDINGS, info.name);
 }
 
-/** refusal is why a pod cannot be bound. */
+/** refusal returns why a Pod cannot be bound. */
 function refusal(pod: Draft, { uid }: Draft['metadata']): string | undefined {
   const { name, uid: own, deletionTimestamp } = pod.metadata;
   const { nodeName, schedulingGates = [] } = pod.spec as PodSpec;

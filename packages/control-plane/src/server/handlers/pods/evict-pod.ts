@@ -15,16 +15,16 @@ const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' };
 const BUDGETS = 'poddisruptionbudgets.policy';
 const BUDGET_RESOURCE = { group: 'policy', resource: 'poddisruptionbudgets' };
 
-/** How many pods a budget waits for at once. The API server's. */
+/** How many disrupted Pods a budget waits for at once, as in the API server. */
 const MOST_DISRUPTED = 2_000;
-/** How often a budget is asked anew when somebody else wrote to it. */
+/** How often a budget is charged again because another client wrote to it. */
 const MOST_ATTEMPTS = 5;
 /** How long a client waits for a budget that is being computed. */
 const RETRY_SECONDS = 10;
 
 type Budget = PodDisruptionBudget & Pick<Draft, 'metadata'>;
 
-/** evictPod deletes a pod if those who depend on it can do without. */
+/** evictPod deletes a Pod if its disruption budget allows it. */
 export async function evictPod(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -48,13 +48,13 @@ async function evict(context: RequestContext, eviction: Draft, dryRun: boolean):
   await deleteObject(context, info.name, info.namespace, options);
 }
 
-/** Nobody can depend on a pod that has not begun, or has ended. */
+/** Nothing depends on a Pod that has not started, or has ended. */
 function isDoingNothing(pod: Draft): boolean {
   const { phase = '' } = (pod.status ?? {}) as { phase?: string };
   return ['Pending', 'Succeeded', 'Failed'].includes(phase) || pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** payFor takes the pod from its budget, or refuses when the budget has nothing left. */
+/** payFor charges the Pod to its budget, or refuses the eviction if the budget allows no disruption. */
 function payFor(context: RequestContext, pod: Draft, dryRun: boolean): void {
   const { storage, info, clock } = context;
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
@@ -84,14 +84,14 @@ function isReady(pod: Draft): boolean {
   return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
-/** A pod that is not ready costs nothing while there are enough others, or where its owner wants it so. */
+/** A Pod that is not ready is not charged while enough others are healthy, or if the policy of the budget allows it. */
 function mayAlwaysGo({ spec, status }: Budget): boolean {
   if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-/** spent is a budget that waits for one more pod to go. */
+/** spent returns the budget with one more disrupted Pod. */
 function spent(budget: Budget, pod: string, now: number): Budget {
   const { metadata, status } = budget;
   const { name = '', generation = 0 } = metadata;
@@ -135,7 +135,7 @@ function refused(why: string, retryAfterSeconds?: number): StatusError {
   return new StatusError(429, 'TooManyRequests', message, { causes, retryAfterSeconds });
 }
 
-/** markEvicted says on the pod who ends it. */
+/** markEvicted sets the condition on the Pod that reports its eviction. */
 function markEvicted({ storage, resource, info, clock }: RequestContext): void {
   const key = keyIn(info.namespace, info.name);
   const stored = storage.get(resource.collection, key);

@@ -9,14 +9,14 @@ import type { RequestContext } from '../context.ts';
 import { receivedBody, receivedObject } from '../received.ts';
 import { writeOptions } from '../write-options.ts';
 
-/** PostedKind is a kind that is posted to an object to make something of it, and never stored. */
+/** PostedKind is a kind that is posted to an object to trigger an action, and never stored. */
 interface PostedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** servePosted does what a posted object asks for, once it was admitted. The answer is that it was done. */
+/** servePosted executes the action of a posted object once it is admitted. The response reports success. */
 export async function servePosted(
   context: RequestContext,
   decoders: ReadonlyMap<string, BodyDecoder>,
@@ -38,7 +38,7 @@ export async function servePosted(
   const options = writeOptions(context, 'CreateOptions');
   const body = await receivedBody(context.request, decoders, resource);
   const posted = receivedObject({ ...context, resource }, body, resource.strategy, options.fieldValidation);
-  // Admission does not see it, but it says which object is meant.
+  // Admission does not see the uid, but it identifies the target object.
   const { uid } = posted.metadata;
   const answer = async (draft: Draft): Promise<Draft> => {
     draft.metadata.uid = uid;

@@ -7,27 +7,27 @@ import { type RequestContext, resourceName } from '../context.ts';
 
 const TEXT = { 'content-type': 'text/plain' };
 const KUBELET_PORT = 10_250;
-/** In which order a node's addresses are tried: the API server's. */
+/** The order in which a node's addresses are tried, as in the API server. */
 const ADDRESSES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
-/** What of the query is the kubelet's business. */
+/** The query parameters that are passed to the kubelet. */
 const PASSED_ON = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'];
 const MOST_ERROR_CHARACTERS = 4_096;
 
-/** readPodLog asks the kubelet of a pod's node what a container has written. */
+/** readPodLog requests the log of a container from the kubelet of the Pod's node. */
 export async function readPodLog(context: RequestContext): Promise<ApiResponse> {
   const { storage, resource, info, query, request, askKubelet } = context;
   const problems = optionProblems(query);
   const stored = storage.get(resource.collection, keyIn(info.namespace, info.name));
   if (problems.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, info.name, problems);
   if (!stored) throw notFound(resourceName(context), info.name);
-  // Only pods are stored among pods.
+  // The collection holds only Pods.
   const pod = objectOf(stored) as Pod;
   const container = containerOf(pod, query.get('container') ?? '');
   const { nodeName = '' } = pod.spec ?? {};
-  // Nobody runs it yet, so it has written nothing.
+  // The Pod does not run yet, so it has no log.
   if (nodeName === '') return { status: 200, headers: TEXT, body: '' };
   const node = storage.get('nodes', keyIn('', nodeName));
-  // The API server's own word, although it is a node that is missing.
+  // The API server names the resource of the request, although it is a node that is missing.
   if (!node) throw notFound(resourceName(context), nodeName);
   const path = [info.namespace, info.name, container].map(encodeURIComponent).join('/');
   const url = kubeletUrl(objectOf(node), nodeName, `/containerLogs/${path}`);
@@ -75,7 +75,7 @@ function checkTime(text: string): void {
   }
 }
 
-/** containerOf is whose log is meant: the only one, where none is named. */
+/** containerOf returns the container whose log is requested: the only one, if none is named. */
 function containerOf({ metadata, spec }: Pod, asked: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
   const names = containers.map(({ name }) => name);
