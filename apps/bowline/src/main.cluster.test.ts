@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 it('runs a control plane that kubectl can use until SIGTERM, and keeps its data in a folder', async () => {
-  // Skips where there is no control plane to start.
+  // Skips if no control plane can be started.
   const { kind } = await sharedControlPlane();
   const kubectl = await kubectlProgram({ kind });
   const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));

@@ -8,7 +8,7 @@ import { exitCodeHelp, exitCodes } from './terminal/exit-codes.ts';
 import { type Io, processIo } from './terminal/io.ts';
 import { report } from './terminal/report.ts';
 
-/** LazyCommand is a command whose code, schemas and operators are loaded only when it is the one that is used. */
+/** LazyCommand is a command whose code, schemas and operators are loaded only when it is used. */
 interface LazyCommand {
   readonly name: string;
   readonly summary: string;
@@ -48,7 +48,7 @@ const lazyCommands: readonly LazyCommand[] = [
   },
 ];
 
-/** runProgram is the command line: it does what the arguments say with the operators that it is given. Answers the exit code. */
+/** runProgram runs the command line: it executes the arguments with the given operators. It returns the exit code. */
 export async function runProgram(args: readonly string[], registry: Registry, io: Io = processIo): Promise<number> {
   try {
     const program = await assemble(args, registry, io);
@@ -81,13 +81,13 @@ async function assemble(args: readonly string[], registry: Registry, io: Io): Pr
   return program;
 }
 
-/** Operators are not loaded for this, so their commands are not listed. */
+/** Operators are not loaded for the help, so their commands are not listed. */
 function operatorsHelp(registry: Registry): string {
   const lines = Object.entries(registry).map(([name, { summary }]) => `  ${name.padEnd(18)} ${summary}`);
   return `\nOperators (\`bowline <operator> --help\` shows the commands that one brings):\n${lines.join('\n')}\n`;
 }
 
-/** Commands that are added do not inherit how help and errors are shown. */
+/** Added commands do not inherit the settings for help and errors. */
 function speakThrough(command: Command, io: Io): void {
   command
     .exitOverride()

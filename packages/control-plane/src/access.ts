@@ -7,7 +7,7 @@ import type { ControlPlaneAccess, Identity } from './control-plane.ts';
 import { type KubeconfigDocument, kubeconfigDocument } from './kubeconfig.ts';
 import { readAdminToken, readAuthority } from './pki.ts';
 
-/** Attachment is what another process or thread on this machine needs to use a control plane. It survives JSON. */
+/** Attachment holds what another process or thread on this machine needs to use a control plane. It survives JSON. */
 export interface Attachment {
   readonly kind: ControlPlaneAccess['kind'];
   readonly url: string;
@@ -15,13 +15,13 @@ export interface Attachment {
   readonly version: string;
 }
 
-/** attachmentOf is what to hand on so that somebody else can `attachControlPlane`. */
+/** attachmentOf returns the value to pass to another process or thread so that it can call `attachControlPlane`. */
 export function attachmentOf(controlPlane: ControlPlaneAccess & { readonly folder: string }): Attachment {
   const { kind, url, folder, version } = controlPlane;
   return { kind, url, folder, version };
 }
 
-/** attachControlPlane gives access to a control plane that another process or thread on this machine runs. */
+/** attachControlPlane returns access to a control plane that another process or thread on this machine runs. */
 export async function attachControlPlane(attachment: Attachment): Promise<ControlPlaneAccess> {
   const authority = await readAuthority(attachment.folder);
   if (!authority) {
@@ -34,8 +34,8 @@ export async function attachControlPlane(attachment: Attachment): Promise<Contro
 }
 
 /**
- * accessTo issues credentials from the authority and reads the audit log in the folder. Where there is a token for the
- * administrator they get that one: nothing has to be issued.
+ * accessTo issues credentials from the authority and reads the audit log in the folder. If an administrator token
+ * exists, the administrator's kubeconfig uses it and no certificate is issued.
  */
 export function accessTo(
   { kind, url, folder, version }: Attachment,

@@ -4,7 +4,7 @@ import { type Client, isNotFound } from '@bowline/runtime/client';
 
 const DAY_SECONDS = 24 * 3600;
 
-/** accountToken asks, as an administrator, for a token of a ServiceAccount that lives a day. */
+/** accountToken requests, as an administrator, a ServiceAccount token that is valid for a day. */
 export async function accountToken(admin: Client, { namespace, name }: ObjectKey): Promise<string> {
   try {
     const { token } = await admin.requestToken({ namespace, name }, { expirationSeconds: DAY_SECONDS });

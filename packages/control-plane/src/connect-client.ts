@@ -9,7 +9,9 @@ import {
 import type { ControlPlaneAccess, Identity } from './control-plane.ts';
 import type { KubeconfigDocument } from './kubeconfig.ts';
 
-/** connectClient makes a client, with a connection of its own, from a kubeconfig that is not in a file. Close it after use. */
+/**
+ * connectClient creates a client, with its own connection, from a kubeconfig that is not in a file. Close it after use.
+ */
 export async function connectClient(
   kubeconfig: KubeconfigDocument,
   options: Omit<ClientOptions, 'transport'> = {},
@@ -18,10 +20,10 @@ export async function connectClient(
   return createClient({ component: 'control-plane', ...options, transport: connect(connectionFrom(parsed)) });
 }
 
-/** ClientFor makes a client that acts as somebody; whoever asks for it closes it. */
+/** ClientFor creates a client that acts as the given identity. The caller closes it. */
 export type ClientFor = (identity: Identity, component: string) => Promise<Client>;
 
-/** connectClients makes clients over the network. */
+/** connectClients creates clients that connect over the network. */
 export function connectClients(access: Pick<ControlPlaneAccess, 'kubeconfig'>): ClientFor {
   return async (identity, component) => connectClient(await access.kubeconfig(identity), { component });
 }

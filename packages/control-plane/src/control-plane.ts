@@ -2,56 +2,58 @@ import type { KubeconfigDocument } from './kubeconfig.ts';
 import type { NodeAgent } from './node-agent/start-node-agent.ts';
 import type { AuditEvent } from './server/audit/audit-event.ts';
 
-/** Identity is somebody who asks the API server. */
+/** Identity is a user or ServiceAccount that sends requests to the API server. */
 export type Identity =
   /** May do everything (group `system:masters`). */
   | 'admin'
-  /** A user by client certificate; RBAC decides what they may do. */
+  /** A user authenticated by client certificate. RBAC decides what it may do. */
   | { readonly user: string; readonly groups?: readonly string[] }
-  /** A ServiceAccount by token. It must exist; the token is bound to it and lives 24 hours. */
+  /** A ServiceAccount authenticated by token. It must exist; the token is bound to it and is valid for 24 hours. */
   | { readonly serviceAccount: { readonly namespace: string; readonly name: string } };
 
 /** Component is a process of a real control plane. */
 export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler';
 
-/** ControlPlaneAccess is what can be done with a control plane that somebody else started. */
+/** ControlPlaneAccess lists what a client can do with a control plane that it did not start. */
 export interface ControlPlaneAccess {
   readonly kind: 'embedded' | 'kubernetes';
   /** The API server's address. */
   readonly url: string;
   /** The API server's version, for instance `v1.35.8`. */
   readonly version: string;
-  /** kubeconfig answers a self-contained kubeconfig for an identity; it reads no files when used. */
+  /** kubeconfig returns a self-contained kubeconfig for an identity. It refers to no other files. */
   kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
   /**
-   * audit answers the requests that the API server finished at or after `since` (milliseconds since the epoch; defaults to
-   * the beginning), oldest first. A request is there before its client sees the end of the answer.
+   * audit returns the requests that the API server finished at or after `since` (milliseconds since the epoch; defaults
+   * to the beginning), oldest first. A request is recorded before its client sees the end of the response.
    */
   audit(since?: number): Promise<readonly AuditEvent[]>;
 }
 
-/** Faults are what can be made to go wrong on purpose. */
+/** Faults injects failures on purpose. */
 export interface Faults {
-  /** pause stops a component without ending it: connections stay open and nobody answers. */
+  /** pause suspends a component without ending it: connections stay open and get no response. */
   pause(component: Component): void;
-  /** resume lets a paused component go on. */
+  /** resume continues a paused component. */
   resume(component: Component): void;
   /**
-   * compact makes etcd forget every revision but the newest. A watch from an older one is refused with 410 once the API
-   * server no longer has it in memory, which a restart of the API server ensures.
+   * compact makes etcd discard every revision but the newest. A watch from an older one is refused with 410 once the
+   * API server no longer has it in memory, which a restart of the API server ensures.
    */
   compact(): Promise<void>;
 }
 
-/** Timings says how long the parts of a start took, in milliseconds. */
+/** Timings reports how long the phases of a start took, in milliseconds. */
 export interface Timings {
   /** Finding the binaries, or building them. */
   readonly binariesMs: number;
-  /** The supervisor process and the certificates, side by side. */
+  /** Starting the supervisor process and issuing the certificates, in parallel. */
   readonly prepareMs: number;
   /** Until etcd and the API server were ready. */
   readonly apiServerMs: number;
-  /** Until the controllers had made the default ServiceAccount, the scheduler was ready and the nodes had reported. */
+  /**
+   * Until the controllers had created the default ServiceAccount, the scheduler was ready and the nodes had reported.
+   */
   readonly controllersMs: number;
   readonly totalMs: number;
 }
@@ -62,16 +64,19 @@ export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   readonly folder: string;
   readonly timings: Timings;
   readonly faults: Faults;
-  /** Plays the nodes: Pods on them become ready, or whatever a test wants of them. Undefined when started with 0 nodes. */
+  /**
+   * Simulates the nodes: Pods on them become ready, or do what a test requests. Undefined when started with 0 nodes.
+   */
   readonly nodeAgent: NodeAgent | undefined;
   /**
-   * restart asks a component to end, kills it when a second was not enough (open watches hold an API server for a minute),
-   * starts it and resolves when it is ready. A dead one is only started. Defaults to all of them.
+   * restart asks a component to end, kills it if it has not ended after a second (open watches keep an API server
+   * running for a minute), starts it and resolves when it is ready. A component that is not running is only started.
+   * Defaults to all components.
    */
   restart(component?: Component): Promise<void>;
-  /** kill ends a component at once, as a crash would, and resolves when it is gone. `restart` brings it back. */
+  /** kill ends a component immediately, like a crash, and resolves when it is gone. `restart` starts it again. */
   kill(component: Component): Promise<void>;
-  /** pid is a component's process id while it runs. */
+  /** pid returns a component's process id while it runs. */
   pid(component: Component): number | undefined;
   /** stop ends every process and removes temporary files. */
   stop(): Promise<void>;

@@ -23,23 +23,23 @@ export interface KubeconfigDocument {
   readonly 'current-context': string;
 }
 
-/** KubeconfigCredentials is how the kubeconfig's user proves who they are. */
+/** KubeconfigCredentials holds the credentials of the kubeconfig's user. */
 export type KubeconfigCredentials =
   | { readonly 'client-certificate-data': string; readonly 'client-key-data': string }
   | { readonly token: string };
 
-/** KubeconfigParts is what a kubeconfig is made of. */
+/** KubeconfigParts holds the values that a kubeconfig is assembled from. */
 export interface KubeconfigParts {
   readonly server: string;
   readonly authorityPem: string;
-  /** What the user is called in the file; the server does not see it. */
+  /** The name of the user in the file; the server does not see it. */
   readonly user: string;
   readonly credentials: { readonly certificatePem: string; readonly keyPem: string } | { readonly token: string };
   /** Defaults to kubectl's own default. */
   readonly namespace?: string | undefined;
 }
 
-/** kubeconfigDocument assembles a kubeconfig that carries everything inside. */
+/** kubeconfigDocument assembles a self-contained kubeconfig. */
 export function kubeconfigDocument(parts: KubeconfigParts): KubeconfigDocument {
   const cluster = 'bowline';
   const context = `${parts.user}@${cluster}`;
@@ -72,8 +72,8 @@ export function kubeconfigDocument(parts: KubeconfigParts): KubeconfigDocument {
 }
 
 /**
- * writeKubeconfig writes a kubeconfig that only its owner can read. The file appears, or changes, at once: whoever waits
- * for it never reads half of it. It is JSON, which every reader of kubeconfigs takes as the YAML that it also is.
+ * writeKubeconfig writes a kubeconfig that only its owner can read. The file is created or replaced atomically, so a
+ * process that waits for it never reads half of it. It is JSON, which is valid YAML for every reader of kubeconfigs.
  */
 export async function writeKubeconfig(path: string, kubeconfig: KubeconfigDocument): Promise<void> {
   const target = resolve(path);
@@ -81,7 +81,7 @@ export async function writeKubeconfig(path: string, kubeconfig: KubeconfigDocume
   try {
     await mkdir(dirname(target), { recursive: true });
     await writeFile(work, `${JSON.stringify(kubeconfig, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    // The mode of a new file is subject to the umask, which can only take rights away.
+    // The mode of a new file is subject to the umask, which can only remove permissions.
     await chmod(work, 0o600);
     await rename(work, target);
   } catch (cause) {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { BowlineError } from '@bowline/machinery';
 import { type FileLock, tryLockFile } from './binaries/file-lock.ts';
 
-/** lockDataDir makes the data folder of a control plane, if need be, and keeps every other control plane out of it. */
+/**
+ * lockDataDir creates the data folder of a control plane if it is missing, and locks it against every other control
+ * plane.
+ */
 export async function lockDataDir(dataDir: string): Promise<FileLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new BowlineError(

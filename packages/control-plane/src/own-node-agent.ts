@@ -16,26 +16,26 @@ import { nodeAgentRbac } from './node-agent/rbac.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent/start-node-agent.ts';
 import { untilExists } from './until-exists.ts';
 
-/** Who the agent is: a user of its own, so that audits and tests can tell its requests from those of others. */
+/** The user of the agent. It has its own, so that audits and tests can distinguish its requests from others. */
 const USER = 'bowline:node-agent';
 
-/** The API server reads its roles from a watch, a moment behind what was written. */
+/** The API server reads its roles from a watch, which lags slightly behind the writes. */
 const ROLE_POLL_MS = 20;
 
 const START_TIMEOUT_MS = 60_000;
 
-/** OwnNodeAgentOptions describe the nodes of a control plane. */
+/** OwnNodeAgentOptions configures the nodes of a control plane. */
 export interface OwnNodeAgentOptions {
   readonly nodes: number;
-  /** Answer `kubectl logs`. */
+  /** Whether to serve `kubectl logs`. */
   readonly logs: boolean;
-  /** Defaults to the system's. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock | undefined;
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** startOwnNodeAgent gives a control plane its nodes, under an identity with the least rights. */
+/** startOwnNodeAgent starts the nodes of a control plane, under an identity with the least rights. */
 export async function startOwnNodeAgent(
   clientFor: ClientFor,
   { nodes, logs, clock, signal }: OwnNodeAgentOptions,
@@ -73,7 +73,7 @@ export async function startOwnNodeAgent(
 
 async function grant(clientFor: ClientFor, signal: AbortSignal): Promise<void> {
   await using admin = await clientFor('admin', 'control-plane');
-  // The API server makes its own namespaces, but not before it says that it is ready.
+  // The API server may create its system namespaces only after it reports ready.
   await untilExists(admin, Namespace, { name: NODE_LEASE_NAMESPACE }, signal);
   const apply = async <T extends KubernetesObject>(resource: Resource<T>, body: T): Promise<void> => {
     const options = { fieldManager: 'bowline-control-plane', signal };

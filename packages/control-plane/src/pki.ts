@@ -9,23 +9,26 @@ import {
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** ServerPki is what an API server needs. */
+/** ServerPki holds the certificates and keys that an API server needs. */
 export interface ServerPki {
   readonly authority: CertificateWithKey;
-  /** What signs ServiceAccount tokens. */
+  /** The key pair that signs ServiceAccount tokens. */
   readonly serviceAccounts: { readonly publicKeyPem: string; readonly privateKeyPem: string };
   /** Served by the API server, the controller manager and the scheduler. */
   readonly server: CertificateWithKey;
 }
 
-/** Pki is every certificate and key of a control plane of several processes. */
+/** Pki holds every certificate and key of a control plane of several processes. */
 export interface Pki extends ServerPki {
   readonly admin: CertificateWithKey;
   readonly controllerManager: CertificateWithKey;
   readonly scheduler: CertificateWithKey;
 }
 
-/** createServerPki issues what an API server needs. What is `kept` from an earlier run stays: kubeconfigs and tokens go on working. */
+/**
+ * createServerPki issues what an API server needs. It reuses what is `kept` from an earlier run, so that kubeconfigs
+ * and tokens stay valid.
+ */
 export async function createServerPki(kept?: KeptPki): Promise<ServerPki> {
   const authority =
     kept?.authority ??
@@ -44,7 +47,7 @@ export async function createServerPki(kept?: KeptPki): Promise<ServerPki> {
   return { authority, serviceAccounts, server };
 }
 
-/** createPki issues what a control plane of several processes needs. */
+/** createPki issues the certificates and keys that a control plane of several processes needs. */
 export async function createPki(kept?: KeptPki): Promise<Pki> {
   const pki = await createServerPki(kept);
   const client = (commonName: string, organizations: readonly string[] = []): Promise<CertificateWithKey> =>
@@ -63,19 +66,19 @@ export async function createPki(kept?: KeptPki): Promise<Pki> {
   return { ...pki, admin, controllerManager, scheduler };
 }
 
-/** KeptPki is what a later run in the same folder goes on with. */
+/** KeptPki holds what a later run in the same folder reuses. */
 export type KeptPki = Pick<ServerPki, 'authority' | 'serviceAccounts'>;
 
-/** PkiFiles are the paths that components are told. */
+/** PkiFiles holds the paths that are passed to the components. */
 export interface PkiFiles {
   readonly authority: { readonly certificate: string; readonly key: string };
   readonly server: { readonly certificate: string; readonly key: string };
   readonly serviceAccounts: { readonly publicKey: string; readonly privateKey: string };
-  /** The administrator's token, where there is one. */
+  /** The administrator's token, if one exists. */
   readonly adminToken: string;
 }
 
-/** pkiFiles names the files under a control plane's folder. */
+/** pkiFiles returns the paths of the files in a control plane's folder. */
 export function pkiFiles(folder: string): PkiFiles {
   const file = (name: string): string => join(folder, 'pki', name);
   return {
@@ -86,7 +89,7 @@ export function pkiFiles(folder: string): PkiFiles {
   };
 }
 
-/** writePki writes what the components read; only their owner may. */
+/** writePki writes the files that the components read, readable by their owner only. */
 export async function writePki(folder: string, pki: ServerPki, adminToken?: string): Promise<PkiFiles> {
   const files = pkiFiles(folder);
   await mkdir(join(folder, 'pki'), { recursive: true, mode: 0o700 });
@@ -104,7 +107,10 @@ export async function writePki(folder: string, pki: ServerPki, adminToken?: stri
   return files;
 }
 
-/** readAuthority reads the authority that an earlier run, or another process, wrote; undefined when there is none. */
+/**
+ * readAuthority reads the authority that an earlier run, or another process, wrote. It returns undefined if none
+ * exists.
+ */
 export async function readAuthority(folder: string): Promise<CertificateWithKey | undefined> {
   const { authority } = pkiFiles(folder);
   const [certificatePem, keyPem] = await Promise.all([
@@ -114,12 +120,14 @@ export async function readAuthority(folder: string): Promise<CertificateWithKey 
   return certificatePem && keyPem ? { certificatePem, keyPem } : undefined;
 }
 
-/** readAdminToken reads the token that an earlier run, or another process, wrote; undefined when there is none. */
+/**
+ * readAdminToken reads the token that an earlier run, or another process, wrote. It returns undefined if none exists.
+ */
 export function readAdminToken(folder: string): Promise<string | undefined> {
   return readIfExists(pkiFiles(folder).adminToken);
 }
 
-/** readKept reads what a later run in the same folder must keep. */
+/** readKept reads what a later run in the same folder must reuse. */
 export async function readKept(folder: string): Promise<KeptPki | undefined> {
   const { serviceAccounts } = pkiFiles(folder);
   const [authority, publicKeyPem, privateKeyPem] = await Promise.all([

@@ -2,14 +2,15 @@ import { createServer, type Server } from 'node:net';
 import { BowlineError, integerBelow, type Random } from '@bowline/machinery';
 
 /**
- * Ports are taken from below the range that systems give to outgoing connections (32768 on Linux, 49152 elsewhere): a port
- * that was free when it was chosen is not taken by somebody's connection before the component listens on it.
+ * Ports are taken from below the range that systems use for outgoing connections (32768 on Linux, 49152 elsewhere): a
+ * port that was free when it was chosen is not taken by another process's connection before the component listens on
+ * it.
  */
 const FIRST_PORT = 20_000;
 const PORTS = 12_000;
 const ATTEMPTS = 100;
 
-/** freePorts finds ports on 127.0.0.1 that nobody listens on, all different. */
+/** freePorts finds distinct ports on 127.0.0.1 that no process listens on. */
 export async function freePorts(count: number, random: Random): Promise<readonly number[]> {
   const held: Server[] = [];
   const ports: number[] = [];
@@ -33,7 +34,7 @@ export async function freePorts(count: number, random: Random): Promise<readonly
   return ports;
 }
 
-/** requirePort checks that a chosen port can be listened on, and says why if not. */
+/** requirePort checks that a chosen port can be listened on, and throws an error with the reason if not. */
 export async function requirePort(port: number): Promise<void> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new BowlineError('BOWLINE_CONTROL_PLANE_PORT', `${port} is not a port; choose one from 1 to 65535`);

@@ -4,7 +4,7 @@ import type { EmbeddedControlPlane } from './embedded/embedded-control-plane.ts'
 import type { EmbeddedOptions } from './embedded/options.ts';
 import type { KubernetesOptions } from './kubernetes/options.ts';
 
-/** ControlPlaneOptions describe a control plane of either kind. */
+/** ControlPlaneOptions configures a control plane of either kind. */
 export type ControlPlaneOptions = KubernetesOptions | EmbeddedOptions;
 
 /**
@@ -17,7 +17,7 @@ export type ControlPlaneOptions = KubernetesOptions | EmbeddedOptions;
 export async function startControlPlane(options: EmbeddedOptions): Promise<EmbeddedControlPlane>;
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane>;
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  // Each loads what it needs: whoever uses one kind does not wait for the other.
+  // Each kind is imported on demand, so a user of one kind does not wait for the other to load.
   if (options.kind === 'kubernetes') {
     const { startKubernetes } = await import('./kubernetes/start-kubernetes.ts');
     return startKubernetes(options);
@@ -26,7 +26,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const { startEmbedded } = await import('./embedded/start-embedded.ts');
     return startEmbedded(options);
   }
-  // Callers without types can say anything.
+  // Callers without types can pass any kind.
   throw new BowlineError(
     'BOWLINE_CONTROL_PLANE_KIND',
     `there is no control plane of kind ${JSON.stringify((options as { kind?: unknown }).kind)}; use embedded or kubernetes`,

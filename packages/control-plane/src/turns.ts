@@ -1,6 +1,8 @@
 import { BowlineError } from '@bowline/machinery';
 
-/** Turns lets restarts and kills of a control plane happen one after the other: two at once on one component would make no sense. */
+/**
+ * Turns runs restarts and kills of a control plane one after the other: two at once on one component would conflict.
+ */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
@@ -17,12 +19,12 @@ export class Turns {
     return result;
   }
 
-  /** refuse lets nobody else have a turn. */
+  /** refuse rejects every later turn. */
   refuse(): void {
     this.#isOver = true;
   }
 
-  /** settled resolves when nobody has a turn any more. */
+  /** settled resolves when the last turn has ended. */
   async settled(): Promise<void> {
     await this.#last;
   }

@@ -9,13 +9,13 @@ import {
 } from '@bowline/runtime/client';
 import type { Command } from 'commander';
 
-/** ClusterOptions say which cluster is meant. */
+/** ClusterOptions select the cluster. */
 export interface ClusterOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }
 
-/** addClusterOptions gives a command the options that say which cluster is meant. */
+/** addClusterOptions adds the options that select the cluster to a command. */
 export function addClusterOptions(command: Command): Command {
   return command
     .option(
@@ -25,14 +25,14 @@ export function addClusterOptions(command: Command): Command {
     .option('--context <name>', 'the context of the kubeconfig (default: its current one)');
 }
 
-/** ClusterConnection is how the cluster is reached. */
+/** ClusterConnection describes how to reach the cluster. */
 export interface ClusterConnection {
   readonly config: ConnectionConfig;
   /** Whether this process runs in a pod of the cluster, as its account. */
   readonly isPod: boolean;
 }
 
-/** findCluster is the cluster that was named, else that of $KUBECONFIG, of the pod, or of ~/.kube/config. */
+/** findCluster returns the cluster that was named, otherwise that of $KUBECONFIG, of the pod, or of ~/.kube/config. */
 export async function findCluster(
   { kubeconfig, context }: ClusterOptions,
   env: Readonly<Record<string, string | undefined>>,
@@ -44,7 +44,7 @@ export async function findCluster(
   return { config: await loadKubeconfig({ paths, context, env, log }), isPod: false };
 }
 
-/** isLoopback is whether a server is on this machine. */
+/** isLoopback reports whether a server is on this machine. */
 export function isLoopback(server: string): boolean {
   const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
   return host === 'localhost' || host === '::1' || /^127\./.test(host);

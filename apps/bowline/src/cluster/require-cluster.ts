@@ -3,9 +3,10 @@ import { type ApiError, type Client, isKindNotServed, isNotFound } from '@bowlin
 import type { CustomResource } from '@bowline/runtime/resource';
 
 /**
- * requireCluster makes sure that the cluster can be reached, takes the credentials, and serves the operators' kinds. What it asks is
- * open to every account. Throws BOWLINE_KINDS_MISSING with the command that installs them, or what the request failed with: a
- * manager would go on trying, and whoever started it would not learn why nothing happens.
+ * requireCluster checks that the cluster can be reached, accepts the credentials, and serves the operators' kinds.
+ * Every account may send the requests that it needs. It throws BOWLINE_KINDS_MISSING with the command that installs the
+ * kinds, or the error of the failed request: a manager would retry forever, and its user would not learn why nothing
+ * happens.
  */
 export async function requireCluster(
   client: Pick<Client, 'raw'>,

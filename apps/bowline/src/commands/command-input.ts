@@ -1,10 +1,10 @@
 import type { Registry } from '../operators/registry.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** CommandInput is what a command is made from. */
+/** CommandInput holds what a command is built from. */
 export interface CommandInput {
   readonly registry: Registry;
   readonly io: Io;
-  /** What follows the command's name: it decides which settings there are. */
+  /** The arguments after the command's name: they decide which settings exist. */
   readonly args: readonly string[];
 }

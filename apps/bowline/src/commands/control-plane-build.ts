@@ -4,7 +4,7 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { type OutputFormat, outputOption, printFacts } from '../terminal/output-format.ts';
 
-/** buildCommand is `bowline control-plane build`. */
+/** buildCommand returns the command `bowline control-plane build`. */
 export function buildCommand(io: Io): Command {
   return new Command('build')
     .description('Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl once, into a cache.')

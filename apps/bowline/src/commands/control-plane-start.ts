@@ -18,7 +18,7 @@ interface StartOptions {
   readonly output: OutputFormat;
 }
 
-/** startCommand is `bowline control-plane start`. */
+/** startCommand returns the command `bowline control-plane start`. */
 export function startCommand(io: Io): Command {
   return new Command('start')
     .description('Runs a control plane in the foreground, until SIGINT or SIGTERM.')
@@ -68,13 +68,13 @@ async function start(options: StartOptions, io: Io): Promise<void> {
   try {
     await Promise.race([interrupted, launched.crashed]);
   } finally {
-    // What it names is about to vanish; with a data folder it will be there again.
+    // The control plane that it names is about to stop; with a data folder a later run brings it back.
     if (dataDir === undefined) await clearKubeconfig(kubeconfig);
   }
   io.err('stopping\n');
 }
 
-/** What there is to know about it once it is ready. */
+/** Returns the message that is printed once the control plane is ready. */
 function announcement(
   { kind, version, url, timings, folder }: ControlPlane,
   { kubeconfig, dataDir, output }: StartOptions,

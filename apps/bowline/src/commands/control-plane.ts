@@ -3,7 +3,7 @@ import type { Io } from '../terminal/io.ts';
 import { buildCommand } from './control-plane-build.ts';
 import { startCommand } from './control-plane-start.ts';
 
-/** controlPlaneCommand is `bowline control-plane`. */
+/** controlPlaneCommand returns the command `bowline control-plane`. */
 export function controlPlaneCommand(io: Io): Command {
   return new Command('control-plane')
     .description('Starts a Kubernetes control plane on this machine, or builds its binaries.')

@@ -5,7 +5,7 @@ import { loadOperators } from '../operators/registry.ts';
 import { type OutputFormat, outputOption } from '../terminal/output-format.ts';
 import type { CommandInput } from './command-input.ts';
 
-/** crdsCommand is `bowline crds`. */
+/** crdsCommand returns the command `bowline crds`. */
 export function crdsCommand({ registry, io }: CommandInput): Command {
   return new Command('crds')
     .description('Prints the CustomResourceDefinitions of operators, for kubectl apply.')
@@ -22,7 +22,7 @@ Example:
       const selected = await loadOperators(registry, names);
       const objects = crdObjects(selected);
       io.out(printObjects(objects, output));
-      // Whoever pipes this to kubectl learns there only that it got nothing.
+      // If the output is piped to kubectl, kubectl reports only that it received nothing.
       if (objects.length === 0)
         io.err(
           `there is nothing to install: ${selected.map(({ name }) => name).join(', ')} needs no kinds of its own\n`,

@@ -7,7 +7,7 @@ import { bowline } from '../testing/test-operators.test-support.ts';
 
 const CANARY = 'canary-3f9c';
 
-/** corner is a namespace of its own, and `bowline jasm mock …` in it. */
+/** corner creates a namespace for the test, and a function that runs `bowline jasm mock …` in it. */
 async function corner(files: Files) {
   const c = await cluster();
   const kubeconfig = await files.write('admin', JSON.stringify(await c.kubeconfig('admin')));

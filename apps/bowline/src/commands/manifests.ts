@@ -18,7 +18,7 @@ interface ManifestsOptions {
   readonly output: OutputFormat;
 }
 
-/** manifestsCommand is `bowline manifests`. */
+/** manifestsCommand returns the command `bowline manifests`. */
 export async function manifestsCommand(input: CommandInput): Promise<Command> {
   const command = new Command('manifests')
     .description('Prints what runs operators in a cluster, for kubectl apply.')
@@ -50,7 +50,7 @@ Examples:
       install: { section, flags: installFlags() },
       perOperator: options.perOperator ?? section?.perOperator,
     });
-    // What an administrator applies has no Deployment.
+    // The administrator's part has no Deployment.
     if (options.part !== 'admin') requireImages(manifests);
     const chosen = manifests.filter(({ part }) => options.part === 'all' || part === options.part);
     input.io.out(
@@ -72,7 +72,10 @@ function requireImages(manifests: readonly Manifest[]): void {
   );
 }
 
-/** In a cluster anybody could read metrics that are not secure. The rights to ask are cluster-wide, so a limited install has none. */
+/**
+ * Without security any client in the cluster could read the metrics. The rights to check access are cluster-wide, so an
+ * install that is limited to namespaces has none.
+ */
 function securedMetrics(settings: Settings): Settings {
   const { manager, given } = settings;
   const metrics = given.metrics as { readonly secure?: boolean } | undefined;

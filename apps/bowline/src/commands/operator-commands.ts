@@ -24,7 +24,10 @@ interface PlaceOptions extends ClusterOptions {
   readonly namespace?: string | undefined;
 }
 
-/** operatorCommands is `bowline <operator>`: the commands that an operator brings, agents included. */
+/**
+ * operatorCommands returns the command `bowline <operator>` with the commands that an operator defines, agents
+ * included.
+ */
 export function operatorCommands(operator: Operator, summary: string, io: Io): Command {
   const { name, commands } = operator;
   const command = new Command(name).description(summary);
@@ -43,7 +46,7 @@ export function operatorCommands(operator: Operator, summary: string, io: Io): C
   });
 }
 
-/** groupOf is the command that the words before the last one of a name stand for, made if need be. */
+/** groupOf returns the command for all words of a name but the last, and creates it if it is missing. */
 function groupOf(command: Command, name: string): Command {
   let group = command;
   for (const word of name.split(' ').slice(0, -1)) {
@@ -131,14 +134,15 @@ type Given = Omit<CommandContext<unknown, unknown, CommandCluster | undefined>, 
 async function run({ run: start }: OperatorCommand, given: Given): Promise<void> {
   await runUntilSignal(async (signal) => {
     try {
-      // What was read is what `command` checked the function against; the types were erased there.
+      // The values that were read match the types that `command` checked the function against; the types were erased
+      // there.
       await start({ ...given, signal } as CommandContext<unknown, unknown, unknown> as CommandContext<
         never,
         never,
         never
       >);
     } catch (error) {
-      // Told to stop, it stopped.
+      // The command stopped because it was told to.
       if (error !== signal.reason || !signal.aborted) throw error;
     }
   });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** parsePort reads `--port`. */
+/** parsePort parses the value of `--port`. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {

@@ -4,7 +4,7 @@ import { addSettings } from '../config/settings-options.ts';
 import { runManager } from '../manager/run-manager.ts';
 import type { CommandInput } from './command-input.ts';
 
-/** runCommand is `bowline run`. */
+/** runCommand returns the command `bowline run`. */
 export async function runCommand(input: CommandInput): Promise<Command> {
   const command = addClusterOptions(new Command('run'))
     .description('Runs operators against a cluster until SIGINT or SIGTERM.')

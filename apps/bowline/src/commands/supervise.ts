@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 
-/** superviseCommand is the body of the process that ends a control plane's components when this program is gone. */
+/**
+ * superviseCommand returns the command of the process that ends a control plane's components when this program is gone.
+ */
 export function superviseCommand(): Command {
   return new Command('supervise')
     .description('Started by bowline itself: runs components as told on standard input.')

@@ -22,7 +22,7 @@ const list = (text: string): readonly string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** typesCommand is `bowline types`. */
+/** typesCommand returns the command `bowline types`. */
 export function typesCommand({ io }: CommandInput): Command {
   return addClusterOptions(new Command('types'))
     .description('Turns CustomResourceDefinitions of others into a TypeScript module with their kinds.')

@@ -27,7 +27,7 @@ interface UninstallCommandOptions extends ClusterOptions {
   readonly output: OutputFormat;
 }
 
-/** uninstallCommand is `bowline uninstall`. */
+/** uninstallCommand returns the command `bowline uninstall`. */
 export function uninstallCommand(input: CommandInput): Command {
   return addClusterOptions(new Command('uninstall'))
     .description('Removes an install; keeps the objects that it looked after, their kinds, and what it wrote.')
@@ -111,7 +111,7 @@ function parseTimeout(text: string): number {
     const ms = parseDuration(text);
     if (ms > 0) return ms;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new InvalidArgumentError('Give a duration such as 90s or 5m.');
 }

@@ -5,7 +5,7 @@ import type { UpOptions } from '../up/run-up.ts';
 import type { CommandInput } from './command-input.ts';
 import { parsePort } from './parse-port.ts';
 
-/** upCommand is `bowline up`. */
+/** upCommand returns the command `bowline up`. */
 export function upCommand({ registry, io }: CommandInput): Command {
   const known = Object.keys(registry);
   return new Command('up')

@@ -5,7 +5,7 @@ import { type OutputFormat, outputOption, printFacts } from '../terminal/output-
 
 const versions = { version: bowlineVersion, node: process.versions.node, kubernetes: supportedKubernetes };
 
-/** versionCommand is `bowline version`. */
+/** versionCommand returns the command `bowline version`. */
 export function versionCommand(io: Io): Command {
   return new Command('version')
     .description('Shows the versions of Bowline and Node, and the Kubernetes versions it supports.')

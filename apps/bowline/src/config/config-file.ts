@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { BowlineError } from '@bowline/runtime';
 
-/** ConfigFile is a configuration file that was read: plain JSON, and where each field stands. */
+/** ConfigFile is a parsed configuration file: plain JSON, and the position of each field. */
 export interface ConfigFile {
   readonly path: string;
   readonly value: Readonly<Record<string, unknown>>;
-  /** lineOf is the line of a field (`logging.level`, `namespaces[1]`), or of the nearest one around it that is there. */
+  /** lineOf returns the line of a field (`logging.level`, `namespaces[1]`), or of its nearest parent that exists. */
   lineOf(field: string): number | undefined;
 }
 
-/** A configuration of hundreds of namespaces is a few kilobytes: what is larger is another file. */
+/** A configuration of hundreds of namespaces has a few kilobytes: a larger file is something else. */
 const MAX_BYTES = 1024 * 1024;
 
-/** readConfigFile reads bowline.yaml. Throws BOWLINE_CONFIG_FILE. */
+/** readConfigFile reads bowline.yaml. It throws BOWLINE_CONFIG_FILE. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   let text: string;
   try {

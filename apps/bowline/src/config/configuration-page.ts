@@ -62,16 +62,16 @@ name; other lists are joined. Flags for maps and lists can be repeated.
 The volume \`config\`, the folder \`/etc/bowline\`, the labels that select the pods and what the pod security standard \`restricted\` asks for are not to be
 set. A \`hostPath\` needs a namespace that does not enforce that standard.`;
 
-/** placedInstallFlags are the flags of an install with the settings that they set. */
+/** placedInstallFlags returns the flags of an install with the settings that they set. */
 function placedInstallFlags(): readonly PlacedFlag[] {
   const flags = installFlags.map(({ name, field }) => ({ name, path: ['install', ...field.split('.')] }));
   return [...flags, { name: 'per-operator', path: ['install', 'perOperator'] }];
 }
 
-/** PlacedFlag is a flag and the setting that it sets. */
+/** PlacedFlag is a flag with the setting that it sets. */
 type PlacedFlag = Pick<Flag, 'name' | 'path'>;
 
-/** configurationPage is docs/reference/configuration.md: every setting, from the schemas that check it. */
+/** configurationPage returns docs/reference/configuration.md: every setting, from the schemas that validate it. */
 export function configurationPage(operators: readonly Operator[]): string {
   const own = Object.entries(settingFlags).map(([name, path]) => flagAt(name, managerConfig.json, path.split('.')));
   const sections = operators.flatMap(({ name, config }) => {
@@ -98,7 +98,7 @@ function table(schema: StructuralSchema, prefix: readonly string[], flags: reado
 function rows(schema: StructuralSchema, prefix: readonly string[], flags: readonly PlacedFlag[]): readonly string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const path = [...prefix, name];
-    // What is described as a whole has the shape that Kubernetes documents.
+    // An atomic field has the shape that Kubernetes documents, so its fields are not listed.
     if (field.properties && field['x-kubernetes-map-type'] !== 'atomic') return rows(field, path, flags);
     const named = flags.filter((each) => each.path.join('.') === path.join('.'));
     const cells = [
@@ -113,7 +113,7 @@ function rows(schema: StructuralSchema, prefix: readonly string[], flags: readon
 
 function shownDefault(value: unknown): string {
   const text = JSON.stringify(value);
-  // Without the quotes an empty text would not be seen.
+  // Without the quotes an empty string would not be visible.
   return value === '' ? text : text.replaceAll('"', '');
 }
 

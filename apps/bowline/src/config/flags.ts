@@ -1,22 +1,22 @@
 import { type StructuralSchema, validate } from '@bowline/machinery/schema';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** Flag is a setting that can be given on the command line. */
+/** Flag is a setting that can be set on the command line. */
 export interface Flag {
   /** Without the dashes: `trust-all-authors`. */
   readonly name: string;
-  /** Where the setting stands in the configuration: `['logging', 'level']`. */
+  /** The path of the setting in the configuration: `['logging', 'level']`. */
   readonly path: readonly string[];
   readonly schema: StructuralSchema;
 }
 
-/** FlagValue is a flag that was given. */
+/** FlagValue is a flag that was set, with its value. */
 export interface FlagValue {
   readonly flag: Flag;
   readonly value: unknown;
 }
 
-/** flagAt is the flag of the setting at a path of a schema. */
+/** flagAt returns the flag of the setting at a path of a schema. */
 export function flagAt(name: string, schema: StructuralSchema, path: readonly string[]): Flag {
   let found: StructuralSchema | undefined = schema;
   for (const field of path) found = found?.properties?.[field];
@@ -24,11 +24,14 @@ export function flagAt(name: string, schema: StructuralSchema, path: readonly st
   return { name, path, schema: found };
 }
 
-/** flagsOf are the flags of an object's fields, below `prefix`. What a flag cannot express (objects, lists of them) has none. */
+/**
+ * flagsOf returns the flags of an object's fields, below `prefix`. Fields that a flag cannot express (objects, lists of
+ * objects) have none.
+ */
 export function flagsOf(schema: StructuralSchema, prefix: readonly string[] = []): readonly Flag[] {
   return Object.entries(schema.properties ?? {}).flatMap(([field, each]) => {
     const name = field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
-    // `--no-x` is how a command line says the opposite of `--x`.
+    // On a command line `--no-x` negates `--x`.
     const isExpressible = isScalar(each) || (each.items !== undefined && isScalar(each.items));
     return isExpressible && !name.startsWith('no-') ? [{ name, path: [...prefix, field], schema: each }] : [];
   });
@@ -38,14 +41,14 @@ function isScalar({ type }: StructuralSchema): boolean {
   return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean';
 }
 
-/** optionOf is the option by which the command line takes a flag; its value is checked as soon as it is read. */
+/** optionOf returns the command-line option of a flag; its value is validated as soon as it is read. */
 export function optionOf(flag: Flag): Option {
   const { name, schema } = flag;
   const option = new Option(`--${name} ${placeholder(schema)}`, helpOf(schema));
   return option.argParser((text: string) => read(text, schema));
 }
 
-/** givenFlags are those that stand on the command line, with their values. */
+/** givenFlags returns the flags that are set on the command line, with their values. */
 export function givenFlags(command: Command, flags: readonly Flag[]): readonly FlagValue[] {
   return flags.flatMap((flag) => {
     const attribute = optionOf(flag).attributeName();
@@ -55,7 +58,7 @@ export function givenFlags(command: Command, flags: readonly Flag[]): readonly F
   });
 }
 
-/** withFlags is a configuration in which what was given on the command line has replaced what was there. */
+/** withFlags returns a configuration in which the flags of the command line replace the existing values. */
 export function withFlags(config: unknown, given: readonly FlagValue[]): Record<string, unknown> {
   return given.reduce((before, { flag, value }) => set(before, flag.path, value), asObject(config));
 }
@@ -89,7 +92,7 @@ function read(text: string, schema: StructuralSchema): unknown {
   const value = parse(text, schema);
   const [problem] = validate(value, schema);
   if (!problem) return value;
-  // There is no field to name here: the command line's own message names the flag.
+  // Without a field the position is left out: the command line's own message names the flag.
   const where = problem.field === '' || problem.field === '<nil>' ? '' : `${problem.field}: `;
   throw new InvalidArgumentError(`${where}${problem.message.replace(/^Invalid value: .*?: (?: in body )?/, '')}.`);
 }

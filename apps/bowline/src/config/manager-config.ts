@@ -97,7 +97,7 @@ const leaderElection = s
     renewDeadline: duration('10s', 'After this long without a renewal the holder stops.'),
     retryPeriod: duration('2s', 'How often a holder renews and the others look.'),
   })
-  // As the elector checks them, but in the words of the settings.
+  // The same checks as in the elector, but with messages that name the settings.
   .rule("self.leaseDuration >= duration('1s')", { message: 'must be at least 1s', fieldPath: '.leaseDuration' })
   .rule("self.leaseDuration - self.renewDeadline >= duration('500ms')", {
     message:
@@ -110,7 +110,10 @@ const leaderElection = s
   })
   .default({ enabled: true, leaseDuration: '15s', renewDeadline: '10s', retryPeriod: '2s' });
 
-/** managerConfig is the part of bowline.yaml that belongs to no operator. Each operator adds a section under its name. */
+/**
+ * managerConfig is the schema of the part of bowline.yaml that belongs to no operator. Each operator adds a section
+ * under its name.
+ */
 export const managerConfig = s.object({
   operators: s
     .array(s.dnsLabel())
@@ -139,12 +142,12 @@ export const managerConfig = s.object({
   install: installConfig.optional(),
 });
 
-/** ManagerConfig is what managerConfig reads, with defaults filled in. */
+/** ManagerConfig is the value that managerConfig reads, with defaults filled in. */
 export type ManagerConfig = Read<typeof managerConfig>;
 
 /**
- * settingFlags are the flags of the settings that belong to no operator: each with the path of its field in bowline.yaml,
- * whose schema says what the flag takes and what the help says of it.
+ * settingFlags holds the flags of the settings that belong to no operator: each with the path of its field in
+ * bowline.yaml, whose schema defines the values of the flag and its help text.
  */
 export const settingFlags = {
   operators: 'operators',

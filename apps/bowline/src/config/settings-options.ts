@@ -6,7 +6,7 @@ import { type Flag, flagAt, flagsOf, givenFlags, optionOf } from './flags.ts';
 import { managerConfig, settingFlags } from './manager-config.ts';
 import { checkFile, resolveSettings, type Settings } from './settings.ts';
 
-/** SettingsSource is what a command needs to know which settings it takes. */
+/** SettingsSource holds what a command needs to find out which settings it accepts. */
 export interface SettingsSource {
   readonly registry: Registry;
   /** The command line after the command's name. */
@@ -14,9 +14,9 @@ export interface SettingsSource {
 }
 
 /**
- * addSettings gives a command an option for every setting: the manager's own, and those of the operators that the command line
- * or its file selects. They are looked up before the command line is parsed, because they decide what may stand on it. Answers
- * the function that gives the settings once it is parsed.
+ * addSettings adds an option to a command for every setting: the manager's own, and those of the operators that the
+ * command line or its file selects. They are looked up before the command line is parsed, because they decide which
+ * options it may contain. It returns a function that returns the settings once the command line is parsed.
  */
 export async function addSettings(
   command: Command,
@@ -56,7 +56,7 @@ function named(flag: Flag, choices: readonly string[] | undefined): Option {
   return option;
 }
 
-/** ambiguous is a flag that several operators have: it says where to be clear. */
+/** ambiguous returns a flag that several operators have: its error names the settings to use instead. */
 function ambiguous(name: string, flags: readonly Flag[]): Option {
   const places = flags.filter((flag) => flag.name === name).map(({ path }) => path.join('.'));
   return new Option(`--${name} [value]`)
@@ -83,11 +83,11 @@ function selectedNames(args: readonly string[], file: ConfigFile | undefined): r
       .filter((name) => name !== '');
   }
   const listed: unknown = file?.value.operators;
-  // What is wrong with it is said when the whole file is checked.
+  // An invalid value is reported when the whole file is checked.
   return Array.isArray(listed) ? listed.filter((name): name is string => typeof name === 'string') : [];
 }
 
-/** lastValue is what an option was given on a command line that is not parsed yet: `--x value` or `--x=value`. */
+/** lastValue returns the value of an option on a command line that is not parsed yet: `--x value` or `--x=value`. */
 function lastValue(args: readonly string[], option: string): string | undefined {
   let value: string | undefined;
   for (const [index, arg] of args.entries()) {

@@ -12,18 +12,18 @@ import type { ConfigFile } from './config-file.ts';
 import { type FlagValue, withFlags } from './flags.ts';
 import { type ManagerConfig, managerConfig } from './manager-config.ts';
 
-/** Settings are what a manager runs with: the file and the flags together, checked. */
+/** Settings holds the configuration of a manager: the file and the flags together, validated. */
 export interface Settings {
   readonly operators: readonly Operator[];
   /** With defaults filled in. */
   readonly manager: ManagerConfig;
-  /** The sections of the selected operators, as they were given. */
+  /** The sections of the selected operators, without defaults. */
   readonly sections: Readonly<Record<string, unknown>>;
-  /** Everything as it was given, without defaults: what `manifests` writes into the cluster. */
+  /** All settings without defaults: what `manifests` writes into the cluster. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** SettingsInput is where settings come from. Flags win. */
+/** SettingsInput holds the sources of settings. Flags take precedence. */
 export interface SettingsInput {
   readonly file?: ConfigFile | undefined;
   readonly flags?: readonly FlagValue[] | undefined;
@@ -33,17 +33,20 @@ export interface SettingsInput {
   readonly known: readonly string[];
 }
 
-/** resolveSettings merges and checks. Throws BOWLINE_CONFIG_INVALID with every problem: field, line, what is wrong. */
+/**
+ * resolveSettings merges and validates settings. It throws BOWLINE_CONFIG_INVALID with every problem: field, line and
+ * message.
+ */
 export function resolveSettings({ file, flags = [], operators, known }: SettingsInput): Settings {
   const merged = withFlags(file?.value, flags);
   if (file) {
     const left = new Set(problemsOf(merged, operators, known).map(said));
-    // What the file lacks by itself may come from a flag.
+    // A value that is missing in the file may come from a flag.
     const problems = problemsOf(file.value, operators, known).filter((problem) => left.has(said(problem)));
     refuseProblems(file.path, problems, file);
   }
   const given: Record<string, unknown> = { ...merged, operators: operators.map(({ name }) => name) };
-  // Flags are right one by one; together with the file, or each other, they may not be.
+  // Each flag is valid by itself; together with the file, or with each other, flags may not be.
   refuseProblems('the command line', problemsOf(given, operators, known));
   const own = Object.fromEntries(Object.entries(given).filter(([field]) => !known.includes(field)));
   const sections = operators
@@ -51,21 +54,24 @@ export function resolveSettings({ file, flags = [], operators, known }: Settings
     .map(({ name }) => [name, given[name]] as const);
   return {
     operators,
-    // Checked just now: it is what the schema says.
+    // Validated above: it matches the schema.
     manager: applyDefaults(own, managerConfig.json) as ManagerConfig,
     sections: Object.fromEntries(sections),
     given,
   };
 }
 
-/** withConfigured are settings whose operators declare what these settings make them do: their rights may follow from them. */
+/**
+ * withConfigured returns settings whose operators are configured with them: the permissions of an operator may depend
+ * on its settings.
+ */
 export async function withConfigured(settings: Settings): Promise<Settings> {
   const { operators, sections } = settings;
   const configured = await Promise.all(operators.map((operator) => withConfig(operator, sections[operator.name])));
   return { ...settings, operators: configured };
 }
 
-/** checkFile throws BOWLINE_CONFIG_INVALID for a file that is wrong by itself. */
+/** checkFile throws BOWLINE_CONFIG_INVALID for a file that is invalid by itself. */
 export function checkFile(file: ConfigFile, operators: readonly Operator[], known: readonly string[]): void {
   refuseProblems(file.path, problemsOf(file.value, operators, known), file);
 }
@@ -96,7 +102,7 @@ function sectionProblems({ name, config }: Operator, section: unknown): readonly
   if (config === undefined && section !== undefined) {
     return [problem(name, `the operator ${name} has no settings; remove the section`)];
   }
-  // An operator with a parser of its own is the only one that knows; it is asked when it is set up.
+  // Only an operator with its own parser can validate its section; it does so during setup.
   return [];
 }
 
@@ -120,7 +126,7 @@ function lastOf(field: string): string {
   return field.slice(field.lastIndexOf('.') + 1);
 }
 
-/** siblings are the fields that could have been meant instead of an unknown one. */
+/** siblings returns the fields that could have been meant instead of an unknown one. */
 function siblings(schema: StructuralSchema, field: string): readonly string[] {
   let parent: StructuralSchema | undefined = schema;
   for (const step of field.split('.').slice(0, -1)) {

@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
- * goModule is the folder of the Go module in @bowline/control-plane. The bundle has left that package's folder, so it is
- * looked up as a package; undefined, and then the library's default, when it is not installed beside the bundle.
+ * goModule returns the folder of the Go module in @bowline/control-plane. The bundle is outside that package's folder,
+ * so the module is resolved as a package. If it is not installed beside the bundle, undefined selects the library's
+ * default.
  */
 export function goModule(): string | undefined {
   try {

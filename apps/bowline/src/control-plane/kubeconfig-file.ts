@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { BowlineError } from '@bowline/runtime';
 
 /**
- * clearKubeconfig removes the kubeconfig that an earlier run left, so that whoever waits for the file does not take the old
- * one. A file that holds anything but a control plane of ours is somebody's, and refused.
+ * clearKubeconfig removes the kubeconfig that an earlier run left, so that a process that waits for the file does not
+ * read the old one. A file that holds anything but one of our control planes is not ours, and is refused.
  */
 export async function clearKubeconfig(path: string): Promise<void> {
   let text: string;

@@ -13,7 +13,7 @@ it('serves plain HTTP where that is wanted, and everybody is anonymous there', {
   expect(clusters).toMatchObject([{ cluster: { server: url } }]);
   const token = 'token' in users[0].user ? users[0].user.token : undefined;
   expect(token).toBeTruthy();
-  // A token proves nothing there: anybody might have read it on its way.
+  // A token is not accepted there: another party might have read it in transit.
   for (const headers of [undefined, { authorization: `Bearer ${token}` }]) {
     const answer = await fetch(`${url}/api/v1/namespaces`, headers && { headers });
     expect(await answer.json()).toMatchObject({

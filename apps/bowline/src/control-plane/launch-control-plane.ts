@@ -3,25 +3,25 @@ import type { ControlPlane, SupervisorCommand } from '@bowline/control-plane';
 import type { BowlineError } from '@bowline/runtime';
 import { goModule } from './go-module.ts';
 
-/** ControlPlaneKind is which of the two control planes is meant. */
+/** ControlPlaneKind selects one of the two control planes. */
 export type ControlPlaneKind = ControlPlane['kind'];
 
-/** LaunchOptions is what commands let their users say of a control plane. */
+/** LaunchOptions holds the options of a control plane that commands offer to their users. */
 export interface LaunchOptions {
   readonly port?: number | undefined;
   readonly dataDir?: string | undefined;
   /** Embedded only. */
   readonly plainHttp?: boolean | undefined;
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
-  /** Told when something takes long. Defaults to standard error. */
+  /** Called with a message when a step takes long. Defaults to standard error. */
   readonly onProgress?: ((line: string) => void) | undefined;
 }
 
-/** LaunchedControlPlane is a control plane that runs. */
+/** LaunchedControlPlane is a running control plane. */
 export interface LaunchedControlPlane {
   readonly controlPlane: ControlPlane;
-  /** Rejects when it ends by itself; never resolves. */
+  /** Rejects when the control plane ends by itself; never resolves. */
   readonly crashed: Promise<never>;
 }
 
@@ -36,7 +36,7 @@ export async function launchControlPlane(
   const crashed = new Promise<never>((_, reject) => {
     crash = reject;
   });
-  // Whoever waits for it learns of it; a crash while stopping is nobody's business.
+  // Callers that await it receive the error; a crash while stopping is ignored.
   crashed.catch(() => {});
   const controlPlane =
     kind === 'embedded'
@@ -61,7 +61,7 @@ export async function launchControlPlane(
   return { controlPlane, crashed };
 }
 
-/** superviseSelf runs this very program as the supervisor, with whatever lets Node run it (loaders, conditions). */
+/** superviseSelf runs this program as the supervisor, with the same Node options (loaders, conditions). */
 function superviseSelf(): SupervisorCommand {
   const entry = process.argv[1] ?? fileURLToPath(import.meta.url);
   return { command: process.execPath, args: [...process.execArgv, entry, 'supervise'] };

@@ -1,6 +1,6 @@
 import { s } from '@bowline/machinery/schema';
 
-// The fields of a container and its volumes, with the names and the shape that they have in a pod's spec.
+// The fields of a container and its volumes, with the same names and shape as in a pod's spec.
 
 const MAX_ITEMS = 100;
 
@@ -10,7 +10,7 @@ const objectName = () => s.dnsSubdomain();
 const fileMode = () => s.integer('int32').min(0).max(0o777).optional();
 const isOptional = s.boolean().optional();
 
-/** A quantity that is written as text, as the API returns it. */
+/** A quantity as a string, as the API returns it. */
 const quantityText = () =>
   s
     .string()
@@ -34,7 +34,7 @@ const resourceFieldRef = s.object({
   divisor: quantityText().optional(),
 });
 
-/** environment is `env` of the manager's container. */
+/** environment is the schema of `env` of the manager's container. */
 export const environment = s
   .array(
     s
@@ -61,7 +61,7 @@ export const environment = s
 
 const reference = s.object({ name: objectName(), optional: isOptional });
 
-/** environmentFrom is `envFrom` of the manager's container. */
+/** environmentFrom is the schema of `envFrom` of the manager's container. */
 export const environmentFrom = s
   .array(
     s
@@ -130,7 +130,7 @@ const projection = s
   })
   .exactlyOneOf('serviceAccountToken', 'secret', 'configMap', 'downwardAPI', 'clusterTrustBundle');
 
-/** volumes is `volumes` of the pod: the sources that an operator has a use for. */
+/** volumes is the schema of `volumes` of the pod: the sources that are useful to an operator. */
 export const volumes = s
   .array(
     s
@@ -191,7 +191,7 @@ export const volumes = s
   .maxItems(MAX_ITEMS)
   .listMapBy('name');
 
-/** volumeMounts is `volumeMounts` of the manager's container. */
+/** volumeMounts is the schema of `volumeMounts` of the manager's container. */
 export const volumeMounts = s
   .array(
     s.object({
@@ -215,7 +215,7 @@ export const volumeMounts = s
 
 const amounts = s.map(s.quantity()).maxProperties(20).optional();
 
-/** resources is `resources` of the manager's container. */
+/** resources is the schema of `resources` of the manager's container. */
 export const resources = s.object({
   requests: amounts.describe('What the container requests. What is not given is cpu 50m and memory 96Mi.'),
   limits: amounts.describe('What the container is limited to. What is not given is memory 512Mi.'),

@@ -3,7 +3,7 @@ import { environment, environmentFrom, resources, volumeMounts, volumes } from '
 import { NAME, PART_OF } from './labels.ts';
 import { affinity, annotations, labels, tolerations, topologySpreadConstraints } from './scheduling-fields.ts';
 
-/** CONFIG_HASH is the annotation by which a changed configuration becomes a changed pod template. */
+/** CONFIG_HASH is the annotation that changes the pod template when the configuration changes. */
 export const CONFIG_HASH = 'bowline.dev/config-hash';
 
 const userId = () =>
@@ -13,7 +13,7 @@ const userId = () =>
     .max(2 ** 31 - 1)
     .optional();
 
-/** Fields of one Deployment, its pods and its account. */
+/** Fields of one Deployment, its pods and its ServiceAccount. */
 const fields = {
   image: s
     .string()
@@ -97,15 +97,15 @@ const fields = {
   priorityClassName: s.dnsSubdomain().optional().describe('The PriorityClass of the pods.'),
 };
 
-/** installFields is what can be set of one Deployment, its pods and its account. */
+/** installFields is the schema of the fields of one Deployment, its pods and its ServiceAccount. */
 export const installFields = s.object(fields);
 
-/** InstallFields is what installFields reads. */
+/** InstallFields is the value that installFields reads. */
 export type InstallFields = Read<typeof installFields>;
 
 /**
- * installConfig is the section `install` of bowline.yaml: what `bowline manifests` needs to know beyond the settings of the manager.
- * A running manager accepts the section and makes no use of it.
+ * installConfig is the schema of the section `install` of bowline.yaml: what `bowline manifests` needs beyond the
+ * settings of the manager. A running manager accepts the section and ignores it.
  */
 export const installConfig = s.object({
   perOperator: s
@@ -120,5 +120,5 @@ export const installConfig = s.object({
     .describe('The same fields for single operators, by their names: for the Deployment that runs them.'),
 });
 
-/** InstallConfig is what installConfig reads, with defaults filled in. */
+/** InstallConfig is the value that installConfig reads, with defaults filled in. */
 export type InstallConfig = Read<typeof installConfig>;

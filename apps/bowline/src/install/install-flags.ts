@@ -3,15 +3,18 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type InstallFields, installFields } from './install-config.ts';
 import { mergeInstall } from './merge-install.ts';
 
-/** InstallFlag is a flag of `bowline manifests` that sets a part of an install. All but those of single values may be repeated. */
+/**
+ * InstallFlag is a flag of `bowline manifests` that sets a field of an install. Flags may be repeated, except those of
+ * single values.
+ */
 interface InstallFlag {
   readonly name: string;
-  /** What follows the flag, in the help. */
+  /** The argument of the flag, as shown in the help. */
   readonly argument: string;
   readonly summary: string;
-  /** The field of the section `install` that it sets. */
+  /** The field of the section `install` that the flag sets. */
   readonly field: string;
-  /** read returns the fields that the text stands for; undefined when it is not of the form of `argument`. */
+  /** read returns the fields that the text sets; undefined if it does not have the form of `argument`. */
   readonly read: (text: string) => InstallFields | undefined;
 }
 
@@ -21,7 +24,7 @@ function pair(text: string, separator = '='): readonly [string, string] | undefi
   return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** entry reads `key=value` into a map. */
+/** entry parses `key=value` into a map. */
 function entry(
   text: string,
   into: (map: Readonly<Record<string, string>>) => InstallFields,
@@ -30,7 +33,7 @@ function entry(
   return found && into({ [found[0]]: found[1] });
 }
 
-/** keyFrom reads `NAME=object/key` into an environment variable. */
+/** keyFrom parses `NAME=object/key` into an environment variable. */
 function keyFrom(text: string, source: 'secretKeyRef' | 'configMapKeyRef'): InstallFields | undefined {
   const [variable, place] = pair(text) ?? [];
   const [name, key] = pair(place ?? '', '/') ?? [];
@@ -38,7 +41,7 @@ function keyFrom(text: string, source: 'secretKeyRef' | 'configMapKeyRef'): Inst
   return { env: [{ name: variable, valueFrom: { [source]: { name, key } } }] };
 }
 
-/** mount reads `name=/path` into a volume, named after what it holds, and its mount. */
+/** mount parses `name=/path` into a volume, named after its source, and its mount. */
 function mount(text: string, kind: 'secret' | 'configMap'): InstallFields | undefined {
   const [object, mountPath] = pair(text) ?? [];
   if (object === undefined || mountPath === undefined) return undefined;
@@ -47,12 +50,12 @@ function mount(text: string, kind: 'secret' | 'configMap'): InstallFields | unde
   return { volumes: [volume], volumeMounts: [{ name, mountPath, readOnly: true }] };
 }
 
-/** toleration reads a taint as kubectl writes it: `key=value:effect`, `key:effect`, `key`. */
+/** toleration parses a taint in kubectl's syntax: `key=value:effect`, `key:effect`, `key`. */
 function toleration(text: string): InstallFields | undefined {
   const found = /^([^=:]+)(?:=([^:]*))?(?::(.+))?$/.exec(text);
   if (!found) return undefined;
   const [, key = '', value, effect] = found;
-  // What effects there are, the schema says.
+  // The schema checks that the effect exists.
   const given = effect === undefined ? {} : { effect: effect as 'NoSchedule' };
   return {
     tolerations: [
@@ -61,7 +64,10 @@ function toleration(text: string): InstallFields | undefined {
   };
 }
 
-/** installFlags are the flags of the fields that fit on a command line. Affinities, other volumes and the like need the file. */
+/**
+ * installFlags holds the flags of the fields that fit on a command line. Affinities, other volumes and similar fields
+ * need the file.
+ */
 export const installFlags: readonly InstallFlag[] = [
   {
     name: 'image',
@@ -75,7 +81,7 @@ export const installFlags: readonly InstallFlag[] = [
     argument: '<policy>',
     summary: 'when the image is pulled: Always, IfNotPresent or Never',
     field: 'imagePullPolicy',
-    // What policies there are, the schema says.
+    // The schema checks that the policy exists.
     read: (text) => ({ imagePullPolicy: text as 'Always' }),
   },
   {
@@ -198,7 +204,10 @@ export const installFlags: readonly InstallFlag[] = [
   },
 ];
 
-/** addInstallFlags gives a command the flags of an install. Returns the function that gives what they set once it is parsed. */
+/**
+ * addInstallFlags adds the flags of an install to a command. It returns a function that returns what they set once the
+ * command line is parsed.
+ */
 export function addInstallFlags(command: Command): () => InstallFields {
   let given: InstallFields = {};
   for (const flag of installFlags) {

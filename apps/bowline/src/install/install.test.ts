@@ -112,7 +112,7 @@ describe('the section install', () => {
         whenUnsatisfiable: 'DoNotSchedule',
       },
     ]);
-    // A running manager has no use for it, and would be replaced for every change of it.
+    // A running manager does not use it, and would be replaced for every change of it.
     const config = findObject<ConfigMap>(items, 'ConfigMap', 'bowline').data?.['bowline.yaml'];
     expect(config).not.toContain('install');
   });
@@ -150,7 +150,7 @@ install:
     expect(annotationsOf('bowline-badge')).toEqual({ 'azure.workload.identity/client-id': 'id' });
     expect(annotationsOf('bowline-sticker')).toBeUndefined();
 
-    // The same file with one Deployment for both: it has what both need.
+    // The same file with one Deployment for both: it has the fields of both.
     const shared = await manifests('--config', path, '--per-operator=false');
     expect(deploymentOf(shared).container?.env).toEqual([all, { name: 'B', value: 'badge' }]);
     expect(deploymentOf(shared).pod?.tolerations).toHaveLength(2);
@@ -162,7 +162,7 @@ install:
     expect([code, err]).toEqual([2, expect.stringContaining('did you mean priorityClassName?')]);
     const right = await files.write('run.yaml', EVERYTHING);
     const kubeconfig = await files.write('kubeconfig', '{}');
-    // Past the settings: it is the kubeconfig that is refused.
+    // The settings are accepted: only the kubeconfig is refused.
     const accepted = await bowline(['run', '--config', right, '--kubeconfig', kubeconfig]);
     expect(accepted.err).toContain('BOWLINE_KUBECONFIG_INVALID');
   });

@@ -3,12 +3,12 @@ import type { StructuralSchema } from '@bowline/machinery/schema';
 import { type InstallFields, installFields } from './install-config.ts';
 
 /**
- * mergeInstall merges the fields of an install; what is in `over` wins. Maps are merged key by key, and lists of named things (`env`,
- * `volumes`, `imagePullSecrets` by name, `volumeMounts` by path) item by item, where an item replaces one of the same name. Other
- * lists are joined. Everything else is replaced.
+ * mergeInstall merges the fields of an install; `over` takes precedence. Maps are merged key by key, and lists with
+ * keys (`env`, `volumes`, `imagePullSecrets` by name, `volumeMounts` by path) item by item, where an item replaces one
+ * of the same key. Other lists are joined. Everything else is replaced.
  */
 export function mergeInstall(base: InstallFields, over: InstallFields): InstallFields {
-  // Both are what the schema describes, and it is kept.
+  // Both values match the schema, and the merged value does too.
   return merge(base, over, installFields.json) as InstallFields;
 }
 
@@ -36,7 +36,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** conflictsBetween are the fields that two both set, to different values: merging would take one of them and drop the other. */
+/**
+ * conflictsBetween returns the fields that both set, to different values: merging would take one of them and drop the
+ * other.
+ */
 export function conflictsBetween(one: InstallFields, other: InstallFields): readonly string[] {
   return conflicts(one, other, installFields.json, '');
 }

@@ -1,16 +1,16 @@
 import { type OperatorIdentity, operatorIdentity } from '@bowline/runtime/install';
 
-/** identityOf is what an operator of the suite is called in a cluster. */
+/** identityOf returns the names that an operator of the suite has in a cluster. */
 export function identityOf(operator: string): OperatorIdentity {
   return operatorIdentity({ name: operator, domain: 'bowline.dev' });
 }
 
-/** DEFAULT_NAMESPACE is where an install is that names no other namespace. */
+/** DEFAULT_NAMESPACE is the namespace of an install that names no other. */
 export const DEFAULT_NAMESPACE = 'bowline-system';
 
 /**
- * clusterName is the name of what an install has of an operator outside namespaces: roles, webhook configurations. The manager's
- * namespace is part of it, so that two installs in one cluster do not take each other's; the usual one is left out.
+ * clusterName returns the name of an operator's cluster-scoped objects: roles, webhook configurations. It includes the
+ * manager's namespace, so that two installs in one cluster do not collide; the default namespace is left out.
  */
 export function clusterName(operator: string, namespace: string): string {
   const { objectName } = identityOf(operator);

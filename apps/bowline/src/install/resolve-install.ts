@@ -2,15 +2,18 @@ import { BowlineError } from '@bowline/runtime';
 import type { InstallConfig, InstallFields } from './install-config.ts';
 import { conflictsBetween, mergeInstall } from './merge-install.ts';
 
-/** InstallSource is where the fields of an install come from: the section of the file, and flags, which win. */
+/**
+ * InstallSource holds the sources of the fields of an install: the section of the file, and flags, which take
+ * precedence.
+ */
 export interface InstallSource {
   readonly section: InstallConfig | undefined;
   readonly flags: InstallFields;
 }
 
 /**
- * resolveInstall returns the fields of the Deployment that runs some operators: those for all, then those of the operators, then the
- * flags. Throws BOWLINE_INSTALL_INVALID for what is only wrong together.
+ * resolveInstall returns the fields of the Deployment that runs some operators: those for all, then those of the
+ * operators, then the flags. It throws BOWLINE_INSTALL_INVALID for fields that are only invalid in combination.
  */
 export function resolveInstall(
   { section, flags }: InstallSource,
@@ -35,7 +38,7 @@ function refuseConflicts(byName: Readonly<Record<string, InstallFields>>, name: 
   );
 }
 
-/** What the API server would refuse, or what would not work, found before anything is applied. */
+/** Reports what the API server would reject, or what would not work, before anything is applied. */
 function refuseProblems({ replicas, volumes = [], volumeMounts = [] }: InstallFields, isElecting: boolean): void {
   if (replicas !== undefined && replicas > 1 && !isElecting) {
     throw invalid(

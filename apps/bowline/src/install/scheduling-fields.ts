@@ -1,20 +1,20 @@
 import { s } from '@bowline/machinery/schema';
 
-// Where pods run, with the names and the shape that this has in a pod's spec.
+// The fields that decide where pods run, with the same names and shape as in a pod's spec.
 
 const MAX_ITEMS = 100;
 
 const LABEL_NAME = '([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)';
 const QUALIFIED_NAME = `^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${LABEL_NAME}$`;
 
-/** names is a rule about the keys of a map of labels or annotations. */
+/** QUALIFIED_KEYS is the rule for the keys of a map of labels or annotations. */
 const QUALIFIED_KEYS = {
   rule: `self.all(key, key.matches('${QUALIFIED_NAME}'))`,
   message:
     "keys must consist of alphanumeric characters, '-', '_' or '.', with an optional DNS subdomain prefix and '/'",
 } as const;
 
-/** labels is a map of labels. */
+/** labels returns the schema of a map of labels. */
 export function labels() {
   return s
     .map(s.string().maxLength(63).pattern(`^${LABEL_NAME}?$`))
@@ -22,7 +22,7 @@ export function labels() {
     .rule(QUALIFIED_KEYS.rule, { message: QUALIFIED_KEYS.message });
 }
 
-/** annotations is a map of annotations. */
+/** annotations returns the schema of a map of annotations. */
 export function annotations() {
   return s
     .map(s.string().maxLength(262_144))
@@ -30,7 +30,7 @@ export function annotations() {
     .rule(QUALIFIED_KEYS.rule, { message: QUALIFIED_KEYS.message });
 }
 
-/** tolerations is `tolerations` of the pod. */
+/** tolerations is the schema of `tolerations` of the pod. */
 export const tolerations = s
   .array(
     s
@@ -59,7 +59,10 @@ export const tolerations = s
 const topologyKey = s.string().minLength(1).maxLength(316);
 const names = s.array(s.string().maxLength(316)).maxItems(MAX_ITEMS).optional();
 
-/** topologySpreadConstraints is the same of the pod. Without a selector one counts the pods of its own Deployment. */
+/**
+ * topologySpreadConstraints is the schema of the same field of the pod. Without a selector, a constraint counts the
+ * pods of its own Deployment.
+ */
 export const topologySpreadConstraints = s
   .array(
     s.object({
@@ -109,7 +112,7 @@ const podAffinity = s
   })
   .optional();
 
-/** affinity is `affinity` of the pod. */
+/** affinity is the schema of `affinity` of the pod. */
 export const affinity = s
   .object({
     nodeAffinity: s

@@ -57,7 +57,7 @@ describe('bowline run', () => {
     const nowhere = await run('/nowhere/kubeconfig');
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('no kubeconfig at /nowhere/kubeconfig')]);
 
-    // YAML, as people have it.
+    // YAML, as in most kubeconfigs.
     const server = `https://127.0.0.1:${await freePort()}`;
     const kubeconfig = await files.write(
       'kubeconfig',

@@ -29,7 +29,7 @@ export async function runManager(
       ...managerOptions(manager, connection),
       operators,
       config: sections,
-      // Who runs the process, not an operator, asks who may read its metrics.
+      // The process, not an operator, checks who may read its metrics.
       metricsSecurity: secure ? { client, certificateFolder } : undefined,
       clientFor: () => client,
       log,
@@ -39,7 +39,7 @@ export async function runManager(
   });
 }
 
-/** managerOptions is the configuration as the runtime takes it. */
+/** managerOptions converts the configuration to the options of the runtime. */
 export function managerOptions(
   manager: ManagerConfig,
   { config, isPod }: ClusterConnection,

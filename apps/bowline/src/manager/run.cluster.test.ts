@@ -10,7 +10,7 @@ import { Badge, bowline } from '../testing/test-operators.test-support.ts';
 const badgeOf = (namespace: string, text: string) =>
   Badge.withDefaults({ metadata: { namespace, name: 'a' }, spec: { text } });
 
-/** As Prometheus does: with the token of an account that may get the URL. */
+/** Scrapes like Prometheus: with the token of an account that may get the URL. */
 async function scrape(c: Cluster, port: number): Promise<void> {
   const { namespace, name } = await c.serviceAccount({
     clusterRules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
@@ -30,7 +30,7 @@ async function scrape(c: Cluster, port: number): Promise<void> {
         .end();
     });
   expect(await get('Bearer nobody')).toBe(401);
-  // Until the API server honours the right, a refusal is remembered.
+  // Before the API server honours the right it refuses, and the refusal is cached.
   await expect.poll(() => get(`Bearer ${token}`), { timeout: 30_000, interval: 1000 }).toBe(200);
 }
 
@@ -75,7 +75,7 @@ describe('bowline run', () => {
 
     const { code, output } = await manager.stop();
     expect([code, output]).toEqual([0, expect.stringContaining('operator stopped')]);
-    // Controllers rely on it that nothing gets past the webhooks.
+    // Controllers rely on the webhooks having checked every object.
     const order = ['serving webhooks', 'wrote the webhook configuration', 'controller started'];
     expect(order.map((line) => output.indexOf(line)).sort((a, b) => a - b)).toEqual(
       order.map((line) => output.indexOf(line)),

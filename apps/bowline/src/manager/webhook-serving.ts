@@ -3,7 +3,7 @@ import type { WebhookServing } from '@bowline/runtime/manager';
 import type { ManagerConfig } from '../config/manager-config.ts';
 import { clusterName } from '../install/names.ts';
 
-/** ServingPlace is where webhooks are served. */
+/** ServingPlace describes where webhooks are served. */
 export interface ServingPlace {
   /** The manager's namespace. */
   readonly namespace: string;
@@ -12,9 +12,8 @@ export interface ServingPlace {
 }
 
 /**
- * webhookServing says how an operator's webhooks are served and reached. Unless the configuration says otherwise that is by the
- * Service in front of the pods: an API server elsewhere could not reach a process outside the cluster, and would refuse every
- * object.
+ * webhookServing returns how an operator's webhooks are served and reached. The default is the Service in front of the
+ * pods: an API server on another machine could not reach a process outside the cluster, and would reject every object.
  */
 export function webhookServing(
   { webhook, namespaces }: Pick<ManagerConfig, 'webhook' | 'namespaces'>,
@@ -22,7 +21,7 @@ export function webhookServing(
   operator: Pick<Operator, 'name'>,
 ): WebhookServing {
   const reachedAt = webhook.reachedAt ?? (isBesideServer ? 'loopback' : 'service');
-  // Whoever says where webhooks are reached has, or makes, configurations that say it too.
+  // A user who configures where webhooks are reached also has, or creates, configurations with that address.
   const isByItself = isBesideServer && webhook.reachedAt === undefined;
   const configurations = webhook.configurations ?? (isByItself ? 'runtime' : 'chart');
   const { kind, name = '', folder = '', inject } = webhook.certificates;

@@ -19,32 +19,34 @@ import { webhookServing } from '../manager/webhook-serving.ts';
 import { metricsAccess } from './metrics-access.ts';
 import { portOf, workloadManifests } from './workload.ts';
 
-/** Part says who applies an object: an administrator of the cluster, or whoever has rights in the install's namespaces. */
+/**
+ * Part names who applies an object: an administrator of the cluster, or a user with rights in the install's namespaces.
+ */
 export type Part = 'admin' | 'operator';
 
-/** InstallOptions says what is to be installed, and where. */
+/** InstallOptions configures what is installed, and where. */
 export interface InstallOptions {
   readonly settings: Settings;
   /** The manager's namespace. */
   readonly namespace: string;
-  /** What the section `install` and the flags set. */
+  /** The fields that the section `install` and the flags set. */
   readonly install: InstallSource;
-  /** One Deployment and one account for each operator. Defaults to one for all. */
+  /** One Deployment and one ServiceAccount for each operator. Defaults to one for all. */
   readonly perOperator?: boolean | undefined;
 }
 
 /** Manifest is an object that belongs to an install. */
 export interface Manifest {
   readonly part: Part;
-  /** The operator's name, or `bowline` for what all share. */
+  /** The operator's name, or `bowline` for objects that all share. */
   readonly owner: string;
   readonly object: KubernetesObject;
 }
 
 /**
- * installManifests is everything that runs operators in a cluster, in the order in which it can be applied: what an administrator
- * applies and what anybody with rights in the namespaces may. Made from the operators' declarations; the same ones give the same
- * objects.
+ * installManifests returns every object that runs operators in a cluster, in the order in which they can be applied:
+ * those that an administrator applies, and those that any user with rights in the namespaces may apply. They are built
+ * from the operators' declarations; the same declarations give the same objects.
  */
 export function installManifests(options: InstallOptions): readonly Manifest[] {
   const { settings, namespace, perOperator = false } = options;
@@ -58,7 +60,7 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
     ? operators.map((operator) => groupOf(operatorIdentity(operator).objectName, operator.name, [operator]))
     : [groupOf('bowline', 'bowline', operators)];
   const manifests = [
-    // One that operators work in is somebody's already.
+    // A namespace that operators work in exists already and has another owner.
     ...(settings.manager.namespaces?.includes(namespace) ? [] : [admin('bowline', managerNamespace(namespace))]),
     ...crdManifests(operators),
     ...groups.flatMap((group) => identity(options, group)),
@@ -72,33 +74,33 @@ export function installManifests(options: InstallOptions): readonly Manifest[] {
         configText: configText(settings, chosen),
       }).map((object): Manifest => ({ part: 'operator', owner, object })),
     ),
-    // Last: from then on the API server asks, and refuses objects until somebody answers.
+    // Last: from then on the API server calls the webhooks, and rejects objects until they respond.
     ...operators.flatMap((operator) => webhooks(options, operator)),
   ];
   return manifests.map((manifest) => labelled(manifest, namespace));
 }
 
-/** crdManifests are the CustomResourceDefinitions of operators. Several installs share them. */
+/** crdManifests returns the CustomResourceDefinitions of operators. Several installs share them. */
 export function crdManifests(operators: readonly Operator[]): readonly Manifest[] {
   return operators.flatMap(({ name, resources }) =>
     resources.map((kind) => admin(name, customResourceDefinition(kind))),
   );
 }
 
-/** crdObjects are the same as they are applied. */
+/** crdObjects returns the CustomResourceDefinitions as they are applied. */
 export function crdObjects(operators: readonly Operator[]): readonly KubernetesObject[] {
   return crdManifests(operators).map((manifest) => labelled(manifest, undefined).object);
 }
 
 interface Group {
-  /** The name of the Deployment and its account. */
+  /** The name of the Deployment and its ServiceAccount. */
   readonly name: string;
   readonly owner: string;
   readonly operators: readonly Operator[];
   readonly install: InstallFields;
 }
 
-/** identity is the account of a group, with the rights of each of its operators. */
+/** identity returns the ServiceAccount of a group, with the rights of each of its operators. */
 function identity({ settings, namespace }: InstallOptions, group: Group): readonly Manifest[] {
   const { name, owner, operators, install } = group;
   const { manager } = settings;
@@ -141,7 +143,7 @@ function webhooks({ settings, namespace }: InstallOptions, operator: Operator): 
   return [made.validating, made.mutating].flatMap((object) => (object ? [admin(operator.name, object)] : []));
 }
 
-/** Where the API server is on the same machine as the process, as in a test. */
+/** Used if the API server is on the same machine as the process, as in a test. */
 function loopback({ manager }: Settings): WebhookAddress {
   return { url: `https://127.0.0.1:${portOf(manager.webhook.address) ?? 443}` };
 }
@@ -158,7 +160,7 @@ function admin(owner: string, object: KubernetesObject): Manifest {
   return { part: 'admin', owner, object };
 }
 
-/** labelled is an object as it is applied: by its labels `uninstall` knows it again. */
+/** labelled returns an object with the labels by which `uninstall` finds it. */
 function labelled(manifest: Manifest, installedIn: string | undefined): Manifest {
   const { part, owner, object } = manifest;
   const labels = {
@@ -173,8 +175,9 @@ function labelled(manifest: Manifest, installedIn: string | undefined): Manifest
 }
 
 /**
- * configText is bowline.yaml as a pod reads it: what was given, for the operators that it runs. The namespace is left out, because a
- * pod knows its own, and the install, because it is the pod's own template: what does not concern a running manager must not replace it.
+ * configText returns the bowline.yaml that a pod reads: the settings without defaults, for the operators that it runs.
+ * The namespace is left out, because a pod knows its own, and the install, because it becomes the pod template: a
+ * change that does not concern a running manager must not replace it.
  */
 function configText({ given, sections }: Settings, operators: readonly Operator[]): string {
   const { namespace: _, install: __, ...settings } = given;

@@ -138,7 +138,7 @@ describe('bowline manifests', () => {
     const args = ['manifests', '--operators', 'badge,sticker', '--image', 'img:1'];
     const { out } = await bowline(args);
     expect((await bowline(args)).out).toBe(out);
-    // As kubectl reads it.
+    // The version that kubectl reads.
     const documents = parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as unknown);
     expect(documents).toEqual(await manifests('--operators', 'badge,sticker'));
   });

@@ -4,8 +4,8 @@ import { clusterName } from '../install/names.ts';
 const API = 'rbac.authorization.k8s.io';
 
 /**
- * metricsAccess lets an account ask who wants to read its metrics, and whether they may; and is the role to bind to those who may,
- * such as Prometheus.
+ * metricsAccess returns the role that lets an account check who reads its metrics and whether they may, and the role to
+ * bind to permitted readers, such as Prometheus.
  */
 export function metricsAccess(account: {
   readonly name: string;

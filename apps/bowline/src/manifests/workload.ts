@@ -19,22 +19,22 @@ import type { ManagerConfig } from '../config/manager-config.ts';
 import { CONFIG_HASH, type InstallFields } from '../install/install-config.ts';
 import { CONFIG_KEY, NAME, PART_OF } from '../install/labels.ts';
 
-/** Workload is one Deployment of an install and what stands around it. */
+/** Workload is one Deployment of an install with its related objects. */
 export interface Workload {
   /** Also the name of its ServiceAccount and ConfigMap. */
   readonly name: string;
   readonly namespace: string;
   readonly operators: readonly Operator[];
-  /** What the install sets of the Deployment and its pods. */
+  /** The fields of the Deployment and its pods that the install sets. */
   readonly install: InstallFields;
   readonly manager: ManagerConfig;
-  /** bowline.yaml. */
+  /** The text of bowline.yaml. */
   readonly configText: string;
 }
 
 const CONFIG_FOLDER = '/etc/bowline';
 
-/** workloadManifests is the configuration, the Services, the Deployment and its disruption budget. */
+/** workloadManifests returns the configuration, the Services, the Deployment and its disruption budget. */
 export function workloadManifests(workload: Workload): readonly KubernetesObject[] {
   const { name, namespace } = workload;
   const configMap: ConfigMap = {
@@ -47,23 +47,23 @@ export function workloadManifests(workload: Workload): readonly KubernetesObject
     configMap,
     ...services(workload),
     deployment(workload),
-    // With one replica a budget would keep nodes from being drained.
+    // With one replica a budget would block the draining of nodes.
     ...(replicasOf(workload) > 1 ? [disruptionBudget(workload)] : []),
   ];
 }
 
-/** portOf is the port of a listen address; undefined for nowhere. */
+/** portOf returns the port of a listen address; undefined if nothing is served. */
 export function portOf(address: string): number | undefined {
   const port = Number(/\d+$/.exec(address)?.[0] ?? 0);
   return port === 0 ? undefined : port;
 }
 
-/** Without leader election a second replica would do the same work against the first. */
+/** Without leader election a second replica would do the same work and conflict with the first. */
 function replicasOf({ install, manager }: Workload): number {
   return install.replicas ?? (manager.leaderElection.enabled ? 2 : 1);
 }
 
-/** What selects the pods: it can never change once the Deployment exists. */
+/** Returns the labels that select the pods. They can never change once the Deployment exists. */
 function selectorOf({ name }: Workload): Readonly<Record<string, string>> {
   return { [NAME]: name, ...PART_OF };
 }
@@ -109,7 +109,7 @@ function podTemplate(workload: Workload): PodTemplateSpec {
       labels: { ...install.podLabels, ...selectorOf(workload) },
       annotations: {
         ...install.podAnnotations,
-        // A changed configuration is a changed template: the Deployment rolls it out.
+        // A changed configuration changes the template, so the Deployment rolls it out.
         [CONFIG_HASH]: createHash('sha256').update(configText).digest('hex').slice(0, 16),
       },
     },
@@ -124,7 +124,7 @@ function podSpec(workload: Workload): PodSpec {
   return {
     serviceAccountName: name,
     enableServiceLinks: false,
-    // The drain, then the Leases and the servers.
+    // Time for the drain, then for the Leases and the servers.
     terminationGracePeriodSeconds: drainSeconds + 15,
     securityContext: {
       ...install.podSecurityContext,
@@ -177,14 +177,14 @@ function container({ install, manager, operators }: Workload): Container {
   };
 }
 
-/** amounts returns quantities as the API returns them: YAML may have read them as numbers. */
+/** amounts converts quantities to strings, as the API returns them: YAML may have parsed them as numbers. */
 function amounts(map: Readonly<Record<string, number | string>> = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(map).map(([name, amount]) => [name, String(amount)]));
 }
 
-/** given leaves out the fields that are not set, so that nothing empty is printed. */
+/** given omits the fields that are not set, so that nothing empty is printed. */
 function given<T extends Readonly<Record<string, unknown>>>(fields: T): Partial<T> {
-  // The fields that remain keep their types.
+  // The remaining fields keep their types.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 

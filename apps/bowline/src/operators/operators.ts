@@ -1,8 +1,8 @@
 import type { Registry } from './registry.ts';
 
 /**
- * operators are all that this program can run. Each is loaded when it is selected, so that nobody pays for the code of the
- * others.
+ * operators holds all operators that this program can run. Each is loaded when it is selected, so that users do not
+ * load the code of the others.
  */
 export const operators: Registry = {
   'configmap-sync': {

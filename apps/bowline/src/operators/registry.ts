@@ -8,10 +8,12 @@ export interface RegisteredOperator {
   readonly load: () => Promise<Operator>;
 }
 
-/** Registry is the operators that a program knows, by name. */
+/** Registry holds the operators that a program can run, by name. */
 export type Registry = Readonly<Record<string, RegisteredOperator>>;
 
-/** loadOperators gives the named operators, in the registry's order, each once. Throws BOWLINE_OPERATOR_UNKNOWN. */
+/**
+ * loadOperators returns the named operators, in the registry's order, each once. It throws BOWLINE_OPERATOR_UNKNOWN.
+ */
 export async function loadOperators(registry: Registry, names: readonly string[]): Promise<readonly Operator[]> {
   const known = Object.keys(registry);
   const unknown = names.find((name) => !known.includes(name));

@@ -16,6 +16,6 @@ test('NO_COLOR and FORCE_COLOR decide, the first before the second', () => {
   expect(colorsFor(pipe, { FORCE_COLOR: '1' }).isColorSupported).toBe(true);
   expect(colorsFor(terminal, { FORCE_COLOR: '0' }).isColorSupported).toBe(false);
   expect(colorsFor(pipe, { NO_COLOR: '1', FORCE_COLOR: '1' }).isColorSupported).toBe(false);
-  // An empty variable says nothing, as https://no-color.org has it.
+  // An empty variable has no effect, as https://no-color.org requires.
   expect(colorsFor(terminal, { NO_COLOR: '', FORCE_COLOR: '' }).isColorSupported).toBe(true);
 });

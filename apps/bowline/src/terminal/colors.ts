@@ -1,15 +1,15 @@
 import pc from 'picocolors';
 
-/** Colors paint text for a terminal, or leave it as it is. */
+/** Colors colours text for a terminal, or leaves it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** plain paints nothing. */
+/** plain applies no colours. */
 export const plain: Colors = pc.createColors(false);
 
 /**
- * colorsFor are those of a stream: colours are for eyes, so only terminals get them, unless NO_COLOR or FORCE_COLOR say
- * otherwise. The library alone would also paint what a pipe or a file gets wherever `CI` is set, and whoever reads that
- * with a program would have to take it off again.
+ * colorsFor returns the colours for a stream. Only terminals get colours, unless NO_COLOR or FORCE_COLOR is set. The
+ * library alone would also colour the output to a pipe or a file if `CI` is set, and a program that reads it would have
+ * to remove them again.
  */
 export function colorsFor(
   stream: { readonly isTTY?: boolean | undefined },

@@ -1,7 +1,9 @@
-/** didYouMean is a hint at the known word that is most like a mistyped one, or nothing when none is. */
+/**
+ * didYouMean returns a hint with the known word most similar to a mistyped one, or an empty string if none is similar.
+ */
 export function didYouMean(word: string, known: readonly string[]): string {
   let best: string | undefined;
-  // Two slips, or one in a short word: more would be guessing.
+  // Two typos, or one in a short word: more would be guessing.
   let least = Math.min(3, Math.ceil(word.length / 2));
   for (const candidate of known) {
     const slips = distance(word, candidate);
@@ -13,7 +15,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : ` (did you mean ${best}?)`;
 }
 
-/** The number of letters to change, add or leave out. */
+/** Returns the number of letters to change, add or remove. */
 function distance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

@@ -1,13 +1,13 @@
-/** ExitCode is how the command line ends; docs/reference/cli.md lists them. */
+/** exitCodes holds the exit codes of the command line; docs/reference/cli.md lists them. */
 export const exitCodes = {
   success: 0,
-  /** The command could not do what was asked; the message says why and what to do. */
+  /** The command failed; the message explains why and what to do. */
   failure: 1,
   /** A mistake on the command line or in the configuration: nothing was attempted. */
   usage: 2,
 } as const;
 
-/** usageErrors are the codes of mistakes that are found before anything is attempted. */
+/** usageErrors holds the codes of mistakes that are found before anything is attempted. */
 export const usageErrors: ReadonlySet<string> = new Set([
   'BOWLINE_ARGUMENT_INVALID',
   'BOWLINE_COMMAND_UNKNOWN',
@@ -24,6 +24,6 @@ export const usageErrors: ReadonlySet<string> = new Set([
   'BOWLINE_UP_UNCONFIRMED',
 ]);
 
-/** exitCodeHelp stands at the end of the help. */
+/** exitCodeHelp is printed at the end of the help. */
 export const exitCodeHelp = `
 Exit codes: ${exitCodes.success} done, ${exitCodes.failure} could not be done (the message says why), ${exitCodes.usage} a mistake on the command line or in the configuration, nothing was attempted.`;

@@ -1,13 +1,13 @@
 import { BowlineError } from '@bowline/runtime';
 
-/** Interruption is the wish of whoever started the program that it ends. */
+/** Interruption reports that the user asked the program to end. */
 export interface Interruption extends Disposable {
   readonly signal: AbortSignal;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. A second one ends the process at once. */
   readonly interrupted: Promise<void>;
 }
 
-/** untilInterrupted begins to listen for signals. */
+/** untilInterrupted starts to listen for signals. */
 export function untilInterrupted(): Interruption {
   const abort = new AbortController();
   const forget: (() => void)[] = [];

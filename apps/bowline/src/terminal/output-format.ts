@@ -1,16 +1,19 @@
 import { Option } from 'commander';
 
-/** OutputFormat is how a command prints its result: a table for people, JSON or YAML for programs. */
+/** OutputFormat is the format of a command's result: a table for people, JSON or YAML for programs. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
 const FORMATS: readonly OutputFormat[] = ['table', 'json', 'yaml'];
 
-/** outputOption is `-o`, which is the same for every command that prints objects or facts, but for what it prints unless told. */
+/**
+ * outputOption returns the option `-o`, which is the same for every command that prints objects or facts, except for
+ * its default.
+ */
 export function outputOption(byDefault: OutputFormat): Option {
   return new Option('-o, --output <format>', 'how to print').choices(FORMATS).default(byDefault);
 }
 
-/** printFacts is a value as text; `table` is how people get it. */
+/** printFacts formats a value as text; `table` formats it for people. */
 export async function printFacts(value: unknown, format: OutputFormat, table: () => string): Promise<string> {
   switch (format) {
     case 'table':
@@ -18,7 +21,7 @@ export async function printFacts(value: unknown, format: OutputFormat, table: ()
     case 'json':
       return `${JSON.stringify(value, null, 2)}\n`;
     case 'yaml': {
-      // Most commands print none, and start sooner without it.
+      // Most commands print no YAML, and start faster without the library.
       const { stringify } = await import('yaml');
       return stringify(value);
     }

@@ -5,11 +5,11 @@ import { exitCodes, usageErrors } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
 /**
- * report prints an error as a user should see it and answers the exit code: one line, and the code to look up, for what
- * Bowline throws on purpose; a stack for what it does not.
+ * report prints an error for the user and returns the exit code: one line, and the code to look up, for errors that
+ * Bowline throws on purpose; a stack trace for all others.
  */
 export function report(error: unknown, io: Pick<Io, 'err' | 'colors'>): number {
-  // Commander has printed its message, or the help that was asked for.
+  // Commander has already printed its message, or the requested help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
   if (error instanceof BowlineError) {
     const { red, dim } = io.colors.err;

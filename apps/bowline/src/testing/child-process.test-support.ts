@@ -7,26 +7,26 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundle } from '../../../../scripts/bundle.mjs';
 
-/** Child is the command line as a process of its own, with the test operators. */
+/** Child is the command line in a separate process, with the test operators. */
 export interface Child extends AsyncDisposable {
   /** logged resolves when a line of its output matches. */
   logged(pattern: RegExp): Promise<string>;
-  /** stop sends a signal and answers how the process ended. */
+  /** stop sends a signal and returns how the process ended. */
   stop(signal?: NodeJS.Signals): Promise<Ending>;
   readonly ended: Promise<Ending>;
 }
 
-/** Ending is how a process ended. */
+/** Ending reports how a process ended. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Everything that it printed. */
+  /** The complete output. */
   readonly output: string;
 }
 
 /**
- * startBowline starts the command line as a process, as it is shipped except for the operators: one file with chunks, so that what
- * is missing from those is found. Disposing of it kills it.
+ * startBowline starts the command line as a process, bundled as in a release except for the operators: one file with
+ * chunks, so that anything missing from the bundle is found. Disposing of it kills the process.
  */
 export async function startBowline(args: readonly string[]): Promise<Child> {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-bundle-'));
@@ -78,7 +78,7 @@ export interface Files extends AsyncDisposable {
   write(name: string, text: string): Promise<string>;
 }
 
-/** temporaryFiles makes a folder that goes when it is disposed of. */
+/** temporaryFiles creates a folder that is removed when it is disposed of. */
 export async function temporaryFiles(): Promise<Files> {
   const folder = await mkdtemp(join(tmpdir(), 'bowline-cli-'));
   return {
@@ -91,7 +91,7 @@ export async function temporaryFiles(): Promise<Files> {
   };
 }
 
-/** freePort is a port that nothing listens on at the moment. */
+/** freePort returns a port that no process listens on at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -4,18 +4,19 @@ import { vi } from 'vitest';
 import { type Child, type Files, freePort, startBowline } from './child-process.test-support.ts';
 import { bowline } from './test-operators.test-support.ts';
 
-/** Installed is an install on the API server, and the means to run it as a process on this machine. */
+/** Installed is an install on the API server that can be run as a process on this machine. */
 export interface Installed {
   /** The manager's namespace. */
   readonly home: string;
   readonly ports: { readonly health: number; readonly metrics: number; readonly webhook: number };
-  /** start runs the manager with the installed configuration, as the installed account. */
+  /** start runs the manager with the installed configuration, as the installed ServiceAccount. */
   start(): Promise<Child>;
 }
 
 /**
- * install applies what `bowline manifests` prints, by kubectl, as an administrator does it. Webhooks are reached at a loopback
- * address, because the API server of a test reaches no pods. It goes with the cluster; kinds stay, for other tests.
+ * install applies the output of `bowline manifests` with kubectl, as an administrator would. Webhooks are reached at a
+ * loopback address, because the API server of a test reaches no pods. The install is removed with the cluster; kinds
+ * stay, for other tests.
  */
 export async function install(c: Cluster, files: Files, args: readonly string[]): Promise<Installed> {
   const kubectl = await kubectlOf(c);
@@ -54,8 +55,9 @@ export async function install(c: Cluster, files: Files, args: readonly string[])
 }
 
 /**
- * onceAsked does what a webhook is asked about. The API server learns of a configuration, and of whom to believe, by a watch of its
- * own, a moment behind what others see; until then it refuses, and nothing was done.
+ * onceAsked retries an operation that a webhook admits. The API server observes a configuration, and the authority that
+ * it trusts, through its own watch, slightly behind other clients; until then it rejects the operation, and nothing has
+ * changed.
  */
 export function onceAsked<T>(work: () => Promise<T>): Promise<T> {
   return vi.waitFor(work, { timeout: 20_000, interval: 100 });

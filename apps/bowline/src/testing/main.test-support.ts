@@ -1,4 +1,4 @@
-// The command line with the test operators, for tests that need it as a process.
+// The command line with the test operators, for tests that run it as a process.
 import { runProgram } from '../program.ts';
 import { testOperators } from './test-operators.test-support.ts';
 

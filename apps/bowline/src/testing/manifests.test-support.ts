@@ -10,7 +10,7 @@ export async function manifests(...args: readonly string[]): Promise<readonly Ku
   return (JSON.parse(out) as { items: KubernetesObject[] }).items;
 }
 
-/** findObject returns the object of a kind and name; the type is the caller's. */
+/** findObject returns the object of a kind and name; the caller chooses the type. */
 export function findObject<T extends KubernetesObject>(
   objects: readonly KubernetesObject[],
   kind: string,

@@ -17,13 +17,13 @@ function defineText(kind: string) {
   });
 }
 
-/** Badge is a text that is kept in a ConfigMap until the Badge goes. */
+/** Badge holds a text that is kept in a ConfigMap until the Badge is deleted. */
 export const Badge = defineText('Badge');
 
-/** Medal is the same for tests that must not disturb those of Badge. */
+/** Medal is the same, for tests that must not disturb those of Badge. */
 export const Medal = defineText('Medal');
 
-/** The controller of either: it writes a ConfigMap, and removes it when the object goes. */
+/** The controller of both kinds: it writes a ConfigMap, and removes it when the object is deleted. */
 function textController(kind: typeof Badge) {
   const labelsOf = (name: string) => ({ 'cli.test.bowline.dev/text': name });
   return controller(kind)
@@ -39,7 +39,10 @@ function textController(kind: typeof Badge) {
     });
 }
 
-/** badge has everything that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a command. */
+/**
+ * badge has every part that an operator can have: a kind, a controller with a cleanup, a webhook, settings and a
+ * command.
+ */
 export const badge = defineOperator({
   name: 'badge',
   domain: 'bowline.dev',
@@ -91,7 +94,7 @@ export const badge = defineOperator({
   ],
 });
 
-/** medal is a third, for its kind alone. */
+/** medal is a third operator, for its kind alone. */
 const medal = defineOperator({
   name: 'medal',
   domain: 'bowline.dev',
@@ -103,7 +106,10 @@ const medal = defineOperator({
   ],
 });
 
-/** sticker is a second operator, with a setting of the same name as one of badge's, rights that follow from another, and no kinds. */
+/**
+ * sticker is a second operator, with a setting of the same name as one of badge's, permissions that depend on another,
+ * and no kinds.
+ */
 export const sticker = defineOperator({
   name: 'sticker',
   domain: 'bowline.dev',
@@ -124,7 +130,7 @@ const Ghost = defineResource({
   spec: s.object({}),
 });
 
-/** ghost is an operator whose kind no cluster has. */
+/** ghost is an operator whose kind exists in no cluster. */
 const ghost = defineOperator({
   name: 'ghost',
   domain: 'bowline.dev',
@@ -132,7 +138,7 @@ const ghost = defineOperator({
   controllers: [controller(Ghost).reconcile(() => {})],
 });
 
-/** testOperators is a registry of them all. */
+/** testOperators is a registry of all test operators. */
 export const testOperators: Registry = {
   badge: { summary: 'Badge: keeps texts in ConfigMaps', load: () => Promise.resolve(badge) },
   sticker: { summary: 'looks after stickers', load: () => Promise.resolve(sticker) },
@@ -140,7 +146,7 @@ export const testOperators: Registry = {
   ghost: { summary: 'is never there', load: () => Promise.resolve(ghost) },
 };
 
-/** Ended is how a command line ended. */
+/** Ended reports how a command line ended. */
 export interface Ended {
   readonly code: number;
   readonly out: string;

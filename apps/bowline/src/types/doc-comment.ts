@@ -2,12 +2,12 @@ import type { StructuralSchema } from '@bowline/machinery/schema';
 
 const MAX_WIDTH = 120;
 
-/** docComment is the comment of a field or type, from the description of its schema: empty when there is nothing to say. */
+/** docComment returns the comment of a field or type, from the description of its schema; empty if there is none. */
 export function docComment({ description = '', default: usual }: StructuralSchema, indent: string): string {
   const told = usual === undefined ? [] : [`Defaults to \`${JSON.stringify(usual)}\`.`];
   const text = [description.trim(), ...told].filter((part) => part !== '').join('\n');
   if (text === '') return '';
-  // The end of a comment, in a description, would end ours.
+  // A comment terminator in a description would end our comment.
   const lines = text
     .replaceAll('*/', '*\\/')
     .split('\n')
@@ -16,7 +16,7 @@ export function docComment({ description = '', default: usual }: StructuralSchem
   return `${[`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`].join('\n')}\n`;
 }
 
-/** wrapped breaks a line between words; words and indented lines, which are code, stay whole. */
+/** wrapped breaks a line between words; words and indented lines, which are code, stay intact. */
 function wrapped(line: string, width: number): readonly string[] {
   if (line.length <= width || /^\s/.test(line)) return [line];
   const lines: string[] = [];

@@ -4,12 +4,12 @@ import { CustomResourceDefinition } from '@bowline/kubernetes/apiextensions-v1';
 import { BowlineError } from '@bowline/runtime';
 import { type Client, isNotFound } from '@bowline/runtime/client';
 
-/** Manifests with many CRDs have a few megabytes; a file that is larger holds something else. */
+/** Manifests with many CRDs have a few megabytes; a larger file holds something else. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * readDefinitions reads the CustomResourceDefinitions of a file: YAML or JSON, several documents, Lists. Other objects are left alone, so
- * that a whole release manifest can be given. Throws BOWLINE_TYPES_INPUT.
+ * readDefinitions reads the CustomResourceDefinitions of a file: YAML or JSON, several documents, Lists. Other objects
+ * are ignored, so that a whole release manifest can be passed. It throws BOWLINE_TYPES_INPUT.
  */
 export async function readDefinitions(path: string): Promise<readonly CustomResourceDefinition[]> {
   const { parseAllDocuments } = await import('yaml');
@@ -26,7 +26,7 @@ export async function readDefinitions(path: string): Promise<readonly CustomReso
     );
   }
   if (found.length === 0) throw refused(path, 'it holds no CustomResourceDefinition; name the file with the CRDs');
-  // What a file says of itself is believed: what it lacks has no types.
+  // The file is trusted to match its kind: fields that it lacks get no types.
   return found as readonly unknown[] as readonly CustomResourceDefinition[];
 }
 
@@ -48,7 +48,7 @@ function objectsOf(value: unknown): readonly KubernetesObject[] {
   return kind.endsWith('List') && Array.isArray(items) ? items.flatMap(objectsOf) : [value];
 }
 
-/** fetchDefinitions reads CustomResourceDefinitions of a cluster by their names. Throws BOWLINE_TYPES_INPUT. */
+/** fetchDefinitions reads CustomResourceDefinitions from a cluster by name. It throws BOWLINE_TYPES_INPUT. */
 export async function fetchDefinitions(
   client: Pick<Client, 'get'>,
   names: readonly string[],

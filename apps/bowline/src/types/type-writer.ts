@@ -6,17 +6,17 @@ const ANY_FIELDS = 'readonly [field: string]: unknown';
 /** Fields is the part of a schema that describes the members of an object. */
 type Fields = Readonly<Record<string, StructuralSchema>>;
 
-/** TypeWriter writes the types of schemas as interfaces, each once, in the order in which they are first needed. */
+/** TypeWriter writes the types of schemas as interfaces, each once, in the order in which they are first used. */
 export class TypeWriter {
   readonly #names: Set<string>;
   readonly #interfaces: string[] = [];
 
-  /** `taken` are names that interfaces may not have. */
+  /** `taken` holds names that interfaces may not have. */
   constructor(taken: readonly string[]) {
     this.#names = new Set(taken);
   }
 
-  /** written returns the interfaces so far. */
+  /** written returns the interfaces written so far. */
   written(): readonly string[] {
     return this.#interfaces;
   }
@@ -56,11 +56,11 @@ export class TypeWriter {
     }
     const values = schema.additionalProperties;
     if (typeof values === 'object') return `{ readonly [key: string]: ${this.typeOf(values, `${name}Value`)} }`;
-    // The API server drops every field.
+    // The API server prunes every field.
     return 'Readonly<Record<string, never>>';
   }
 
-  /** Nested types are written before those that use them have ended, so the place is kept. */
+  /** Nested types are written while the type that uses them is still incomplete, so its place is reserved. */
   #declare(schema: StructuralSchema, fields: Fields, wanted: string): string {
     const name = this.#freeName(wanted);
     const place = this.#interfaces.push('') - 1;
@@ -69,7 +69,7 @@ export class TypeWriter {
     return name;
   }
 
-  /** members returns the members of an interface, in the order of their names. */
+  /** members returns the members of an interface, sorted by name. */
   members({ required = [], ...schema }: StructuralSchema, fields: Fields, name: string): string {
     const lines = Object.keys(fields)
       .sort()
@@ -94,13 +94,13 @@ export class TypeWriter {
   }
 }
 
-/** or returns a type that is also another one. `unknown` includes every other. */
+/** or returns the union of two types. `unknown` includes every other. */
 function or(type: string, other: string): string {
   if (type === 'unknown') return type;
   return `${type.includes(' & ') ? `(${type})` : type} | ${other}`;
 }
 
-/** literal returns a JSON value as TypeScript writes it, with texts in single quotes where that needs no escapes. */
+/** literal returns a JSON value as a TypeScript literal, with strings in single quotes where that needs no escapes. */
 export function literal(value: unknown): string {
   const text = JSON.stringify(value);
   return typeof value !== 'string' || value.includes("'") ? text : `'${text.slice(1, -1).replaceAll('\\"', '"')}'`;
@@ -110,7 +110,7 @@ function memberName(field: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(field) ? field : literal(field);
 }
 
-/** capitalised returns a field's name as a part of a type's: `dns-names` is `DnsNames`. */
+/** capitalised converts a field's name to a part of a type's name: `dns-names` becomes `DnsNames`. */
 export function capitalised(text: string): string {
   return text
     .split(/[^A-Za-z0-9]+/)

@@ -55,7 +55,7 @@ it('writes kinds by which objects are written and read in every version', async 
   await c.admin.delete(HTTPRouteV1, { name });
 });
 
-/** What the compiler has to accept and to refuse: `npm run check` fails where it does not. */
+/** What the compiler must accept and reject: `npm run check` fails where it does not. */
 export async function typesHold(client: Client): Promise<void> {
   const route = await client.get(HTTPRouteV1, { name: 'a' });
   route.spec.mode satisfies 'Exact' | "Prefix's" | undefined;

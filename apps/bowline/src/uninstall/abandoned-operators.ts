@@ -5,8 +5,9 @@ import { holdsAny, kindsOf } from './operator-objects.ts';
 import { scopeOf } from './plan-uninstall.ts';
 
 /**
- * perhapsAbandoned are the operators of which objects may be left although nothing is installed any more: those that were chosen. Whoever
- * chooses none and has nothing installed cannot say which there were: then all known ones.
+ * perhapsAbandoned returns the operators that may have left objects although nothing is installed any more: those that
+ * were chosen. If none is chosen and nothing is installed, it is unknown which operators ran: then it returns all known
+ * ones.
  */
 export function perhapsAbandoned(
   { objects, workloads }: Pick<InstallState, 'objects' | 'workloads'>,
@@ -19,8 +20,8 @@ export function perhapsAbandoned(
 }
 
 /**
- * abandonedOperators are those for which objects wait with a finalizer although nobody runs them, as is so when an install was removed
- * by other means. Such objects, and their kind, could never be deleted.
+ * abandonedOperators returns the operators that no process runs although objects wait for them with a finalizer, as
+ * after an install was removed by other means. Such objects, and their kind, could never be deleted.
  */
 export async function abandonedOperators(
   client: Pick<Client, 'list'>,

@@ -21,34 +21,34 @@ import { parse } from 'yaml';
 import { CONFIG_KEY, INSTALLED_IN, NAME, PART_OF } from '../install/labels.ts';
 import { clusterName, identityOf } from '../install/names.ts';
 
-/** Found is an object of the cluster, of which the metadata is known. */
+/** Found is an object in the cluster whose metadata is known. */
 export interface Found {
   readonly resource: Resource<KubernetesObject>;
   readonly object: KubernetesObject;
 }
 
-/** InstalledWorkload is what a Deployment of Bowline runs, as its configuration says. */
+/** InstalledWorkload describes what a Deployment of Bowline runs, according to its configuration. */
 export interface InstalledWorkload {
-  /** Of the Deployment, its account and its configuration. */
+  /** The name of the Deployment, its ServiceAccount and its configuration. */
   readonly name: string;
   readonly namespace: string;
   readonly operators: readonly string[];
-  /** Undefined: the whole cluster. */
+  /** Undefined means the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** InstallState is what the cluster holds of an install. */
+/** InstallState describes what the cluster holds of an install. */
 export interface InstallState {
   /** The manager's namespace. */
   readonly namespace: string;
   readonly workloads: readonly InstalledWorkload[];
-  /** Everything that carries the install's label, the configurations included. */
+  /** All objects with the install's label, the configurations included. */
   readonly objects: readonly Found[];
-  /** What is run from other namespaces of the cluster, by other installs or without one. */
+  /** What runs from other namespaces of the cluster, by other installs or without one. */
   readonly others: readonly InstalledWorkload[];
 }
 
-/** In this order objects are removed; those of a kind that is not here never are. */
+/** Objects are removed in this order; objects of other kinds are never removed. */
 const KINDS: readonly Resource<KubernetesObject>[] = [
   ValidatingWebhookConfiguration,
   MutatingWebhookConfiguration,
@@ -64,8 +64,8 @@ const KINDS: readonly Resource<KubernetesObject>[] = [
 ];
 
 /**
- * readInstall finds what the cluster holds of the install whose manager is in a namespace, and what the known operators made there
- * for themselves, as also `bowline run` without an install does. It changes nothing.
+ * readInstall finds what the cluster holds of the install whose manager is in a namespace, and what the known operators
+ * created there for themselves, as `bowline run` does even without an install. It changes nothing.
  */
 export async function readInstall(
   client: Pick<Client, 'list' | 'find'>,
@@ -94,22 +94,22 @@ const partOf = Object.entries(PART_OF)
   .map(([label, value]) => `${label}=${value}`)
   .join();
 
-/** What is shared by all operators of an install carries this name. */
+/** The name of objects that all operators of an install share. */
 const SHARED = 'bowline';
 
-/** ownerOf is the operator that an object is for; undefined for what the operators of an install share. */
+/** ownerOf returns the operator that an object is for; undefined for objects that the operators of an install share. */
 export function ownerOf({ object }: Found): string | undefined {
   const name = object.metadata?.labels?.[NAME];
   return name === SHARED ? undefined : name;
 }
 
-/** operatorsOf are the names of the operators of which anything is installed. */
+/** operatorsOf returns the names of the operators that have installed objects. */
 export function operatorsOf(objects: readonly Found[], workloads: readonly InstalledWorkload[]): readonly string[] {
   const named = [...objects.flatMap((found) => ownerOf(found) ?? []), ...workloads.flatMap((each) => each.operators)];
   return [...new Set(named)].sort();
 }
 
-/** Whoever holds an operator's Lease runs it. Where it works is not known then: perhaps everywhere. */
+/** A process that holds an operator's Lease runs it. Where the operator works is unknown then: perhaps everywhere. */
 async function runWithoutInstall(
   client: Pick<Client, 'list'>,
   installed: readonly InstalledWorkload[],
@@ -130,7 +130,7 @@ async function runWithoutInstall(
   return running;
 }
 
-/** What operators make for themselves while they run has names that follow from theirs. */
+/** The names of objects that operators create for themselves while they run follow from the operators' names. */
 async function madeAtRunTime(
   client: Pick<Client, 'find'>,
   namespace: string,
@@ -143,7 +143,7 @@ async function madeAtRunTime(
     for (const [resource, key] of webhookObjects(operator, namespace)) {
       const object = await client.find(resource, key, { signal });
       const labels = object?.metadata?.labels;
-      // Somebody else's of that name is not ours; one that was installed has been found by its label.
+      // An object of that name may belong to another owner; installed ones have been found by their label.
       const isOurs =
         labels?.[identityOf(operator).labels.webhooksOf] === operator && labels[INSTALLED_IN] === undefined;
       if (object && isOurs) found.push(named(resource, object, label));
@@ -165,7 +165,7 @@ function webhookObjects(
   ];
 }
 
-/** Only the metadata is kept: a Secret's values have no business here. */
+/** Only the metadata is kept: the values of a Secret are not needed here. */
 function named(
   resource: Resource<KubernetesObject>,
   { metadata }: KubernetesObject,
@@ -182,7 +182,7 @@ function workloadOf({ metadata, data }: ConfigMap): readonly InstalledWorkload[]
   return [{ name: metadata.name ?? '', namespace, operators, namespaces: texts(config?.namespaces) }];
 }
 
-/** Somebody may have broken it since: then nothing is known of what it runs. */
+/** The configuration may have been broken since: then it is unknown what the Deployment runs. */
 function parseQuietly(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = parse(text);

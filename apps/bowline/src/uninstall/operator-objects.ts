@@ -5,13 +5,13 @@ import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/r
 import { hasFinalizer, removeFinalizer } from '@bowline/runtime/writing';
 import type { Scope } from './plan-uninstall.ts';
 
-/** KindInScope is a kind of which an operator looks after objects. */
+/** KindInScope is a kind whose objects an operator manages. */
 export interface KindInScope {
   readonly resource: Resource<KubernetesObject>;
-  /** The finalizers that the operator puts on its objects. */
+  /** The finalizers that the operator adds to its objects. */
   readonly finalizers: readonly string[];
   readonly scope: Scope;
-  /** Whether the kind is the operator's own. */
+  /** Whether the operator defines the kind. */
   readonly isOwn: boolean;
 }
 
@@ -19,7 +19,7 @@ const PAGE = 500;
 const IN_FLIGHT = 16;
 const FIELD_MANAGER = 'bowline-uninstall';
 
-/** kindsOf are the kinds of operators: their own, and any other that they keep from going with a finalizer. */
+/** kindsOf returns the kinds of operators: their own, and any other kind whose deletion they block with a finalizer. */
 export function kindsOf(operators: readonly Operator[], scopes: readonly Scope[]): readonly KindInScope[] {
   return operators.flatMap((operator) => {
     const scope = scopes.find(({ operator: name }) => name === operator.name);
@@ -40,7 +40,10 @@ export function kindsOf(operators: readonly Operator[], scopes: readonly Scope[]
   });
 }
 
-/** objectsOf gives a kind's objects that the install looked after, page by page: their metadata. A kind that is gone has none. */
+/**
+ * objectsOf yields the metadata of a kind's objects that the install managed, page by page. A kind that is gone has
+ * none.
+ */
 export async function* objectsOf(
   client: Pick<Client, 'list'>,
   { resource, scope }: KindInScope,
@@ -65,12 +68,12 @@ export async function* objectsOf(
   }
 }
 
-/** hasOurFinalizer is whether an object waits for the operator. */
+/** hasOurFinalizer reports whether an object waits for the operator. */
 export function hasOurFinalizer(object: KubernetesObject, { finalizers }: KindInScope): boolean {
   return finalizers.some((finalizer) => hasFinalizer(object, finalizer));
 }
 
-/** holdsAny is whether any object of a kind waits for the operator. */
+/** holdsAny reports whether any object of a kind waits for the operator. */
 export async function holdsAny(client: Pick<Client, 'list'>, kind: KindInScope, signal: AbortSignal): Promise<boolean> {
   for await (const page of objectsOf(client, kind, signal)) {
     if (page.some((object) => hasOurFinalizer(object, kind))) return true;
@@ -78,7 +81,10 @@ export async function holdsAny(client: Pick<Client, 'list'>, kind: KindInScope, 
   return false;
 }
 
-/** releaseObjects takes our finalizers off, so that objects can go although nobody looks after them any more. Answers how many. */
+/**
+ * releaseObjects removes our finalizers, so that objects can be deleted although no operator manages them any more. It
+ * returns their number.
+ */
 export async function releaseObjects(client: Client, kind: KindInScope, signal: AbortSignal): Promise<number> {
   let released = 0;
   for await (const page of objectsOf(client, kind, signal)) {
@@ -101,12 +107,14 @@ export async function releaseObjects(client: Client, kind: KindInScope, signal: 
   return released;
 }
 
-/** isGone is whether a deletion failed because the object is gone; perhaps another one has its name. */
+/** isGone reports whether a deletion failed because the object is gone; another object may have its name. */
 export function isGone(error: unknown): boolean {
   return isNotFound(error) || isConflict(error);
 }
 
-/** deleteObjects asks for the deletion of every object that is not being deleted yet. Answers those that are still there. */
+/**
+ * deleteObjects requests the deletion of every object that is not being deleted yet. It returns those that still exist.
+ */
 export async function deleteObjects(
   client: Client,
   kind: KindInScope,

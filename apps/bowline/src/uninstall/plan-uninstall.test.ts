@@ -62,7 +62,7 @@ describe('planUninstall', () => {
     const nothing = { ...shared, workloads: [], objects: [] };
     const scopes = [{ operator: 'x', namespaces: undefined, others: [] }];
     expect(planUninstall(nothing, undefined, ['x'])).toMatchObject({ operators: ['x'], steps: [], scopes });
-    // What the installed ones share does not stay because of it.
+    // Objects that the installed operators share do not stay because of it.
     expect(planUninstall(shared, ['a', 'b', 'x'], ['x']).operators).toEqual(['a', 'b', 'x']);
     expect(removed(shared, ['a', 'b', 'x'])).toEqual(removed(shared));
   });

@@ -16,22 +16,25 @@ import {
 import { BowlineError } from '@bowline/runtime';
 import { type Found, type InstalledWorkload, type InstallState, operatorsOf, ownerOf } from './install-state.ts';
 
-/** Step is one step of an uninstall: what is removed before the next begins. */
+/** Step is one step of an uninstall: its objects are removed before the next step begins. */
 export interface Step {
   readonly name: 'webhooks' | 'workloads' | 'rights' | 'leftovers' | 'configuration';
   readonly objects: readonly Found[];
 }
 
-/** Scope is where an operator of the install worked. */
+/** Scope describes where an operator of the install worked. */
 export interface Scope {
   readonly operator: string;
-  /** Undefined: the whole cluster. */
+  /** Undefined means the whole cluster. */
   readonly namespaces: readonly string[] | undefined;
-  /** Where another install runs the same operator; `all` for everywhere. Objects there are that one's. */
+  /**
+   * The namespaces where another install runs the same operator; `all` for everywhere. Objects there belong to that
+   * install.
+   */
   readonly others: readonly string[] | 'all';
 }
 
-/** Plan is what an uninstall removes, in order. */
+/** Plan lists what an uninstall removes, in order. */
 export interface Plan {
   readonly namespace: string;
   readonly operators: readonly string[];
@@ -42,8 +45,8 @@ export interface Plan {
 }
 
 /**
- * Webhooks go first: once nobody answers them, the API server would refuse every object. The configuration goes last: it says
- * which operators worked where, so that a run that was interrupted can be continued.
+ * Webhooks are removed first: once no process serves them, the API server would reject every object. The configuration
+ * is removed last: it records which operators worked where, so that an interrupted run can be continued.
  */
 const ORDER: readonly (readonly [Step['name'], readonly { readonly id: string }[]])[] = [
   ['webhooks', [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]],
@@ -54,9 +57,9 @@ const ORDER: readonly (readonly [Step['name'], readonly { readonly id: string }[
 ];
 
 /**
- * planUninstall says what is removed of an install; `chosen` are the operators that go, by default all. Of `abandoned` ones nothing is
- * installed any more; what is left to remove is their finalizers. Throws BOWLINE_UNINSTALL_SHARED when an operator that goes runs in
- * one process with others that stay.
+ * planUninstall returns what is removed of an install; `chosen` holds the operators to remove, by default all. Nothing
+ * is installed of `abandoned` operators any more; only their finalizers are left to remove. It throws
+ * BOWLINE_UNINSTALL_SHARED if an operator to remove runs in one process with others that stay.
  */
 export function planUninstall(
   state: InstallState,
@@ -97,7 +100,7 @@ function refuseShared({ name, namespace, operators }: InstalledWorkload, leaving
   );
 }
 
-/** scopeOf is where an operator of the leaving workloads worked, and where others run it. */
+/** scopeOf returns where an operator of the leaving workloads worked, and where other installs run it. */
 export function scopeOf(
   operator: string,
   leaving: readonly InstalledWorkload[],

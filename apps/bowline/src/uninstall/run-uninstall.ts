@@ -7,27 +7,30 @@ import type { Found } from './install-state.ts';
 import { deleteObjects, holdsAny, isGone, type KindInScope, kindsOf, releaseObjects } from './operator-objects.ts';
 import type { Plan } from './plan-uninstall.ts';
 
-/** UninstallOptions is what an uninstall needs. */
+/** UninstallOptions configures an uninstall. */
 export interface UninstallOptions {
   readonly client: Client;
   readonly plan: Plan;
-  /** Those of the plan. */
+  /** The operators of the plan. */
   readonly operators: readonly Operator[];
-  /** Delete the operators' objects first, while the operators can still do what their deletion policies say; and their kinds. */
+  /**
+   * Deletes the operators' objects first, while the operators can still apply their deletion policies, and then their
+   * kinds.
+   */
   readonly deleteResources: boolean;
-  /** How long objects may take to go. */
+  /** How long the deletion of objects may take. */
   readonly timeoutMs: number;
   readonly wire: Clock;
   readonly signal: AbortSignal;
-  /** Told of every step as it is done. */
+  /** Called after every step. */
   readonly progress: (line: string) => void;
 }
 
 const BETWEEN_LOOKS_MS = 500;
 
 /**
- * runUninstall does what a plan says. Every step is over before the next begins, and finds in the cluster what is left to do: it
- * can be interrupted anywhere and run again.
+ * runUninstall executes a plan. Every step is complete before the next begins, and reads from the cluster what is left
+ * to do: it can be interrupted anywhere and run again.
  */
 export async function runUninstall(options: UninstallOptions): Promise<void> {
   const { plan, operators, deleteResources } = options;
@@ -42,7 +45,7 @@ export async function runUninstall(options: UninstallOptions): Promise<void> {
     if (released > 0) options.progress(`released ${released} ${kind.resource.kind}`);
   }
   if (deleteResources) for (const kind of kinds) await deleteKind(options, kind);
-  // Until now it said which operators worked where.
+  // Until now it was needed to know which operators worked where.
   for (const found of plan.steps.find(({ name }) => name === 'configuration')?.objects ?? []) {
     await remove(options, found);
   }
@@ -54,7 +57,7 @@ async function remove({ client, progress, ...options }: UninstallOptions, found:
   const isWorkload = resource.id === Deployment.id;
   try {
     await client.delete(resource, keyOf(object), {
-      // Another object may have taken its name since.
+      // Another object may have the same name by now.
       preconditions: uid ? { uid } : undefined,
       propagationPolicy: isWorkload ? 'Foreground' : 'Background',
       signal: options.signal,
@@ -62,7 +65,7 @@ async function remove({ client, progress, ...options }: UninstallOptions, found:
   } catch (error) {
     if (!isGone(error)) throw error;
   }
-  // A pod that still runs would put finalizers back.
+  // A pod that still runs would add the finalizers again.
   if (isWorkload) await untilGone({ client, ...options }, found);
   progress(`removed ${describe(found)}`);
 }
@@ -80,7 +83,7 @@ async function untilGone(
   }
 }
 
-/** The operators do the work: this asks for the deletion, and waits. */
+/** The operators do the work: this function requests the deletion, and waits. */
 async function deleteAll(options: UninstallOptions, kinds: readonly KindInScope[]): Promise<void> {
   const { client, wire, timeoutMs, signal, progress } = options;
   const own = kinds.filter(({ isOwn }) => isOwn);
@@ -102,7 +105,7 @@ async function deleteAll(options: UninstallOptions, kinds: readonly KindInScope[
   if (before !== undefined) progress('all objects are gone');
 }
 
-/** Objects with our finalizer only go while their operator runs. */
+/** Objects with our finalizer can only be deleted while their operator runs. */
 async function requireRunning(
   { client, plan, signal }: UninstallOptions,
   kinds: readonly KindInScope[],
@@ -120,7 +123,10 @@ async function requireRunning(
   }
 }
 
-/** A kind goes only when it was installed with Bowline, no other install uses it, and no object of it is left anywhere. */
+/**
+ * A kind is deleted only if it was installed with Bowline, no other install uses it, and no object of it exists
+ * anywhere.
+ */
 async function deleteKind(options: UninstallOptions, { resource, scope, isOwn }: KindInScope): Promise<void> {
   const { client, signal, progress } = options;
   if (!isOwn) return;
@@ -138,7 +144,7 @@ async function deleteKind(options: UninstallOptions, { resource, scope, isOwn }:
   await remove(options, { resource: CustomResourceDefinition, object: definition });
 }
 
-/** describe names an object for people. */
+/** describe returns the name of an object for messages. */
 export function describe({
   resource,
   object,

@@ -5,18 +5,18 @@ import { hasOurFinalizer, type KindInScope, objectsOf } from './operator-objects
 import type { Plan } from './plan-uninstall.ts';
 import { describe } from './run-uninstall.ts';
 
-/** KindCount is how many objects of a kind an install looked after. */
+/** KindCount holds how many objects of a kind an install managed. */
 export interface KindCount {
   readonly kind: string;
   readonly operator: string;
   readonly objects: number;
-  /** How many of them have a finalizer of ours. */
+  /** How many of them have one of our finalizers. */
   readonly held: number;
-  /** How many of these are being deleted: without their operator they go without what their deletion policies say. */
+  /** How many of these are being deleted: without their operator their deletion policies are not applied. */
   readonly terminating: number;
 }
 
-/** countObjects looks how many objects are concerned. */
+/** countObjects counts the objects that are affected. */
 export async function countObjects(
   client: Pick<Client, 'list'>,
   kinds: readonly KindInScope[],
@@ -28,7 +28,7 @@ export async function countObjects(
     for await (const page of objectsOf(client, kind, signal)) {
       for (const object of page) {
         const isHeld = hasOurFinalizer(object, kind);
-        // Of kinds that are not the operator's own, only those concern it that it has marked.
+        // Of other kinds, only objects with the operator's finalizer concern it.
         if (!kind.isOwn && !isHeld) continue;
         count.objects += 1;
         if (isHeld) count.held += 1;
@@ -40,7 +40,7 @@ export async function countObjects(
   return counts;
 }
 
-/** showPlan is a plan for people or programs. */
+/** showPlan formats a plan for people or programs. */
 export function showPlan(
   plan: Plan,
   counts: readonly KindCount[],
@@ -73,7 +73,7 @@ function planTable(plan: Plan, counts: readonly KindCount[], deleteResources: bo
     .flatMap(([name, what], index) =>
       what.map((each, at) => `  ${at === 0 ? `${index + 1}. ${name}`.padEnd(18) : ' '.repeat(18)}${each}`),
     );
-  // The one that was removed by other means perhaps had its namespace removed too.
+  // If the install was removed by other means, its namespace may be gone too.
   const home = plan.steps.length > 0 ? [`the namespace ${plan.namespace}`] : [];
   const written = deleteResources
     ? 'what the deletion policies of the objects leave'

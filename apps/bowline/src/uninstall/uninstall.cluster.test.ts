@@ -80,7 +80,7 @@ describe('bowline uninstall', () => {
     expect(await c.admin.find(Secret, { ...gone, name: 'medal-webhook-tls' })).toBeUndefined();
     for (const kind of [ClusterRole, ValidatingWebhookConfiguration]) {
       expect(await c.admin.find(kind, { name: `bowline-medal-${home}` })).toBeUndefined();
-      // The other install has one of its own.
+      // The other install has its own.
       expect(await c.admin.find(kind, { name: `bowline-medal-${other.home}` })).toBeDefined();
     }
     await c.admin.get(Namespace, { name: home });
@@ -88,7 +88,7 @@ describe('bowline uninstall', () => {
     await c.admin.get(CustomResourceDefinition, crd);
     expect((await c.admin.get(ConfigMap, medal)).data).toEqual({ text: 'gold' });
     expect((await c.admin.get(Medal, medal)).metadata?.finalizers ?? []).toEqual([]);
-    // Those of other tests may have objects.
+    // Other operators may have objects of other tests.
     const third = await bowline([...uninstall, '--operators', 'medal,sticker', '--yes']);
     expect([third.code, third.err]).toEqual([
       0,
@@ -133,12 +133,12 @@ describe('bowline uninstall', () => {
       await manager.stop();
     }
     const { out } = await bowline(['manifests', '--operators', 'medal', '--image', 'any', '--namespace', home]);
-    // The namespace goes first, and takes with it what comes later in the list.
+    // The namespace is deleted first, together with objects that come later in the list.
     await kubectl(['delete', '--ignore-not-found', '--wait=false', '-f', '-'], out);
     await c.untilGone(Namespace, { name: home });
     expect((await c.admin.get(CustomResourceDefinition, crd)).metadata?.deletionTimestamp).toBeDefined();
 
-    // Somebody else runs the operator, and looks after the objects.
+    // Another process runs the operator, and manages the objects.
     const elsewhere = await c.createNamespace('elsewhere');
     const lease = { namespace: elsewhere, name: 'bowline-medal' };
     await c.admin.create(Lease, { metadata: lease, spec: { holderIdentity: 'somebody' } });

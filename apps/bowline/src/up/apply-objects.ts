@@ -8,7 +8,7 @@ interface ServedKind {
   readonly namespaced: boolean;
 }
 
-/** ServedKinds knows the kinds of a cluster by their names, as `kubectl apply` does. */
+/** ServedKinds resolves the kinds of a cluster by name, as `kubectl apply` does. */
 export class ServedKinds {
   readonly #client: Pick<Client, 'raw'>;
   readonly #byVersion = new Map<string, Promise<readonly ServedKind[]>>();
@@ -17,7 +17,7 @@ export class ServedKinds {
     this.#client = client;
   }
 
-  /** resourceOf is the kind of an object that says what it is. */
+  /** resourceOf returns the kind of an object, from its apiVersion and kind. */
   async resourceOf({ apiVersion = '', kind = '' }: KubernetesObject): Promise<Resource<KubernetesObject>> {
     const served = (await this.#servedIn(apiVersion)).find((each) => each.kind === kind && !each.name.includes('/'));
     if (!served) {
@@ -40,7 +40,7 @@ export class ServedKinds {
   }
 }
 
-/** applyObjects makes objects as they are given, in their order, and whatever else they hold stays. */
+/** applyObjects applies objects in the given order; other fields that they have stay unchanged. */
 export async function applyObjects(
   client: Client,
   objects: readonly KubernetesObject[],

@@ -1,11 +1,11 @@
 import type { Operator } from '@bowline/runtime';
 
-/** Besides the events: more would not be read. */
+/** Without the command for events: users would not read more. */
 const MOST_COMMANDS = 2;
 
 /**
- * commandsToTry are three commands that people can copy: the best of every operator first, then further ones, and at last the
- * events. They name the kubeconfig, and start Bowline the way that it was started.
+ * commandsToTry returns three commands that users can copy: the best of every operator first, then others, and finally
+ * the events. They name the kubeconfig, and start Bowline the way it was started.
  */
 export function commandsToTry(
   operators: readonly Operator[],
@@ -20,7 +20,7 @@ export function commandsToTry(
   const bowline = env.npm_lifecycle_event === undefined ? 'bowline' : 'npm run bowline --';
   const place = kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`;
   return [...(chosen.length > 0 ? chosen : ['kubectl get namespaces']), 'kubectl get events -A --watch'].map((line) =>
-    // kubectl takes its flags anywhere, and ours come after the words of a command.
+    // kubectl accepts its flags anywhere; ours come after the words of a command.
     line.startsWith('bowline ')
       ? `${bowline} ${line.slice('bowline '.length)}${place}`
       : line.replace(/^kubectl/, `kubectl${place}`),

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { temporaryFiles } from '../testing/child-process.test-support.ts';
 import { bowline, type Ended } from '../testing/test-operators.test-support.ts';
 
-/** Ribbon is a kind that no other test has: the operator looks after all of the cluster. */
+/** Ribbon is a kind that no other test uses: the operator works in the whole cluster. */
 const Ribbon = defineResource({
   group: 'cli.test.bowline.dev',
   version: 'v1',
@@ -47,7 +47,7 @@ it('works in the cluster of the current context after a yes, and makes samples t
   const without = await upIn(c, sample, '--yes');
   expect(without).toMatchObject({ code: 0, err: '', asked: [] });
   expect(JSON.parse(without.out)).toMatchObject({ ready: true, controlPlane, objects: [] });
-  // Its kind was installed: else this would be refused.
+  // Its kind was installed; otherwise this request would fail.
   expect((await c.admin.list(Ribbon)).items).toEqual([]);
 
   const withSamples = await upIn(c, sample, '--samples');

@@ -15,13 +15,16 @@ import { webhookServing } from '../manager/webhook-serving.ts';
 import { applyObjects } from './apply-objects.ts';
 import type { UpCluster } from './up-cluster.ts';
 
-/** The API server reads its roles from a watch, a moment behind what was written. */
+/** The API server reads its roles from a watch, which lags slightly behind the writes. */
 const ROLE_POLL_MS = 20;
 
-/** MANAGER_NAMESPACE is where the operators of `bowline up` keep what is theirs. */
+/** MANAGER_NAMESPACE is the namespace of the operators' own objects in `bowline up`. */
 export const MANAGER_NAMESPACE = 'bowline-system';
 
-/** accountOf is an operator's ServiceAccount as somebody who asks: by certificate, which does not expire in a day. */
+/**
+ * accountOf returns an operator's ServiceAccount as a user with a client certificate, which does not expire after a
+ * day.
+ */
 export function accountOf(operator: OperatorId): {
   readonly user: string;
   readonly groups: readonly string[];
@@ -32,17 +35,17 @@ export function accountOf(operator: OperatorId): {
   };
 }
 
-/** InstallInput says what is installed where. */
+/** InstallInput configures what is installed, and where. */
 export interface InstallInput {
   readonly cluster: UpCluster;
-  /** Their operators declare what these settings make them do. */
+  /** Its operators are already configured with these settings. */
   readonly settings: Settings;
   readonly signal: AbortSignal;
 }
 
 /**
- * installOperators installs the operators' kinds. In a cluster of our own each operator also gets an account with exactly the
- * rights that it declares, so that what is seen here is what an install in a cluster does.
+ * installOperators installs the operators' kinds. In a cluster of our own each operator also gets a ServiceAccount with
+ * exactly the rights that it declares, so that it behaves here as in an installed cluster.
  */
 export async function installOperators({ cluster, settings, signal }: InstallInput): Promise<void> {
   const { admin, isOwn } = cluster;

@@ -14,7 +14,7 @@ import { openUpCluster, type UpCluster, type Where } from './up-cluster.ts';
 import { UpView } from './up-view.ts';
 import { type ObjectState, WatchedObjects } from './watched-objects.ts';
 
-/** UpOptions is what `bowline up` was told. */
+/** UpOptions holds the options of `bowline up`. */
 export interface UpOptions {
   readonly controlPlane: Where;
   readonly port?: number | undefined;
@@ -28,18 +28,20 @@ export interface UpOptions {
   readonly yes: boolean;
 }
 
-/** UpInput is what `bowline up` works with. */
+/** UpInput holds what `bowline up` works with. */
 export interface UpInput {
   readonly operators: readonly Operator[];
   readonly options: UpOptions;
   readonly io: Io;
-  /** Where the live view is drawn; undefined where nobody looks: then lines are printed as things change. */
+  /** The terminal of the live view; undefined without a terminal: then changes are printed as lines. */
   readonly terminal: Terminal | undefined;
 }
 
-/** runUp runs operators, with samples, until the process is told to stop, or until all is ready where that is what was asked for. */
+/**
+ * runUp runs operators, with samples, until the process is told to stop, or until all is ready if that was requested.
+ */
 export async function runUp({ operators, options, io, terminal }: UpInput): Promise<void> {
-  // As `bowline run` does: this is what operators cost in a cluster.
+  // The same as in `bowline run`: this is the memory that operators need in a cluster.
   preferSmallHeap();
   const begun = systemClock.monotonic();
   const timeoutMs = parseDuration(options.timeout);
@@ -80,7 +82,7 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
     if (!isReady) throw notReady(options, unready(watched.states(), wanted));
     if (!options.exitWhenReady) await Promise.race([interruption.interrupted, failed]);
   } catch (error) {
-    // Whoever stops it wants it to end, whatever it was doing.
+    // A user who stops it wants it to end, whatever it was doing.
     if (!interruption.signal.aborted) throw error;
   } finally {
     view.end();
@@ -92,7 +94,7 @@ export async function runUp({ operators, options, io, terminal }: UpInput): Prom
 function upManagerOptions({ manager, operators, sections }: Settings, cluster: UpCluster) {
   const { isOwn, clientFor, connection } = cluster;
   const common = { operators, config: sections, clientFor };
-  // Somebody else's process may serve there; nobody scrapes or probes this one.
+  // Another process may use these ports; nothing scrapes or probes this one.
   const quiet = { healthAddress: '0', metricsAddress: '0' };
   if (!isOwn) return { ...managerOptions(manager, connection), ...common, ...quiet };
   const webhook = { ...manager.webhook, address: '127.0.0.1:0' };
@@ -101,13 +103,13 @@ function upManagerOptions({ manager, operators, sections }: Settings, cluster: U
     ...common,
     ...quiet,
     namespace: MANAGER_NAMESPACE,
-    // Nobody else runs these operators here, and nobody wants to wait for the Lease of a process that was killed.
+    // No other process runs these operators here, and users should not wait for the Lease of a killed process.
     leaderElection: false as const,
     webhooksFor: (operator: Operator) => webhookServing({ ...manager, webhook }, place, operator),
   };
 }
 
-/** localSettings are those that operators say they need where they are tried out. */
+/** localSettings returns the settings that operators declare for local use. */
 function localSettings(operators: readonly Operator[]): Settings {
   const sections = operators.flatMap(({ name, local }) => (local.config ? [[name, local.config] as const] : []));
   const file = { path: 'the operators', value: Object.fromEntries(sections), lineOf: () => undefined };
@@ -123,7 +125,10 @@ function inManagerNamespace(sample: Sample): Sample {
   return { ...sample, metadata: { ...sample.metadata, namespace: MANAGER_NAMESPACE } };
 }
 
-/** statesToAwait are the states that tell of an operator's samples: of those of its own kinds, and of what it says they bring about. */
+/**
+ * statesToAwait returns the states to wait for: those of an operator's samples of its own kinds, and of the objects it
+ * declares as their result.
+ */
 function statesToAwait({ resources, samples, local }: Operator): readonly string[] {
   const own = samples.filter(({ kind }) => resources.some((resource) => resource.kind === kind));
   return [

@@ -51,7 +51,7 @@ describe('Screen', () => {
     const screen = new Screen({ columns: 80, write: (text) => written.push(text) }, plain);
     screen.show({ ...nothing, states: [state('a/b', false)] });
     screen.show({ ...nothing, states: [state('a/b', true)] });
-    // Up over the four lines of the first, and away with them.
+    // Moves up over the four lines of the first picture, and clears them.
     expect(written[1]?.startsWith('\u001B[4A\u001B[0J')).toBe(true);
   });
 

@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Colors } from '../terminal/colors.ts';
 import type { Happening, ObjectState } from './watched-objects.ts';
 
-/** Picture is what the screen shows. */
+/** Picture holds what the screen shows. */
 export interface Picture {
-  /** Lines that stay: where, with what, and what to try. */
+  /** Lines that stay: the cluster, the kubeconfig, and commands to try. */
   readonly heading: readonly string[];
   readonly states: readonly ObjectState[];
   readonly happenings: readonly Happening[];
@@ -16,7 +16,7 @@ const MOST_STATES = 12;
 const MOST_HAPPENINGS = 5;
 const MOST_NOTES = 3;
 
-/** draw is the picture as lines that fit into a width. */
+/** draw returns the picture as lines that fit into a width. */
 export function draw(
   { heading, states, happenings, notes }: Picture,
   colors: Colors,
@@ -38,7 +38,7 @@ export function draw(
   return lines;
 }
 
-/** stateLine tells of one object. */
+/** stateLine returns the line for one object. */
 export function stateLine(
   { kind, key, isReady, message }: ObjectState,
   colors: Colors,
@@ -50,7 +50,7 @@ export function stateLine(
   return `${start}${isReady ? colors.green(word) : colors.yellow(word)}  ${rest}`;
 }
 
-/** happeningLine tells of one event. */
+/** happeningLine returns the line for one event. */
 export function happeningLine(
   { at, isWarning, text }: Happening,
   colors: Colors,
@@ -66,7 +66,7 @@ function cut(text: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }
 
-/** Terminal is where a picture is drawn again and again. */
+/** Terminal is where a picture is drawn repeatedly. */
 export interface Terminal {
   readonly columns?: number | undefined;
   write(text: string): unknown;
@@ -74,7 +74,7 @@ export interface Terminal {
 
 const ESCAPE = '\u001B[';
 
-/** Screen keeps a picture up to date in place: each drawing replaces the last one. */
+/** Screen updates a picture in place: each drawing replaces the last one. */
 export class Screen {
   readonly #terminal: Terminal;
   readonly #colors: Colors;
@@ -89,9 +89,9 @@ export class Screen {
     const columns = this.#terminal.columns ?? 80;
     const lines = draw(picture, this.#colors, columns - 1);
     const up = this.#height > 0 ? `${ESCAPE}${this.#height}A` : '';
-    // Everything below goes, so that a shorter picture leaves nothing of a longer one.
+    // Clears everything below, so that a shorter picture leaves nothing of a longer one.
     this.#terminal.write(`${up}${ESCAPE}0J${lines.join('\n')}\n`);
-    // Lines of the heading are there to be copied: they are not cut, and take several rows where they are too long.
+    // Lines of the heading are meant to be copied: they are not cut, and wrap to several rows if they are too long.
     this.#height = lines.reduce((rows, line) => rows + rowsOf(line, columns), 0);
   }
 }

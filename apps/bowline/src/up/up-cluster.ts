@@ -7,42 +7,45 @@ import { type ControlPlaneKind, launchControlPlane } from '../control-plane/laun
 import type { Io } from '../terminal/io.ts';
 import { accountOf } from './install-operators.ts';
 
-/** Where is where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
+/** Where selects where `bowline up` works: on a control plane of its own, or in the cluster of the current context. */
 export type Where = ControlPlaneKind | 'current-context';
 
-/** UpClusterOptions say which cluster is meant. */
+/** UpClusterOptions select the cluster. */
 export interface UpClusterOptions {
   readonly where: Where;
   readonly port?: number | undefined;
   readonly dataDir?: string | undefined;
-  /** Where the kubeconfig is written. Defaults to the control plane's folder. */
+  /** The file to write the kubeconfig to. Defaults to one in the control plane's folder. */
   readonly kubeconfig?: string | undefined;
   /** Do not ask before working in the cluster of the current context. */
   readonly yes: boolean;
-  /** What is unsafe about the operators' settings: said before anything is done in the cluster of the current context. */
+  /**
+   * Warnings about unsafe settings of the operators: shown before anything is done in the cluster of the current
+   * context.
+   */
   readonly warnings: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /** UpCluster is the cluster that `bowline up` works in. */
 export interface UpCluster extends AsyncDisposable {
-  /** For people: what it is and where. */
+  /** A description for people: the kind of cluster and its address. */
   readonly title: string;
   readonly kind: Where;
   readonly url: string;
-  /** How to use it; undefined where the user's own kubeconfig is used already. */
+  /** The kubeconfig to use; undefined if the user's own kubeconfig is used already. */
   readonly kubeconfig: string | undefined;
-  /** Whether it was started for this, and ends with it. */
+  /** Whether it was started for this command, and ends with it. */
   readonly isOwn: boolean;
   readonly connection: Pick<ClusterConnection, 'config' | 'isPod'>;
   readonly admin: Client;
-  /** clientFor gives the client of an operator: with its own account where the cluster is ours. */
+  /** clientFor returns the client of an operator: with its own account if the cluster is ours. */
   clientFor(operator: Operator): Promise<Client>;
   /** Rejects when the control plane ends by itself. */
   readonly crashed: Promise<never>;
 }
 
-/** openUpCluster starts a control plane, or finds the cluster of the current context and asks whether it is meant. */
+/** openUpCluster starts a control plane, or finds the cluster of the current context and asks for confirmation. */
 export function openUpCluster(options: UpClusterOptions, io: Io): Promise<UpCluster> {
   return options.where === 'current-context' ? currentContext(options, io) : ownControlPlane(options.where, options);
 }

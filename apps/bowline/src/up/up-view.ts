@@ -6,20 +6,20 @@ import { happeningLine, Screen, stateLine, type Terminal } from './screen.ts';
 import type { UpCluster } from './up-cluster.ts';
 import type { WatchedObjects } from './watched-objects.ts';
 
-/** UpViewOptions says where is shown what. */
+/** UpViewOptions configures what is shown, and where. */
 export interface UpViewOptions {
   readonly io: Io;
-  /** Undefined: nobody looks, lines are printed as things change. */
+  /** Undefined without a terminal: then changes are printed as lines. */
   readonly terminal: Terminal | undefined;
   /** One JSON line when all is ready, and nothing else on standard output. */
   readonly json: boolean;
 }
 
-/** ReadyView is what is shown once all is ready. */
+/** ReadyView holds what is shown once all is ready. */
 export interface ReadyView {
   readonly cluster: UpCluster;
   readonly operators: readonly Operator[];
-  /** What is unsafe about their settings. */
+  /** Warnings about unsafe settings of the operators. */
   readonly warnings: readonly string[];
   readonly watched: WatchedObjects;
   readonly readyMs: number;
@@ -27,11 +27,11 @@ export interface ReadyView {
   readonly keepsData: boolean;
 }
 
-/** Redrawing more often than this helps nobody. */
+/** Drawing more often than this is of no use. */
 const BETWEEN_DRAWINGS_MS = 200;
 const MOST_NOTES = 50;
 
-/** UpView shows what `bowline up` does: progress, then a picture that lives, or lines, or JSON. */
+/** UpView shows what `bowline up` does: progress, then a live picture, or lines, or JSON. */
 export class UpView {
   readonly #options: UpViewOptions;
   readonly #screen: Screen | undefined;
@@ -52,7 +52,7 @@ export class UpView {
     if (!json) io.err(`${io.colors.err.dim(line)}\n`);
   }
 
-  /** note shows what operators warn of. */
+  /** note shows a warning of the operators. */
   note(line: string): void {
     if (!this.#screen) {
       this.#options.io.err(line);
@@ -62,7 +62,7 @@ export class UpView {
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
   }
 
-  /** ready begins to show the objects. */
+  /** ready starts to show the objects. */
   ready(view: ReadyView): void {
     const { io, json } = this.#options;
     const { cluster, watched, readyMs, isReady, warnings } = view;
@@ -78,7 +78,7 @@ export class UpView {
     this.changed(watched);
   }
 
-  /** changed shows what is new, at once or in a moment. */
+  /** changed shows changes, immediately or shortly after. */
   changed(watched: WatchedObjects): void {
     if (!this.#heading || this.#options.json || this.#isOver) return;
     if (!this.#screen) {

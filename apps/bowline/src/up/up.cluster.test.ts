@@ -29,7 +29,7 @@ function bowlineUp(...args: string[]) {
   return { child, lines, errors: () => errors, ended: once(child, 'close') };
 }
 
-/** untilRunning reads to the end of what is said once all is ready, and answers the kubeconfig that it names. */
+/** untilRunning reads the output until all is ready, and returns the kubeconfig that it names. */
 async function untilRunning({ lines }: ReturnType<typeof bowlineUp>): Promise<string> {
   let kubeconfig = '';
   for (;;) {
@@ -93,7 +93,7 @@ describe('bowline up', () => {
     };
     try {
       const first = await run();
-      // The same object at the same address: nobody had to make it again.
+      // The same object at the same address: it was not recreated.
       expect(await run('--no-samples')).toEqual(first);
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import type { Client } from '@bowline/runtime/client';
 import type { ShownState } from '@bowline/runtime/manager';
 import { fieldManagerOf } from '@bowline/runtime/writing';
 
-/** ObjectState is what people want to know of an object. */
+/** ObjectState holds what users want to know about an object. */
 export interface ObjectState extends ShownState {
   readonly operator: string;
   readonly kind: string;
@@ -13,7 +13,7 @@ export interface ObjectState extends ShownState {
   readonly key: string;
 }
 
-/** Happening is an event about an object, for people. */
+/** Happening is an event about an object, formatted for people. */
 export interface Happening {
   readonly at: string;
   readonly isWarning: boolean;
@@ -34,7 +34,10 @@ interface Conditioned extends KubernetesObject {
   };
 }
 
-/** WatchedObjects follows the objects of the operators' own kinds, and others that they want shown, and what operators say of any. */
+/**
+ * WatchedObjects watches the objects of the operators' own kinds, other objects that they want shown, and the
+ * operators' events.
+ */
 export class WatchedObjects {
   readonly #client: Client;
   readonly #operators: readonly Operator[];
@@ -53,23 +56,23 @@ export class WatchedObjects {
     };
   }
 
-  /** states are the objects that there are, sorted by operator, kind and name. */
+  /** states returns the existing objects, sorted by operator, kind and name. */
   states(): readonly ObjectState[] {
     const order = ({ operator, kind, key }: ObjectState): string => `${operator} ${kind} ${key}`;
     return [...this.#states.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
-  /** happenings are the latest, oldest first. */
+  /** happenings returns the latest events, oldest first. */
   happenings(): readonly Happening[] {
     return this.#happenings;
   }
 
-  /** total is how many happenings there were, forgotten ones included. */
+  /** total returns how many events there were, including those no longer kept. */
   get total(): number {
     return this.#total;
   }
 
-  /** until resolves, with true, once the objects pass a test. */
+  /** until resolves with true once the objects pass a test. */
   until(test: (states: readonly ObjectState[]) => boolean, signal: AbortSignal): Promise<true> {
     return new Promise((resolve, reject) => {
       const over = (): void => {
@@ -95,7 +98,7 @@ export class WatchedObjects {
     });
   }
 
-  /** run follows until the signal is aborted. */
+  /** run watches until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const kinds = this.#operators.flatMap(({ name, resources, local }) => {
       const own = resources.map((resource) => show(resource as Resource<Conditioned>, { state: readiness }));
@@ -117,10 +120,10 @@ export class WatchedObjects {
     const { signal } = options;
     while (!signal.aborted) {
       try {
-        // Without a version it begins with what is there.
+        // Without a resourceVersion a watch begins with the existing objects.
         for await (const { type, object } of await this.#client.watch(resource, options)) tell(type, object);
       } catch {
-        // The view is for people: what it misses it shows a moment later.
+        // The view is for people: what this watch misses, the next one shows a moment later.
       }
       await systemClock.sleep(BEFORE_NEXT_WATCH_MS, signal).catch(() => undefined);
     }
@@ -143,7 +146,7 @@ export class WatchedObjects {
   #happen(type: string, event: Event): void {
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     const { involvedObject: about, reason = '', message = '', lastTimestamp, eventTime, metadata } = event;
-    // The name that stands in an event is that of the controller: what others say of an object is left out.
+    // An event names the controller that reports it: events of other reporters are left out.
     const { reportingComponent = '' } = event;
     if (!this.#operators.some((operator) => reportingComponent.startsWith(fieldManagerOf(operator, '')))) return;
     this.#happenings.push({
@@ -157,7 +160,7 @@ export class WatchedObjects {
   }
 }
 
-/** readiness is what the condition `Ready` says, if it is about the present wishes. */
+/** readiness returns the state of the condition `Ready`, if it is about the current generation. */
 function readiness({ metadata, status }: Conditioned): ShownState {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (!ready) return { isReady: false, message: 'not looked at yet' };

@@ -23,23 +23,24 @@ import { type OperatorsOptions, type RunningOperators, runOperators } from './ru
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { type Selection, type UntilOptions, until, untilGone, untilList } from './until.ts';
 
-/** ClusterOptions shapes a test's corner of a control plane. */
+/** ClusterOptions configures the namespaces and the control plane of a test. */
 export interface ClusterOptions {
-  /** Defaults to what `isolation` says. */
+  /** Defaults to the control plane that `isolation` selects. */
   readonly controlPlane?: ControlPlaneAccess | undefined;
   /**
-   * `shared`: the control plane of the test run, with namespaces of its own; objects with generated names of other tests are hidden
-   * from its operators. `control-plane`: one that no other test uses at the same time, and that is empty, for fixed names outside
-   * namespaces. Defaults to `control-plane` where an operator has a cluster-scoped kind, and else to `shared`.
+   * `shared`: the control plane of the test run, with namespaces of its own; objects with generated names of other
+   * tests are hidden from its operators. `control-plane`: an empty one that no other test uses at the same time, for
+   * tests with fixed cluster-scoped names. Defaults to `control-plane` if an operator has a cluster-scoped kind, and
+   * otherwise to `shared`.
    */
   readonly isolation?: 'shared' | 'control-plane' | undefined;
-  /** What its names begin with. Defaults to `test`. */
+  /** The prefix of generated names. Defaults to `test`. */
   readonly prefix?: string | undefined;
 }
 
-/** ServiceAccountOptions says what a test's ServiceAccount may do. */
+/** ServiceAccountOptions configures what a test's ServiceAccount may do. */
 export interface ServiceAccountOptions {
-  /** Defaults to a unique one. */
+  /** Defaults to a unique name. */
   readonly name?: string | undefined;
   /** Defaults to the cluster's namespace. */
   readonly namespace?: string | undefined;
@@ -49,7 +50,7 @@ export interface ServiceAccountOptions {
   readonly clusterRules?: readonly PolicyRule[] | undefined;
 }
 
-/** TestServiceAccount is a ServiceAccount with exactly the rules it was made with. */
+/** TestServiceAccount is a ServiceAccount with exactly the rules it was created with. */
 export interface TestServiceAccount {
   readonly namespace: string;
   readonly name: string;
@@ -58,24 +59,27 @@ export interface TestServiceAccount {
   readonly client: Client;
 }
 
-/** Cluster is a test's corner of a control plane: a fresh namespace and clients. Disposing of it cleans up. */
+/** Cluster is a test's part of a control plane: a fresh namespace and clients. Disposing of it cleans up. */
 export interface Cluster extends AsyncDisposable {
   readonly controlPlane: ControlPlaneAccess;
   readonly namespace: string;
   readonly admin: Client;
   /**
-   * Tells the control plane's node agent what Pods and nodes should do. Pods are those of the cluster's namespace unless a
-   * target names another. Other tests share the nodes: add one, with a taint, before you break it.
+   * Controls how the control plane's node agent simulates Pods and nodes. Pods are those of the cluster's namespace
+   * unless a target names another. Nodes are shared with other tests: add one, with a taint, before you break it.
    */
   readonly nodeAgent: Steering;
-  /** clientFor gives a client with a connection of its own; closed with the cluster. */
+  /** clientFor returns a client with its own connection. It is closed with the cluster. */
   clientFor(identity: Identity): Promise<Client>;
   kubeconfig(identity: Identity): Promise<KubeconfigDocument>;
-  /** createNamespace makes one more namespace; removed with the cluster. */
+  /** createNamespace creates another namespace. It is removed with the cluster. */
   createNamespace(prefix?: string): Promise<string>;
-  /** serviceAccount makes a ServiceAccount with the given rules and a client for it; removed with the cluster. */
+  /**
+   * serviceAccount creates a ServiceAccount with the given rules and a client for it. Both are removed with the
+   * cluster.
+   */
   serviceAccount(options?: ServiceAccountOptions): Promise<TestServiceAccount>;
-  /** uniqueName is a name that no other test has. */
+  /** uniqueName returns a name that no other test uses. */
   uniqueName(prefix?: string): string;
   /** until waits as admin, by watch, for an object to pass the test. The namespace defaults to the cluster's. */
   until<T extends KubernetesObject>(
@@ -93,13 +97,13 @@ export interface Cluster extends AsyncDisposable {
     test: (items: readonly T[]) => boolean,
     options?: UntilOptions,
   ): Promise<readonly T[]>;
-  /** onDispose adds work to the clean-up, which runs in reverse order. */
+  /** onDispose adds a step to the cleanup, which runs in reverse order. */
   onDispose(work: () => Promise<unknown>): void;
 }
 
 /**
- * cluster gives a test its own namespace on the shared control plane. With `operators`, their kinds are installed and they run,
- * each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
+ * cluster creates a namespace for a test on the shared control plane. With `operators`, their kinds are installed and
+ * they run, each as a ServiceAccount with exactly the rights that it declares, until the cluster is disposed of.
  *
  * @example
  * const sites = defineOperator({ name: 'sites', resources: [Site], controllers: [siteController] });
@@ -129,7 +133,7 @@ function hasClusterScopedKind(operators: readonly Operator[]): boolean {
   return operators.some(({ resources }) => resources.some(({ scope }) => scope === 'Cluster'));
 }
 
-/** emptyCluster is a cluster without operators; `names` generates its names. */
+/** emptyCluster returns a cluster without operators; `names` generates its names. */
 async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<Cluster> {
   const isLent = options.controlPlane === undefined && options.isolation === 'control-plane';
   const lent = isLent ? await lendControlPlane() : undefined;
@@ -147,7 +151,7 @@ async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<C
     return client;
   };
   const admin = await clientFor('admin');
-  /** create makes an object that goes with the cluster. */
+  /** create creates an object that is deleted with the cluster. */
   const create = async <T extends KubernetesObject>(resource: Resource<T>, object: T): Promise<void> => {
     const { name = '', namespace } = object.metadata ?? {};
     await admin.create(resource, object);
@@ -188,7 +192,7 @@ async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<C
         });
       }
       if (clusterRules) {
-        // Cluster-wide names must not meet those of another test's ServiceAccount of the same name.
+        // Cluster-wide names must not collide with those of another test's ServiceAccount of the same name.
         const name = uniqueName(account.name);
         await create(ClusterRole, { metadata: { name }, rules: clusterRules });
         await create(ClusterRoleBinding, {
@@ -218,7 +222,7 @@ async function emptyCluster(options: ClusterOptions, names: OwnNames): Promise<C
   };
 }
 
-/** The nodes that a test adds go with its cluster. */
+/** The nodes that a test adds are released with its cluster. */
 function nodeAgentOf(admin: Client, namespace: string, onDispose: Cluster['onDispose']): Steering {
   const { pods, nodes } = steering(admin, { namespace });
   return {

@@ -14,21 +14,21 @@ import type { Cluster } from './cluster.ts';
 import { CLUSTER_LABEL } from './own-namespaces.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Chart is what a test's webhook configurations are made of. */
+/** Chart holds the values that a test's webhook configurations are built from. */
 export interface Chart {
   readonly manager: Manager;
   readonly managerNamespace: string;
   /** The namespaces that the operators are limited to; undefined when they are not. */
   readonly namespaces: readonly string[] | undefined;
-  /** The configurations' name. */
+  /** The name of the configurations. */
   readonly name: string;
   readonly reachedAt: 'loopback' | 'services';
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * configureWebhooks plays the chart: it makes the configurations, for the test's namespaces alone, and waits until the operator
- * has put its authority into them and the API server has seen that.
+ * configureWebhooks does what the chart does in production: it creates the configurations, limited to the test's
+ * namespaces, and waits until the operator has written its authority into them and the API server has seen that.
  */
 export async function configureWebhooks(c: Cluster, operator: Operator, chart: Chart): Promise<void> {
   const { managerNamespace, namespaces, name, signal } = chart;
@@ -58,7 +58,7 @@ async function addressOf(c: Cluster, operator: Operator, chart: Chart): Promise<
   const port = portNow();
   if (chart.reachedAt === 'loopback') return { url: `https://127.0.0.1:${port}` };
   const service = { namespace: chart.managerNamespace, name: `${operator.name}-webhook` };
-  // Nothing routes to a cluster IP here, but to the name of an external Service the API server connects as it stands.
+  // Nothing routes to a cluster IP here, but the API server connects to the name of an ExternalName Service as it is.
   const spec = { type: 'ExternalName', externalName: '127.0.0.1' } as const;
   if (!(await c.admin.find(Service, service))) await c.admin.create(Service, { metadata: service, spec });
   return { service: { ...service, port } };
@@ -73,7 +73,7 @@ async function configure<T extends Configuration>(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const key = keyOf(wanted);
-  // After a restart it is there, with the address of the process before.
+  // After a restart the configuration exists, with the address of the previous process.
   const deleted = () =>
     c.admin.delete(kind, key).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
@@ -84,22 +84,25 @@ async function configure<T extends Configuration>(
   await waitFor(`the API server to ask ${key.name}`, () => isAsked(c, kind, key.name), signal);
 }
 
-/** The label by which a namespace is selected by its name. */
+/** The label that selects a namespace by its name. */
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
-/** probeLabel marks what a configuration's probe is asked about. Each kind has its own: the API server learns of them one by one. */
+/**
+ * probeLabel returns the label of the objects that a configuration's probe matches. Each kind of configuration has its
+ * own, because the API server observes them one by one.
+ */
 function probeLabel(kind: string | undefined): string {
   return `probe.test.bowline.dev/${kind}`;
 }
 
 /**
- * limited lets a configuration be asked about the test's namespaces alone, and adds a webhook that no operator serves: from what the
- * API server says of it, it shows how much it knows of the configuration.
+ * limited restricts a configuration to the test's namespaces, and adds a webhook that no operator serves: the error
+ * that the API server returns for it shows how much of the configuration the API server has observed.
  */
 function limited<T extends Configuration>(wanted: T, cluster: string): T {
   const webhooks = (wanted.webhooks ?? []).map((each) => {
     const { matchExpressions = [], ...others } = each.namespaceSelector ?? {};
-    // Those of the test by name: an operator that sees no namespaces knows no other label of them.
+    // These select the test's namespaces by name: an operator that cannot read namespaces knows no other label of them.
     if (matchExpressions.some(({ key, operator }) => key === NAMESPACE_NAME && operator === 'In')) return each;
     const ours = { key: CLUSTER_LABEL, operator: 'In', values: [cluster] };
     return { ...each, namespaceSelector: { ...others, matchExpressions: [...matchExpressions, ours] } };
@@ -126,11 +129,11 @@ function limited<T extends Configuration>(wanted: T, cluster: string): T {
 async function isAsked(c: Cluster, kind: Resource, name: string): Promise<boolean> {
   const metadata = { namespace: c.namespace, name: c.uniqueName('probe'), labels: { [probeLabel(kind.kind)]: name } };
   try {
-    // A kind that no operator has webhooks for: their answers would come first.
+    // A kind that no operator has webhooks for: their responses would come first.
     await c.admin.create(LimitRange, { metadata, spec: { limits: [] } }, { dryRun: true });
     return false;
   } catch (error) {
-    // Before that: no certificate is served yet, or none that it trusts.
+    // Before that, no certificate is served yet, or none that the API server trusts.
     return String(error).includes('could not find the requested resource');
   }
 }

@@ -72,7 +72,7 @@ const Realm = defineResource({
   status: s.object({}),
 });
 
-/** A singleton of the cluster, with a finalizer and a webhook that is asked about all of them. */
+/** A cluster-scoped singleton, with a finalizer and a webhook that is called for all of them. */
 function realms(seen: Set<string>) {
   return defineOperator({
     name: 'realms',
@@ -81,7 +81,7 @@ function realms(seen: Set<string>) {
     controllers: [
       controller(Realm)
         .reconcile(({ object }) => void seen.add(object.spec.trustDomain))
-        // Never done: what a test leaves behind must not be in the way of the next.
+        // Never finishes: the leftovers of one test must not affect the next.
         .cleanup(() => ({ requeueAfterMs: 3_600_000 })),
     ],
     webhooks: [

@@ -9,10 +9,13 @@ import type { ControlPlaneAccess } from '../control-plane.ts';
 import { writeKubeconfig } from '../kubeconfig.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Kubectl runs kubectl with arguments and standard input, and answers what it prints; rejects with what it says when it fails. */
+/**
+ * Kubectl runs kubectl with arguments and standard input, and returns its output; it rejects with the error output when
+ * kubectl fails.
+ */
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
-/** kubectlOf is kubectl as the administrator of a test's cluster. */
+/** kubectlOf returns kubectl with the credentials of the administrator of a test's cluster. */
 export async function kubectlOf(c: Cluster): Promise<Kubectl> {
   const kubectl = await kubectlProgram(c.controlPlane);
   const folder = await mkdtemp(join(tmpdir(), 'bowline-kubectl-'));
@@ -30,8 +33,8 @@ export async function kubectlOf(c: Cluster): Promise<Kubectl> {
 }
 
 /**
- * kubectlProgram is the program. It is built with the real control plane; with the embedded one, which needs Node alone, the
- * running test is skipped with the reason where there is none.
+ * kubectlProgram returns the path of kubectl. It is built with the real control plane; with the embedded one, which
+ * needs Node alone, the running test is skipped with the reason if kubectl is missing.
  */
 export async function kubectlProgram({ kind }: Pick<ControlPlaneAccess, 'kind'>): Promise<string> {
   if (kind === 'kubernetes') return (await ensureBinaries(['kubectl'])).paths.kubectl;

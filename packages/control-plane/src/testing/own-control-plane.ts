@@ -15,18 +15,19 @@ import { startControlPlane } from '../start-control-plane.ts';
 import { sharedControlPlane } from './shared-control-plane.ts';
 import { waitFor } from './wait-for.ts';
 
-/** LentControlPlane is a control plane that one test has to itself until it releases it. */
+/** LentControlPlane is a control plane that one test uses exclusively until it releases it. */
 export interface LentControlPlane {
   readonly controlPlane: ControlPlaneAccess;
   release(): Promise<void>;
 }
 
-/** Real ones that no test of this worker uses at the moment. They end with the process. */
+/** Real control planes that no test of this worker uses at the moment. They end with the process. */
 const free: ControlPlane[] = [];
 
 /**
- * lendControlPlane gives a test a control plane of its own, of the kind that the run shares. An embedded one is started for each
- * test and stopped with it. A real one takes seconds to start: it is emptied, and lent to the next test of the worker.
+ * lendControlPlane returns a control plane for exclusive use by a test, of the kind that the run shares. An embedded
+ * one is started for each test and stopped with it. A real one takes seconds to start: it is emptied, and lent to the
+ * next test of the worker.
  */
 export async function lendControlPlane(): Promise<LentControlPlane> {
   const { kind } = await sharedControlPlane();
@@ -50,12 +51,12 @@ export async function lendControlPlane(): Promise<LentControlPlane> {
   };
 }
 
-/** The namespaces that every control plane has. */
+/** The namespaces that exist in every control plane. */
 const SYSTEM = /^(?:default|kube-.*)$/;
 
-/** empty removes what a test may leave behind. What the rig itself created is gone by then. */
+/** empty removes what a test may leave behind. What the test cluster itself created is already removed. */
 async function empty(admin: Client): Promise<void> {
-  // First: nothing serves them any more, and they would refuse the rest.
+  // Webhook configurations go first: nothing serves them any more, and they would reject the other requests.
   await admin.deleteCollection(ValidatingWebhookConfiguration);
   await admin.deleteCollection(MutatingWebhookConfiguration);
   const { items: definitions } = await admin.list(CustomResourceDefinition);
@@ -74,7 +75,7 @@ async function empty(admin: Client): Promise<void> {
   });
 }
 
-/** emptyKind lets all objects of a kind go: nobody is left who would take off their finalizers. */
+/** emptyKind removes the finalizers of all objects of a kind: no controller is left to remove them. */
 async function emptyKind(admin: Client, { spec }: CustomResourceDefinition): Promise<void> {
   const { group, names, scope, versions } = spec;
   const version = versions.find(({ served }) => served)?.name;
@@ -89,7 +90,7 @@ async function emptyKind(admin: Client, { spec }: CustomResourceDefinition): Pro
   await dropFinalizers(admin, kind, () => true);
 }
 
-/** dropFinalizers takes all finalizers off the objects of a kind that `isMeant` chooses. */
+/** dropFinalizers removes all finalizers from the objects of a kind that `isMeant` selects. */
 export async function dropFinalizers(
   admin: Client,
   kind: Resource<KubernetesObject>,

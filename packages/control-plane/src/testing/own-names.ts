@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto';
 
-/** What tells the names of one test from those of all others: ten hexadecimal digits between dashes. */
+/**
+ * The part that distinguishes the names of one test from those of all others: ten hexadecimal digits between dashes.
+ */
 const TOKENS = /(?<=^|-)[0-9a-f]{10}(?=-|$)/g;
 
 /**
- * OwnNames generates the names of a test and recognizes them, also as a part of other names: an operator may create
+ * OwnNames generates the names of a test and recognizes them, also as part of other names: an operator may create
  * `tenant-<name>` for an object of that name.
  */
 export class OwnNames {
   readonly #tokens = new Set<string>();
 
-  /** unique returns a name that no other test has. */
+  /** unique returns a name that no other test uses. */
   unique(prefix: string): string {
     const token = randomBytes(5).toString('hex');
     this.#tokens.add(token);
     return `${prefix}-${token}`;
   }
 
-  /** includes reports whether a name was generated here, or made from one that was. */
+  /** includes reports whether a name was generated here, or derived from one that was. */
   includes(name: string | undefined): boolean {
     return tokensIn(name).some((token) => this.#tokens.has(token));
   }

@@ -2,13 +2,14 @@ import type { KubernetesObject, Resource } from '@bowline/kubernetes';
 import type { Client, WatchEvent, WatchStream } from '@bowline/runtime/client';
 import type { OwnNames } from './own-names.ts';
 
-/** Marks the namespaces of a test, with the name of the first of them: webhooks are asked about these alone. */
+/** Labels the namespaces of a test with the name of the first of them; webhooks are called for these alone. */
 export const CLUSTER_LABEL = 'test.bowline.dev/cluster';
 
 /**
- * withoutOthersObjects is a client whose lists and watches leave out what belongs to other tests: what is in their namespaces, and
- * cluster-scoped objects with a name of theirs. Test files share a control plane and run at the same time, and an operator under
- * test must not do another one's work. Everything else, single objects included, is as the API server has it.
+ * withoutOthersObjects returns a client whose lists and watches leave out the objects of other tests: those in their
+ * namespaces, and cluster-scoped objects with a name of theirs. Test files share a control plane and run at the same
+ * time, and an operator under test must not reconcile another test's objects. Everything else, including reads of
+ * single objects, is passed through.
  */
 export function withoutOthersObjects(client: Client, ours: OwnNames): Client {
   const isForeign = (kind: Resource, { metadata }: KubernetesObject): boolean =>
@@ -31,7 +32,7 @@ export function withoutOthersObjects(client: Client, ours: OwnNames): Client {
     get(target, name) {
       if (Object.hasOwn(replaced, name)) return replaced[name as keyof typeof replaced];
       const member: unknown = Reflect.get(target, name, target);
-      // A method reaches its private state through the client itself, not through this proxy.
+      // A method accesses its private state through the client itself, not through this proxy.
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });

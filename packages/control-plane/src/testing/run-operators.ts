@@ -34,7 +34,7 @@ import type { OwnNames } from './own-names.ts';
 import { CLUSTER_LABEL, withoutOthersObjects } from './own-namespaces.ts';
 import { waitFor } from './wait-for.ts';
 
-/** OperatorsOptions says which operators run in a test's corner, and how. */
+/** OperatorsOptions configures which operators run in a test's cluster, and how. */
 export interface OperatorsOptions
   extends Pick<
     ManagerOptions,
@@ -50,63 +50,74 @@ export interface OperatorsOptions
   > {
   readonly operators: readonly Operator[];
   /**
-   * Gives the namespaces that the operators are limited to, as an install without rights in the whole cluster is. Defaults to the
-   * whole cluster.
+   * Returns the namespaces that the operators are limited to, as in an install without cluster-wide rights. Defaults to
+   * the whole cluster.
    */
   readonly within?: ((c: Cluster) => Promise<readonly string[]>) | undefined;
-  /** Changes what an operator's account may do, to see what becomes of it without. Defaults to exactly what it declares. */
+  /**
+   * Changes the rights of an operator's account, to test how it behaves without them. Defaults to exactly what it
+   * declares.
+   */
   readonly rights?: ((manifests: readonly RbacManifest[]) => readonly RbacManifest[]) | undefined;
-  /** What stands between the operators and their clients, to watch or disturb their calls. Defaults to nothing. */
+  /** Wraps the clients of the operators, to observe or disturb their calls. Defaults to no wrapper. */
   readonly through?: ((client: Client) => Client) | undefined;
-  /** Where probes are served; `manager.ports` says the port. Defaults to nowhere. */
+  /** The address where probes are served; `manager.ports` holds the port. Defaults to none. */
   readonly healthAddress?: string | undefined;
-  /** How webhooks are reached and certified. Defaults to a port of its own on the loopback for every operator. */
+  /** How webhooks are reached and certified. Defaults to a separate loopback port for every operator. */
   readonly webhooks?: TestWebhooks | undefined;
-  /** Ends every wait for the operators; one that is aborted before they are there ends everything. */
+  /**
+   * Ends every wait for the operators. If it is aborted before they have started, the start fails and everything is
+   * cleaned up.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** TestWebhooks says how the webhooks of a test's operators are served. */
+/** TestWebhooks configures how the webhooks of a test's operators are served. */
 export interface TestWebhooks extends Pick<WebhookServing, 'certificates'> {
   /**
-   * What stands between the API server and the operators: nothing (each listens on a port of its own), or as in a cluster a Service
-   * each (all share a listener). Defaults to `loopback`.
+   * How the API server reaches the operators: directly (each listens on a port of its own), or, as in a cluster,
+   * through one Service each (all share a listener). Defaults to `loopback`.
    */
   readonly reachedAt?: 'loopback' | 'services' | undefined;
 }
 
-/** RunningOperators are the operators of a test, each under its own ServiceAccount. */
+/** RunningOperators controls the operators of a test, each under its own ServiceAccount. */
 export interface RunningOperators {
   /** The manager that runs them; a new one after `restart`. */
   readonly manager: Manager;
-  /** Where the manager keeps its Leases. */
+  /** The namespace of the manager's Leases. */
   readonly managerNamespace: string;
-  /** restart stops the operators, as on SIGTERM, and starts them anew: caches, queues and memories are empty. */
+  /** restart stops the operators, as on SIGTERM, and starts them again with empty caches, queues and memories. */
   restart(): Promise<void>;
-  /** stop stops the operators, and throws what they ended with, once; `restart` starts them again. */
+  /** stop stops the operators, and throws the error they ended with, once; `restart` starts them again. */
   stop(): Promise<void>;
-  /** idle waits until every controller works and nothing is left to do at this moment. */
+  /** idle waits until every controller runs and no work is left at this moment. */
   idle(): Promise<void>;
   /**
-   * pass lets the time of a VirtualClock pass, from one thing that falls due to the next, and waits until all work that each sets off
-   * is done: a request in flight must not find that its time is over. `leastStepMs` takes together what falls due within it; defaults to 0.
+   * pass advances a VirtualClock from one due timer to the next, and waits after each until all work that it triggers
+   * is done: a request in flight must not time out. `leastStepMs` groups the timers that fall due within it; defaults
+   * to 0.
    */
   pass(ms: number, leastStepMs?: number): Promise<void>;
-  /** What the operators have asked the API server so far, as `verb resource namespace/name`. */
+  /** The requests that the operators have sent to the API server so far, as `verb resource namespace/name`. */
   readonly requests: readonly string[];
-  /** writes are what the operators have written since a time, by the audit log. Leases do not count, nor questions about rights. */
+  /**
+   * writes returns the writes of the operators since a time, from the audit log. Leases and access reviews do not
+   * count.
+   */
   writes(since: number): Promise<readonly string[]>;
 }
 
 /**
- * runOperators installs the operators' kinds as admin, gives each operator a ServiceAccount with exactly the rights that it
- * declares, and runs them in one manager until the cluster is disposed of. `ours` are the test's names.
+ * runOperators installs the operators' kinds as admin, creates for each operator a ServiceAccount with exactly the
+ * rights that it declares, and runs them in one manager until the cluster is disposed of. `ours` holds the test's
+ * names.
  */
 export async function runOperators(c: Cluster, options: OperatorsOptions, ours: OwnNames): Promise<RunningOperators> {
   const { operators, rights = (manifests) => manifests, through = (client) => client, ...given } = options;
   const { webhooks: serving = {}, signal, within, ...others } = given;
   const namespaces = await within?.(c);
-  // As in production, the manager is not where its users' objects are: webhooks leave its namespace out.
+  // As in production, the manager is not in the namespace of its users' objects: webhooks exclude its namespace.
   const managerNamespace = await c.createNamespace('manager');
   const resources = operators.flatMap((operator) => operator.resources);
   for (const operator of operators) {
@@ -152,7 +163,7 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
     });
     const end = new AbortController();
     const running = manager.run(end.signal);
-    // Reported by whoever stops it; until then it must not count as unhandled.
+    // The error is reported by `stop`; until then it must not count as unhandled.
     running.catch(() => undefined);
     return { manager, end, running };
   };
@@ -166,14 +177,15 @@ export async function runOperators(c: Cluster, options: OperatorsOptions, ours: 
   };
   const stop = async (): Promise<void> => {
     const { end, running } = current;
-    // How they ended is said once: whoever was told has no use for it when everything is cleaned up.
+    // The error they ended with is thrown once: a caller that has received it does not need it again during the
+    // cleanup.
     if (end.signal.aborted) return await running.catch(() => undefined);
     end.abort();
     await running;
   };
   c.onDispose(async () => {
     await stop();
-    // Nobody is left who would take them off, and the namespaces would never go.
+    // No controller is left to remove the finalizers, and the namespaces would never be deleted.
     for (const resource of resources) {
       await dropFinalizers(c.admin, resource, ({ metadata }) =>
         ours.includes(resource.scope === 'Cluster' ? metadata?.name : metadata?.namespace),
@@ -247,7 +259,7 @@ const KINDS: Readonly<Record<string, Resource<KubernetesObject>>> = {
   RoleBinding,
 };
 
-/** identityOf makes an operator's account and answers a client of it, once the API server honours its rights. */
+/** identityOf creates an operator's account and returns a client for it, once the API server honours its rights. */
 async function identityOf(
   c: Cluster,
   manifests: readonly RbacManifest[],
@@ -276,19 +288,19 @@ async function identityOf(
   return client;
 }
 
-/** ownersOf are the kinds whose objects own what operators write. */
+/** ownersOf returns the kinds whose objects own the objects that operators write. */
 function ownersOf(operators: readonly Operator[]): readonly Resource[] {
   const controllers = operators.flatMap((operator) => operator.controllers).filter(({ writes }) => writes.length > 0);
   const owners = controllers.flatMap(({ sources }) => sources.filter(({ role }) => role === 'primary'));
   return owners.map(({ resource }) => resource);
 }
 
-/** Kinds that were seen to own objects, each with its API server: once is enough. */
+/** Kinds that were seen to own objects, each with its API server: one check is enough. */
 const owning = new Set<string>();
 
 /**
- * untilMayOwn waits until the API server takes objects of a kind for owners. Its admission learns of new kinds every 30 s only,
- * and until then refuses, to all but administrators, whatever they would own.
+ * untilMayOwn waits until the API server accepts objects of a kind as owners. Its admission discovers new kinds only
+ * every 30 s, and until then rejects, for all users but administrators, any object that they would own.
  */
 async function untilMayOwn(c: Cluster, owner: Resource, signal: AbortSignal | undefined): Promise<void> {
   const { clusters } = await c.kubeconfig('admin');
@@ -335,7 +347,7 @@ async function isGranted(client: Client, rule: PolicyRule, namespace: string | u
   return allowed;
 }
 
-/** deleteNamespaces removes those that the operators created: nobody else knows them. */
+/** deleteNamespaces removes the namespaces that the operators created: no other cleanup knows them. */
 async function deleteNamespaces(admin: Client, ours: OwnNames): Promise<void> {
   const { items } = await admin.list(Namespace);
   const left = items.filter(

@@ -2,10 +2,13 @@ import { BowlineError } from '@bowline/runtime';
 import { type Attachment, attachControlPlane } from '../access.ts';
 import type { ControlPlaneAccess } from '../control-plane.ts';
 
-/** SharedControlPlane is what a vitest globalSetup provides to the test files under the key `bowlineControlPlane`. */
+/**
+ * SharedControlPlane is the value that a vitest globalSetup provides to the test files under the key
+ * `bowlineControlPlane`.
+ */
 export type SharedControlPlane =
   | { readonly attachment: Attachment }
-  /** There is none, and why; the tests that need it are skipped with this reason. */
+  /** The reason why no control plane is available; the tests that need one are skipped with this reason. */
   | { readonly unavailable: string };
 
 declare module 'vitest' {
@@ -15,8 +18,9 @@ declare module 'vitest' {
 }
 
 /**
- * sharedControlPlane attaches to the control plane that vitest's globalSetup started for the whole run. When that one said
- * why there is none, the running test is skipped with the reason: left out visibly, neither failed nor passed.
+ * sharedControlPlane attaches to the control plane that vitest's globalSetup started for the whole run. If globalSetup
+ * reported why none is available, the running test is skipped with that reason: visibly skipped, neither failed nor
+ * passed.
  */
 export async function sharedControlPlane(): Promise<ControlPlaneAccess> {
   const shared = await provided();
@@ -33,11 +37,11 @@ export async function sharedControlPlane(): Promise<ControlPlaneAccess> {
   throw new BowlineError('BOWLINE_NO_CONTROL_PLANE', shared.unavailable);
 }
 
-/** provided is undefined outside vitest and without such a globalSetup. */
+/** provided returns undefined outside vitest and without such a globalSetup. */
 async function provided(): Promise<SharedControlPlane | undefined> {
   try {
     const { inject } = await import('vitest');
-    // Undefined when no globalSetup provided it, whatever the type says.
+    // Undefined when no globalSetup provided it, despite the type.
     return inject('bowlineControlPlane');
   } catch {
     return undefined;

@@ -9,7 +9,7 @@ export interface UntilOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Selection is the objects of a kind that a wait is about. */
+/** Selection selects the objects of a kind that a wait observes. */
 export interface Selection {
   /** Defaults to all namespaces. */
   readonly namespace?: string | undefined;
@@ -17,7 +17,7 @@ export interface Selection {
   readonly fieldSelector?: string | undefined;
 }
 
-/** until waits, by watch, until an object exists and passes the test, and answers it. */
+/** until waits, by watch, until an object exists and passes the test, and returns it. */
 export async function until<T extends KubernetesObject>(
   client: Client,
   resource: Resource<T>,
@@ -42,7 +42,7 @@ export async function untilGone<T extends KubernetesObject>(
   await untilList(client, resource, selectionOf(key), (items) => items.length === 0, options);
 }
 
-/** untilList waits, by watch, until the selected objects together pass the test, and answers them. */
+/** untilList waits, by watch, until the selected objects together pass the test, and returns them. */
 export async function untilList<T extends KubernetesObject>(
   client: Client,
   resource: Resource<T>,
@@ -73,7 +73,7 @@ export async function untilList<T extends KubernetesObject>(
   throw new TypeError('a watch ended without a reason');
 }
 
-/** states gives the selected objects now and after every change, for ever. */
+/** states yields the selected objects now and after every change, without end. */
 async function* states<T extends KubernetesObject>(
   client: Client,
   resource: Resource<T>,
@@ -94,7 +94,7 @@ async function* states<T extends KubernetesObject>(
         yield [...items.values()];
       }
     } catch (error) {
-      // The list was too old for a watch: begin again with a new one, as after a watch that ended.
+      // The list was too old for a watch: list again, as after a watch that ended.
       if (!isExpired(error)) throw error;
     }
     signal.throwIfAborted();
@@ -105,7 +105,7 @@ function selectionOf(key: ObjectKey): Selection {
   return { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` };
 }
 
-/** describe shows what helps and can be no secret: names, versions, status. */
+/** describe prints only fields that help and cannot hold secrets: names, versions, status. */
 function describe(items: readonly KubernetesObject[]): string {
   if (items.length === 0) return 'none';
   const shown = items.slice(0, 5).map((item) => {

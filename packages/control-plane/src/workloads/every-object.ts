@@ -9,9 +9,9 @@ import { type ApiKinds, readApiKinds } from './objects/api-kinds.ts';
 import type { ObjectFacts } from './objects/object-facts.ts';
 import { ObjectMonitors, type ObjectObserver } from './objects/object-monitors.ts';
 
-/** EveryObjectOptions is what looking after the objects of every kind needs. */
+/** EveryObjectOptions holds the dependencies of the controllers that handle objects of every kind. */
 export interface EveryObjectOptions {
-  /** May do everything: what there is, is not known beforehand. */
+  /** A client with full access: the kinds are not known beforehand. */
   readonly client: Client;
   readonly clock: Clock;
   readonly wire: Clock;
@@ -19,20 +19,23 @@ export interface EveryObjectOptions {
   readonly log: Log;
 }
 
-/** In a control plane that has just begun others are waited for, and nothing is garbage yet. */
+/**
+ * The delay before the first discovery: in a control plane that has just started, other work is more urgent, and no
+ * garbage exists yet.
+ */
 const BEGIN_AFTER_MS = 50;
-/** A definition is served a moment after it says so; several come at once. */
+/** A definition is served shortly after it reports so; several often arrive together. */
 const KINDS_SETTLE_MS = 100;
-/** Servers tell of new definitions before they list them as served. */
+/** Servers send events about new definitions before discovery lists them as served. */
 const KINDS_SOON_MS = 1_000;
-/** In case a kind came or went without a sign. */
+/** The fallback interval, in case a kind was added or removed without an event. */
 const KINDS_AGAIN_MS = 30_000;
-/** A kind that cannot be listed must not keep the others from being looked after. */
+/** A kind that cannot be listed must not block the work on the others. */
 const SYNC_TIMEOUT_MS = 30_000;
 
 /**
- * EveryObject collects garbage and empties namespaces: the work that is about the objects of every kind, whether known
- * beforehand or not, and so is done with the runtime's parts instead of declared sources.
+ * EveryObject collects garbage and empties namespaces. This work concerns objects of every kind, whether known
+ * beforehand or not, so it uses the runtime's parts instead of declared sources.
  */
 export class EveryObject implements ObjectObserver {
   readonly #options: EveryObjectOptions;
@@ -40,7 +43,7 @@ export class EveryObject implements ObjectObserver {
   readonly #namespaces: TerminatingNamespaces;
   readonly #monitors: ObjectMonitors;
   #kinds: ApiKinds | undefined;
-  /** Whether kinds came or went since they were last asked for. */
+  /** Whether kinds were added or removed since the last discovery. */
   #isStale = false;
   #wake: () => void = () => undefined;
 
@@ -119,7 +122,10 @@ export class EveryObject implements ObjectObserver {
     this.#wake();
   }
 
-  /** readKinds asks what is served, and watches it. Of two at the same time the later answer wins, which does no harm. */
+  /**
+   * readKinds reads the served kinds, and watches them. Of two concurrent calls the later response wins, which does no
+   * harm.
+   */
   async #readKinds(signal: AbortSignal): Promise<ApiKinds> {
     const kinds = await readApiKinds(this.#options.client, signal);
     const before = this.#kinds;
@@ -132,7 +138,7 @@ export class EveryObject implements ObjectObserver {
 }
 
 function isWatched({ resource: { group, plural }, verbs }: ApiKinds['preferred'][number]): boolean {
-  // Events come in floods, belong to nobody and end by themselves.
+  // Events are numerous, have no owner and expire by themselves.
   if (plural === 'events' && (group === '' || group === 'events.k8s.io')) return false;
   return verbs.has('delete') && verbs.has('list') && verbs.has('watch');
 }

@@ -32,17 +32,17 @@ import { replicaSets } from './replica-set/replica-set.ts';
 import { scheduler } from './scheduler/scheduler.ts';
 import { statefulSets } from './stateful-set/stateful-set.ts';
 
-/** How many events in a row a controller may send about one object, as many as those of Kubernetes. */
+/** How many events in a row a controller may send about one object: the same number as in Kubernetes. */
 const EVENT_BURST = 25;
 
-/** WorkloadParts says which controllers run, and with what. */
+/** WorkloadParts configures which controllers run, and with which dependencies. */
 export interface WorkloadParts extends EveryObjectOptions {
   readonly rootCertificate: string | undefined;
   readonly workloads: boolean;
   readonly scheduler: boolean;
 }
 
-/** workloadsOperator is the controllers of a control plane as the runtime runs them. */
+/** workloadsOperator returns the operator with the controllers of a control plane. */
 export function workloadsOperator(parts: WorkloadParts): Operator {
   const { client, clock, random, log } = parts;
   const controllers: Controller<WorkloadDeps>[] = [defaultAccounts()];
@@ -72,7 +72,7 @@ export function workloadsOperator(parts: WorkloadParts): Operator {
     controllers,
     services: [
       { name: 'events', run: (signal, { events }) => events.run(signal) },
-      // What there is to collect is not known beforehand, so neither are the rights.
+      // The kinds to collect are not known beforehand, so neither are the permissions.
       { name: 'every-object', run: (signal) => new EveryObject({ ...parts, client }).run(signal) },
     ],
     permissions,

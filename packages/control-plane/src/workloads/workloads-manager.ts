@@ -4,12 +4,12 @@ import { Manager, silentLog } from '@bowline/runtime/manager';
 import { workloadsOperator } from './operator.ts';
 import type { WorkloadsOptions } from './start-workloads.ts';
 
-/** Reconciles are short; one that hangs on a server that does not answer is not worth waiting for. */
+/** Reconciles are short; one that hangs on an unresponsive server is not worth waiting for. */
 const DRAIN_MS = 1_000;
 
 const COMPONENT = 'kube-controller-manager';
 
-/** workloadsManager is what runs the controllers of a control plane. */
+/** workloadsManager returns the manager that runs the controllers of a control plane. */
 export function workloadsManager(options: WorkloadsOptions): Manager {
   const { clock = systemClock, wire = systemClock, random = systemRandom, log = silentLog } = options;
   const client = createClient({

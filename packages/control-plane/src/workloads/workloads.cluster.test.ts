@@ -6,7 +6,7 @@ import { jobs } from './behaviours/jobs.test-support.ts';
 import { namespaces } from './behaviours/namespaces.test-support.ts';
 import { orderedAndDaemons } from './behaviours/ordered-and-daemons.test-support.ts';
 
-// On the shared control plane: with the controllers of a real one, or with ours on the embedded one.
+// On the shared control plane: with the controllers of the real one, or with ours on the embedded one.
 describe('garbage collection', () => garbageCollection(() => cluster()));
 describe('namespaces', () => namespaces(() => cluster()));
 describe('Deployments', () => deployments(() => cluster()));

@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 const open = async (): Promise<Cluster> => {
-  // Skips where no control plane can be had.
+  // Skips if no control plane is available.
   await sharedControlPlane();
   controlPlane ??= start();
   return cluster({ controlPlane: await controlPlane });
@@ -93,7 +93,7 @@ describe('our own controllers', () => {
     const since = systemClock.now();
     await restart();
     await settled(c);
-    // Events are sent a moment after what they tell of.
+    // Events are sent shortly after what they report.
     const { items } = await c.admin.list(Event, { namespace: c.namespace });
     const ofBefore = items.filter(({ eventTime }) => Date.parse(eventTime ?? '') < since);
     const writes = (await c.controlPlane.audit(since))
@@ -124,7 +124,10 @@ describe('our own controllers', () => {
   });
 });
 
-/** settled waits until the controllers have brought a workload of another namespace about, which they see after all others. */
+/**
+ * settled waits until the controllers have rolled out a workload in another namespace, which they observe after all
+ * others.
+ */
 async function settled(c: Cluster): Promise<void> {
   const namespace = await c.createNamespace('settled');
   await c.until(ServiceAccount, { namespace, name: 'default' }, () => true);

@@ -2,7 +2,7 @@ import { Deployment, Event, keyOf, Node, Pod, ReplicaSet } from '@bowline/kubern
 import { expect, it } from 'vitest';
 import { container, type OpenCluster, podTemplate, selector, web } from './behaviour.test-support.ts';
 
-/** deployments is what anybody may expect of Deployments, ReplicaSets and the scheduler. */
+/** deployments tests the expected behaviour of Deployments, ReplicaSets and the scheduler. */
 export function deployments(open: OpenCluster): void {
   it.concurrent('rolls a Deployment from one template to the next and back', async () => {
     await using c = await open();
@@ -114,7 +114,7 @@ export function deployments(open: OpenCluster): void {
     await c.until(Pod, { name }, (pod) => !pod.metadata?.ownerReferences?.length);
     await c.untilList(Pod, { labelSelector: 'app=web' }, (pods) => pods.length === 1);
     await c.admin.patch(Pod, { namespace: c.namespace, name }, { type: 'merge', body: { metadata: { labels } } });
-    // Two are one too many: it takes the Pod back, and deletes one of them.
+    // Two Pods are one too many: the ReplicaSet adopts the Pod again, and deletes one of them.
     const left = await c.untilList(Pod, { labelSelector: 'app=web' }, (pods) => pods.length === 1);
     expect(left[0]?.metadata?.ownerReferences?.[0]?.uid).toBe(set.metadata?.uid);
   });

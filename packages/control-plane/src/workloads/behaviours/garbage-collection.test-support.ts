@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Cluster } from '../../testing/cluster.ts';
 import type { OpenCluster } from './behaviour.test-support.ts';
 
-/** garbageCollection is what anybody may expect of owner references. */
+/** garbageCollection tests the expected behaviour of owner references. */
 export function garbageCollection(open: OpenCluster): void {
   it.concurrent('deletes what a deleted owner leaves behind, and its dependents in turn', async () => {
     await using c = await open();

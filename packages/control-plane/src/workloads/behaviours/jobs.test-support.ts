@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Cluster } from '../../testing/cluster.ts';
 import { container, type OpenCluster } from './behaviour.test-support.ts';
 
-/** jobs is what anybody may expect of Jobs. */
+/** jobs tests the expected behaviour of Jobs. */
 export function jobs(open: OpenCluster): void {
   it.concurrent('runs a Job until enough of its Pods have succeeded', async () => {
     await using c = await open();

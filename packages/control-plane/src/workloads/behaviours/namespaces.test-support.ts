@@ -2,7 +2,7 @@ import { ConfigMap, Namespace, ServiceAccount } from '@bowline/kubernetes';
 import { expect, it } from 'vitest';
 import type { OpenCluster } from './behaviour.test-support.ts';
 
-/** namespaces is what anybody may expect of a namespace's life. */
+/** namespaces tests the expected lifecycle of a namespace. */
 export function namespaces(open: OpenCluster): void {
   it.concurrent('furnishes a namespace, again and again', async () => {
     await using c = await open();

@@ -18,7 +18,7 @@ import { container, type OpenCluster, podTemplate, selector, web } from './behav
 
 const image2 = { spec: { template: { spec: { containers: [{ ...container, image: 'example.test/main:2' }] } } } };
 
-/** orderedAndDaemons is what anybody may expect of StatefulSets, DaemonSets, Services and budgets. */
+/** orderedAndDaemons tests the expected behaviour of StatefulSets, DaemonSets, Services and budgets. */
 export function orderedAndDaemons(open: OpenCluster): void {
   it.concurrent('brings the Pods of a StatefulSet up in order, and down in the opposite one', async () => {
     await using c = await open();
@@ -77,7 +77,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
     );
     expect(half.status?.currentRevision).toBe(first.status?.currentRevision);
     expect(half.status?.updateRevision).not.toBe(first.status?.currentRevision);
-    // A Pod below the partition comes back as it was.
+    // A Pod below the partition is recreated with its old revision.
     const before = await c.admin.get(Pod, { namespace: c.namespace, name: 'db-0' });
     await c.admin.delete(Pod, keyOf(before));
     await c.until(Pod, { name: 'db-0' }, ({ metadata: now }) => now?.uid !== before.metadata?.uid);
@@ -233,7 +233,7 @@ export function orderedAndDaemons(open: OpenCluster): void {
   });
 }
 
-/** An empty list comes as null, which the types do not know of. */
+/** An empty list is returned as null, which the types do not cover. */
 function endpointsOf(slice: EndpointSlice | undefined): EndpointSlice['endpoints'] {
   const endpoints: EndpointSlice['endpoints'] | null | undefined = slice?.endpoints;
   return endpoints ?? [];

@@ -2,10 +2,10 @@ import { DaemonSet, type Node, type NodeSelectorTerm, type Pod, type Toleration 
 import { podFrom } from '../pods/pod-control.ts';
 import { isSelected, untolerated } from '../scheduler/node-selection.ts';
 
-/** HASH_LABEL says which revision a daemon's Pod was made from. */
+/** HASH_LABEL names the revision that a DaemonSet's Pod was created from. */
 export const HASH_LABEL = 'controller-revision-hash';
 
-/** Daemons bear what makes other Pods leave a node. */
+/** DaemonSet Pods tolerate the taints that evict other Pods from a node or keep them away. */
 const TOLERATIONS: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -21,15 +21,15 @@ const IN_HOST_NETWORK: Toleration = {
   effect: 'NoSchedule',
 };
 
-/** Placing says what a DaemonSet does on a node. */
+/** Placing reports what a DaemonSet does on a node. */
 export interface Placing {
-  /** A Pod is made there. */
+  /** Whether a Pod is created there. */
   readonly shouldRun: boolean;
-  /** One that is there may stay. */
+  /** Whether an existing Pod may stay there. */
   readonly mayStay: boolean;
 }
 
-/** placingOn says whether a DaemonSet runs on a node. */
+/** placingOn reports whether a DaemonSet runs on a node. */
 export function placingOn(set: DaemonSet, node: Node): Placing {
   const spec = set.spec?.template.spec;
   const isOther = spec?.nodeName !== undefined && spec.nodeName !== '' && spec.nodeName !== node.metadata?.name;
@@ -51,7 +51,7 @@ function tolerationsOf(set: DaemonSet): readonly Toleration[] {
   return [...own, ...added.filter((each) => !own.some((other) => isSame(each, other)))];
 }
 
-/** nodeOf is the node that a daemon's Pod is on, or is meant for. */
+/** nodeOf returns the node that a DaemonSet's Pod is on, or is meant for. */
 export function nodeOf({ spec }: Pod): string {
   if (spec?.nodeName) return spec.nodeName;
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
@@ -62,14 +62,14 @@ export function nodeOf({ spec }: Pod): string {
   return '';
 }
 
-/** daemonPod is the Pod of a node; the scheduler puts it there and nowhere else. */
+/** daemonPod returns the Pod for a node; the scheduler can place it only there. */
 export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
   const generation = set.metadata?.annotations?.['deprecated.daemonset.template.generation'];
   const labels = { [HASH_LABEL]: hash, ...(generation === undefined ? {} : { 'pod-template-generation': generation }) };
   const pod = podFrom(set.spec?.template, { resource: DaemonSet, object: set }, { labels });
   const affinity = pod.spec?.affinity;
   const onNode: NodeSelectorTerm = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };
-  // The set's own demands were met when the node was chosen.
+  // The set's own node affinity was checked when the node was chosen.
   const required = { nodeSelectorTerms: [onNode] };
   const nodeAffinity = { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required };
   return {

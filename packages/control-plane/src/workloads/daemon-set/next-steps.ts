@@ -3,14 +3,14 @@ import { amountOf } from '../pods/int-or-percent.ts';
 import { byAge, isAvailable, isFinished } from '../pods/pod-state.ts';
 import { HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
 
-/** DaemonSteps is what is to be done about a DaemonSet. */
+/** DaemonSteps holds the next steps for a DaemonSet. */
 export interface DaemonSteps {
   /** Nodes that lack a Pod. */
   readonly create: readonly string[];
   readonly remove: readonly Pod[];
 }
 
-/** DaemonFacts is what the next steps follow from. */
+/** DaemonFacts holds the state that the next steps are computed from. */
 export interface DaemonFacts {
   readonly nodes: readonly Node[];
   readonly pods: readonly Pod[];
@@ -18,10 +18,10 @@ export interface DaemonFacts {
   readonly now: number;
 }
 
-/** FAILED_STAYS_MS is how old a Pod that has ended must be before another takes its place. */
+/** FAILED_STAYS_MS is the minimum age of a finished Pod before it is replaced. */
 export const FAILED_STAYS_MS = 1_000;
 
-/** NodePods is the Pods of one node, without those on their way out. */
+/** NodePods holds the Pods of one node, without those being deleted. */
 interface NodePods {
   readonly name: string;
   readonly shouldRun: boolean;
@@ -29,7 +29,7 @@ interface NodePods {
   readonly isLeaving: boolean;
 }
 
-/** nextSteps is what is to be done about a DaemonSet now: Pods where there are none, none where none should be, then updates. */
+/** nextSteps returns the next steps for a DaemonSet: create missing Pods, remove unwanted ones, then update. */
 export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
   const { pods, nodes } = facts;
   const create: string[] = [];
@@ -42,7 +42,7 @@ export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
     const { shouldRun, mayStay } = placingOn(set, node);
     const here = pods.filter((pod) => nodeOf(pod) === name);
     const staying = here.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-    // A daemon that always fails is started anew once a second, and not in a hot loop.
+    // A daemon that always fails is restarted once a second, and not in a hot loop.
     const finished = staying.filter((pod) => isFinished(pod) && ageMs(pod, facts.now) >= FAILED_STAYS_MS);
     const running = staying.filter((pod) => !isFinished(pod)).toSorted(byAge);
     remove.push(...finished);
@@ -55,7 +55,7 @@ export function nextSteps(set: DaemonSet, facts: DaemonFacts): DaemonSteps {
   return { create: [...create, ...update.create], remove: [...remove, ...update.remove] };
 }
 
-/** One that was adopted may be meant for no node in particular: it has lost none. */
+/** An adopted Pod may target no specific node: it has lost none. */
 function hasLostNode(pod: Pod, known: ReadonlySet<string>): boolean {
   const node = nodeOf(pod);
   return node !== '' && !known.has(node) && pod.metadata?.deletionTimestamp === undefined;
@@ -82,7 +82,7 @@ function updateSteps(set: DaemonSet, places: readonly NodePods[], missing: numbe
     const [oldest, ...moreOld] = staying.filter((pod) => !isNew(pod));
     remove.push(...moreNew, ...moreOld);
     if (oldest && newest) {
-      // Only a surge has both: the old one goes when the new one does its work.
+      // Only a surge has both: the old Pod is removed when the new one is available.
       if (isWell(newest) || !isWell(oldest)) remove.push(oldest);
       else surging++;
     } else if (oldest && strategy?.type !== 'OnDelete') {

@@ -3,14 +3,14 @@ import { byAge, isAvailable, isReady } from '../pods/pod-state.ts';
 import { HASH_LABEL, nodeOf, placingOn } from './daemon-pods.ts';
 import type { DaemonFacts } from './next-steps.ts';
 
-/** daemonSetStatus is the status that a DaemonSet should have. */
+/** daemonSetStatus returns the status that a DaemonSet should have. */
 export function daemonSetStatus(set: DaemonSet, { nodes, pods, hash, now }: DaemonFacts): DaemonSetStatus {
   const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 };
   for (const node of nodes) {
     const here = pods
       .filter((pod) => nodeOf(pod) === node.metadata?.name)
       .toSorted((a, b) => {
-        // Of two, the one that does its work counts.
+        // If a node has several Pods, a ready one counts.
         return Number(isReady(b)) - Number(isReady(a)) || byAge(a, b);
       });
     const { shouldRun } = placingOn(set, node);

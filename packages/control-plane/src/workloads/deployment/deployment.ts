@@ -12,7 +12,7 @@ import { DESIRED, newestOf, surplusOf } from './revisions.ts';
 import { replicasOf, type Scaling, shrinkOld, sizeOfNew } from './rolling.ts';
 import { type DeploymentFacts, deploymentStatus, isComplete, untilDeadlineMs } from './status.ts';
 
-/** deployments brings the Pods of Deployments from one template to the next. */
+/** deployments rolls the Pods of Deployments from one template to the next. */
 export function deployments(): Controller<WorkloadDeps> {
   return (
     keyed('deployments', { concurrency: 8 })
@@ -28,7 +28,7 @@ export function deployments(): Controller<WorkloadDeps> {
             ({ spec }) => spec?.selector,
           ),
       })
-      // Recreate waits for the end of the last Pod; a ReplicaSet counts it as gone sooner.
+      // Recreate waits for the end of the last Pod; a ReplicaSet stops counting it earlier.
       .watches(Pod, {
         indexes: { owner: claimIndex },
         map: (pod, { get }) => {

@@ -3,7 +3,7 @@ import { byAge } from '../pods/pod-state.ts';
 import { DESIRED, MAXIMUM } from './revisions.ts';
 import { availableOf, replicasOf, roomOf, type Scaling, totalOf } from './rolling.ts';
 
-/** scaleProportionally is how a Deployment whose size was changed spreads the change over its ReplicaSets. */
+/** scaleProportionally returns how a resized Deployment distributes the change over its ReplicaSets. */
 export function scaleProportionally(
   deployment: Deployment,
   newest: ReplicaSet | undefined,
@@ -22,7 +22,7 @@ export function scaleProportionally(
   if (deployment.spec?.strategy?.type === 'Recreate') return [];
   const most = wanted > 0 ? wanted + roomOf(deployment).maxSurge : 0;
   let left = most - totalOf(active);
-  // Growth goes to the large and new first, shrinking takes from the large and old.
+  // Growth goes to the largest and newest first; shrinking takes from the largest and oldest first.
   const isGrowing = left > 0;
   const order = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (isGrowing ? byAge(b, a) : byAge(a, b)));
   const sizes = order.map((set) => {
@@ -30,7 +30,7 @@ export function scaleProportionally(
     left -= share;
     return { set, replicas: replicasOf(set) + share };
   });
-  // What rounding left over goes to the first.
+  // The remainder of the rounding goes to the first.
   const [first, ...rest] = sizes;
   const rounded = first ? [{ ...first, replicas: Math.max(0, first.replicas + left) }, ...rest] : sizes;
   return rounded.filter(({ set, replicas }) => replicas !== replicasOf(set));

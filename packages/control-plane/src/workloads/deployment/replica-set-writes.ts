@@ -9,7 +9,7 @@ import type { WorkloadEvents } from '../pods/workload-events.ts';
 import { annotationsFor, DESIRED, HASH_LABEL, isSameTemplate, MAXIMUM, REVISION, revisionOf } from './revisions.ts';
 import { replicasOf, roomOf, type Scaling, sizeOfNew } from './rolling.ts';
 
-/** ReplicaSetWrites is what a Deployment does to its ReplicaSets. Nothing is written that is as it should be. */
+/** ReplicaSetWrites writes the ReplicaSets of a Deployment. It skips writes that would change nothing. */
 export class ReplicaSetWrites {
   readonly #live: LiveClient;
   readonly #events: WorkloadEvents;
@@ -21,7 +21,7 @@ export class ReplicaSetWrites {
     this.#deployment = deployment;
   }
 
-  /** create makes the ReplicaSet of the current template. */
+  /** create creates the ReplicaSet of the current template. */
   async create(old: readonly ReplicaSet[]): Promise<ReplicaSet> {
     const deployment = this.#deployment;
     const { metadata, spec, status } = deployment;
@@ -52,14 +52,17 @@ export class ReplicaSetWrites {
       if (!isAlreadyExists(error)) throw error;
       const found = await this.#live.find(ReplicaSet, keyOf(set));
       if (found && isControlledBy(found, deployment) && isSameTemplate(found.spec?.template, template)) return found;
-      // Another template has the name: with one more collision counted, the next try has another one.
+      // Another template has this name. With one more collision counted, the next attempt uses a different name.
       const body = { status: { collisionCount: (status?.collisionCount ?? 0) + 1 } };
       await this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body }, { subresource: 'status' });
       throw error;
     }
   }
 
-  /** keepUp gives the newest ReplicaSet what the Deployment says beside the template: annotations and its number. */
+  /**
+   * keepUp copies to the newest ReplicaSet what the Deployment holds outside the template: annotations, revision and
+   * minReadySeconds.
+   */
   async keepUp(set: ReplicaSet, old: readonly ReplicaSet[]): Promise<ReplicaSet> {
     const annotations = annotationsFor(this.#deployment, set, old);
     const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0;
@@ -69,16 +72,16 @@ export class ReplicaSetWrites {
     return this.#patch(set, { metadata: { annotations }, spec: { minReadySeconds } });
   }
 
-  /** number notes on the Deployment which of its templates is current. */
+  /** number records on the Deployment the revision of its current template. */
   async number(deployment: Deployment, newest: ReplicaSet): Promise<Deployment> {
     const revision = String(revisionOf(newest));
     if (deployment.metadata?.annotations?.[REVISION] === revision) return deployment;
     const body = { metadata: { annotations: { [REVISION]: revision } } };
-    // Written like a status, an annotation does not count as a change of what is wanted.
+    // Written through the status subresource, an annotation does not count as a change of the desired state.
     return this.#live.patch(Deployment, keyOf(deployment), { type: 'merge', body }, { subresource: 'status' });
   }
 
-  /** scale gives a ReplicaSet a size, and notes what it was made for. */
+  /** scale sets the size of a ReplicaSet, and records the Deployment's size at that time. */
   async scale({ set, replicas }: Scaling): Promise<ReplicaSet> {
     const before = replicasOf(set);
     const annotations = this.#sizes();

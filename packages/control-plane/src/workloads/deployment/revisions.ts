@@ -2,18 +2,18 @@ import type { Deployment, PodTemplateSpec, ReplicaSet } from '@bowline/kubernete
 import { sameJson } from '../../node-agent/same-json.ts';
 import { byAge } from '../pods/pod-state.ts';
 
-/** HASH_LABEL tells the Pods of one template from those of another. */
+/** HASH_LABEL distinguishes the Pods of one template from those of another. */
 export const HASH_LABEL = 'pod-template-hash';
 /** REVISION numbers the templates that a Deployment has had. */
 export const REVISION = 'deployment.kubernetes.io/revision';
-/** REVISION_HISTORY are the numbers that a ReplicaSet had before, when its template came back. */
+/** REVISION_HISTORY holds the revisions that a ReplicaSet had before, if its template became current again. */
 export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
-/** DESIRED is how many replicas the Deployment had when it last sized the ReplicaSet. */
+/** DESIRED holds the Deployment's replicas at the time it last sized the ReplicaSet. */
 export const DESIRED = 'deployment.kubernetes.io/desired-replicas';
-/** MAXIMUM is how many replicas there could be then, surge included. */
+/** MAXIMUM holds the maximum number of replicas at that time, surge included. */
 export const MAXIMUM = 'deployment.kubernetes.io/max-replicas';
 
-/** Annotations of a Deployment that say nothing about its ReplicaSets. */
+/** Annotations of a Deployment that do not apply to its ReplicaSets. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -23,19 +23,19 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   MAXIMUM,
 ]);
 
-/** revisionOf is a ReplicaSet's number; 0 when it has none. */
+/** revisionOf returns a ReplicaSet's revision; 0 if it has none. */
 export function revisionOf({ metadata }: ReplicaSet | Deployment): number {
   const text = metadata?.annotations?.[REVISION] ?? '';
   return /^\d+$/.test(text) ? Number(text) : 0;
 }
 
-/** newestOf is the ReplicaSet of the Deployment's current template: the oldest of them, should there be several. */
+/** newestOf returns the ReplicaSet of the Deployment's current template: the oldest one, if several match. */
 export function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   const wanted = withoutHash(deployment.spec?.template);
   return sets.toSorted(byAge).find(({ spec }) => sameJson(withoutHash(spec?.template), wanted));
 }
 
-/** isSameTemplate compares two templates but for the label that tells them apart. */
+/** isSameTemplate compares two templates without their hash label. */
 export function isSameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
   return sameJson(withoutHash(a), withoutHash(b));
 }
@@ -46,8 +46,8 @@ function withoutHash(template: PodTemplateSpec | undefined): unknown {
 }
 
 /**
- * annotationsFor is what stands on the newest ReplicaSet: the Deployment's own annotations and its number, which is larger than
- * that of any other. `set` is undefined while there is none.
+ * annotationsFor returns the annotations of the newest ReplicaSet: the Deployment's own annotations and its revision,
+ * which is larger than that of any other. `set` is undefined while it does not exist.
  */
 export function annotationsFor(
   deployment: Deployment,
@@ -68,7 +68,7 @@ export function annotationsFor(
   };
 }
 
-/** surplusOf are the ReplicaSets that the history no longer has room for, oldest first. */
+/** surplusOf returns the ReplicaSets beyond the history limit, oldest first. */
 export function surplusOf(deployment: Deployment, old: readonly ReplicaSet[]): readonly ReplicaSet[] {
   const limit = deployment.spec?.revisionHistoryLimit;
   if (limit === undefined || limit > 2 ** 31 - 2) return [];

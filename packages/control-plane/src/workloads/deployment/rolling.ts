@@ -2,34 +2,36 @@ import type { Deployment, ReplicaSet } from '@bowline/kubernetes';
 import { amountOf } from '../pods/int-or-percent.ts';
 import { byAge } from '../pods/pod-state.ts';
 
-/** Room is how many Pods a Deployment may have too many and too few while it rolls. */
+/** Room holds how many Pods above and below its size a Deployment may have during a rollout. */
 export interface Room {
   readonly maxSurge: number;
   readonly maxUnavailable: number;
 }
 
-/** Scaling is the size that a ReplicaSet should get. */
+/** Scaling holds the size that a ReplicaSet should get. */
 export interface Scaling {
   readonly set: ReplicaSet;
   readonly replicas: number;
 }
 
-/** replicasOf is how many Pods a ReplicaSet or Deployment asks for. */
+/** replicasOf returns how many Pods a ReplicaSet or Deployment requests. */
 export function replicasOf({ spec }: Pick<ReplicaSet | Deployment, 'spec'>): number {
   return spec?.replicas ?? 1;
 }
 
-/** totalOf is how many Pods some ReplicaSets ask for together. */
+/** totalOf returns how many Pods some ReplicaSets request together. */
 export function totalOf(sets: readonly ReplicaSet[]): number {
   return sets.reduce((total, set) => total + replicasOf(set), 0);
 }
 
-/** availableOf is how many Pods some ReplicaSets have available. */
+/** availableOf returns how many available Pods some ReplicaSets have. */
 export function availableOf(sets: readonly ReplicaSet[]): number {
   return sets.reduce((total, { status }) => total + (status?.availableReplicas ?? 0), 0);
 }
 
-/** roomOf resolves the bounds of a rolling update; both zero would allow nothing, so then one Pod may be missing. */
+/**
+ * roomOf resolves the bounds of a rolling update. If both are zero nothing could roll, so one Pod may be unavailable.
+ */
 export function roomOf(deployment: Deployment): Room {
   const { strategy } = deployment.spec ?? {};
   if (strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
@@ -40,7 +42,7 @@ export function roomOf(deployment: Deployment): Room {
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, total) };
 }
 
-/** sizeOfNew is how large the newest ReplicaSet may be now. */
+/** sizeOfNew returns the size that the newest ReplicaSet may have now. */
 export function sizeOfNew(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
   const wanted = replicasOf(deployment);
   if (deployment.spec?.strategy?.type === 'Recreate') return wanted;
@@ -49,7 +51,7 @@ export function sizeOfNew(deployment: Deployment, all: readonly ReplicaSet[], cu
   return free <= 0 ? current : current + Math.min(free, wanted - current);
 }
 
-/** shrinkOld is how the older ReplicaSets become smaller: first by Pods that are not available anyway, then the rest. */
+/** shrinkOld returns the new sizes of the older ReplicaSets: unavailable Pods are removed first, then the rest. */
 export function shrinkOld(deployment: Deployment, newest: ReplicaSet, old: readonly ReplicaSet[]): readonly Scaling[] {
   const least = replicasOf(deployment) - roomOf(deployment).maxUnavailable;
   const missing = replicasOf(newest) - availableOf([newest]);

@@ -2,21 +2,21 @@ import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } fr
 import { formatTime, parseTime } from '@bowline/machinery';
 import { availableOf, replicasOf, roomOf, totalOf } from './rolling.ts';
 
-/** DeploymentFacts is what a Deployment's status is made of. */
+/** DeploymentFacts holds the state that a Deployment's status is computed from. */
 export interface DeploymentFacts {
   readonly newest: ReplicaSet | undefined;
   readonly all: readonly ReplicaSet[];
   readonly now: number;
-  /** Whether progress is being made or waited for; not while only the size changes. */
+  /** Whether a rollout progresses or is waited for; false while only the size changes. */
   readonly isRollout: boolean;
-  /** Just made, or found again. */
+  /** Set if the newest ReplicaSet was just created, or found again. */
   readonly created?: 'NewReplicaSetCreated' | 'FoundNewReplicaSet' | undefined;
 }
 
-/** What the API takes for "no deadline". */
+/** The value that the API uses for "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;
 
-/** deploymentStatus is the status that a Deployment should have. */
+/** deploymentStatus returns the status that a Deployment should have. */
 export function deploymentStatus(deployment: Deployment, facts: DeploymentFacts): DeploymentStatus {
   const counts = countsOf(deployment, facts);
   const available = isAvailableEnough(deployment, counts.availableReplicas ?? 0);
@@ -32,7 +32,9 @@ export function deploymentStatus(deployment: Deployment, facts: DeploymentFacts)
   return { ...counts, conditions };
 }
 
-/** untilDeadlineMs is how long a rollout may still take; undefined when it is done, has failed or has no deadline. */
+/**
+ * untilDeadlineMs returns how long a rollout may still take; undefined if it is done, has failed or has no deadline.
+ */
 export function untilDeadlineMs({ spec, status }: Deployment, now: number): number | undefined {
   const deadline = spec?.progressDeadlineSeconds ?? NO_DEADLINE;
   const progress = status?.conditions?.find(({ type }) => type === 'Progressing');
@@ -41,7 +43,7 @@ export function untilDeadlineMs({ spec, status }: Deployment, now: number): numb
   return Math.max(0, parseTime(progress.lastUpdateTime ?? '') + deadline * 1_000 - now) + 1_000;
 }
 
-/** isComplete is whether everything runs the current template and nothing is left to do. */
+/** isComplete reports whether all Pods run the current template and nothing is left to do. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus | undefined): boolean {
   const wanted = replicasOf(deployment);
   return (
@@ -78,7 +80,7 @@ function isAvailableEnough(deployment: Deployment, available: number): Said {
     : said('Available', 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.');
 }
 
-/** What is said about progress; `none` when there is nothing to say, undefined when what was said still holds. */
+/** Returns the condition Progressing; `none` if it does not apply, undefined if the present one still holds. */
 function progressOf(
   deployment: Deployment,
   counts: DeploymentStatus,
@@ -134,7 +136,7 @@ function said(type: string, status: string, reason: string, message: string): Sa
   return { type, status, reason, message };
 }
 
-/** A condition that says the same as before is not touched, unless it is said anew. */
+/** A condition with the same status and reason is not changed, unless `isNews` is set. */
 function setCondition(
   conditions: readonly DeploymentCondition[],
   wanted: Said,

@@ -4,10 +4,10 @@ import { withConditions } from '../../node-agent/conditions.ts';
 import { amountOf } from '../pods/int-or-percent.ts';
 import { isFinished, isReady } from '../pods/pod-state.ts';
 
-/** An eviction that was allowed and has not begun after this long will not: its Pod counts again. */
+/** An allowed eviction that has not begun after this long is not expected any more: its Pod counts again. */
 const FORGET_EVICTION_MS = 120_000;
 
-/** budgetStatus is how many Pods may go now; `scale` is how many their workloads ask for together. */
+/** budgetStatus computes how many Pods may be evicted now; `scale` is how many their workloads request together. */
 export function budgetStatus(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],

@@ -16,10 +16,10 @@ import { reportStatus } from '../pods/report-status.ts';
 import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { budgetStatus } from './budget-status.ts';
 
-/** Evictions that came to nothing are forgotten in time. */
+/** The interval of rechecks while evictions are pending: those that never happened are forgotten in time. */
 const LOOK_AGAIN_MS = 30_000;
 
-/** disruptionBudgets says how many Pods of each budget may be evicted now. */
+/** disruptionBudgets reports how many Pods of each budget may be evicted now. */
 export function disruptionBudgets(): Controller<WorkloadDeps> {
   return (
     keyed('disruption-budgets')
@@ -32,7 +32,7 @@ export function disruptionBudgets(): Controller<WorkloadDeps> {
             .filter((budget) => selects(budget, pod))
             .map((budget) => keyString(keyOf(budget))),
       })
-      // Only for their sizes: what a change of them does is a change of Pods.
+      // Watched only for their sizes: the effect of a change is a change of Pods.
       .watches(ReplicaSet, { map: () => [] })
       .watches(Deployment, { map: () => [] })
       .watches(StatefulSet, { map: () => [] })
@@ -60,7 +60,7 @@ export function disruptionBudgets(): Controller<WorkloadDeps> {
           const statefulSet =
             owner.kind === 'StatefulSet' ? get(StatefulSet, { namespace, name: owner.name }) : undefined;
           const workload = deployment ?? set ?? statefulSet;
-          // Others count by the Pods that they have.
+          // Other workloads count by the number of their Pods.
           const uid = workload?.metadata?.uid ?? owner.uid;
           scales.set(uid, workload ? (workload.spec?.replicas ?? 1) : (scales.get(uid) ?? 0) + 1);
         }

@@ -9,7 +9,7 @@ import { isManaged, SERVICE_LABEL, slicesFor } from './slices.ts';
 
 const CHANGED_AT = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** endpointSlices says where the Pods of Services are. */
+/** endpointSlices publishes the addresses of the Pods of Services. */
 export function endpointSlices(): Controller<unknown> {
   return keyed('endpoint-slices', { concurrency: 8 })
     .watches(Service, { map: (service) => [keyString(keyOf(service))] })
@@ -35,7 +35,7 @@ export function endpointSlices(): Controller<unknown> {
         .toSorted(byAge);
       const changed = { [CHANGED_AT]: formatTime(clock.now()) };
       for (const slice of wanted) {
-        // One that is as it should be first; else one of the same ports and family; else any of the family.
+        // Prefer a slice that already matches, then one with the same ports and family, then any of the family.
         const fitting = left.filter(({ addressType }) => addressType === slice.addressType);
         const before =
           fitting.find((each) => isSame(each, slice)) ??
@@ -53,7 +53,7 @@ export function endpointSlices(): Controller<unknown> {
         } else {
           const metadata = { generateName, namespace, labels, ownerReferences, annotations: changed };
           await live.create(EndpointSlice, { ...slice, metadata }).catch((error: unknown) => {
-            // A namespace that has begun to go takes nothing new.
+            // A terminating namespace accepts no new objects.
             if (!isForbidden(error) && !isNotFound(error)) throw error;
           });
         }
@@ -70,12 +70,12 @@ function isSame(before: EndpointSlice, after: EndpointSlice): boolean {
   return (
     sameJson(before.metadata?.labels, after.metadata?.labels) &&
     sameJson(before.ports, after.ports?.length ? after.ports : null) &&
-    // An empty list comes back as null, which the types do not know of.
+    // An empty list is returned as null, which the types do not cover.
     sameJson(before.endpoints, after.endpoints.length > 0 ? after.endpoints : null)
   );
 }
 
-/** Services without a selector have endpoints that somebody else keeps; ExternalName has none. */
+/** Another controller manages the endpoints of Services without a selector; ExternalName has none. */
 function isSelecting({ spec }: Service): boolean {
   return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0;
 }

@@ -4,7 +4,7 @@ import type { EndpointPort } from '@bowline/kubernetes/discovery-v1';
 import { ownerReference } from '@bowline/runtime/writing';
 import { isFinished, isReady } from '../pods/pod-state.ts';
 
-/** SERVICE_LABEL says which Service a slice belongs to. */
+/** SERVICE_LABEL names the Service that a slice belongs to. */
 export const SERVICE_LABEL = 'kubernetes.io/service-name';
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const MANAGER = 'endpointslice-controller.k8s.io';
@@ -13,12 +13,15 @@ const MOST_ENDPOINTS = 100;
 
 type Family = 'IPv4' | 'IPv6';
 
-/** isManaged is whether a slice is one of ours, and not one that somebody keeps by hand. */
+/** isManaged reports whether this controller manages a slice, and not another client. */
 export function isManaged({ metadata }: EndpointSlice): boolean {
   return metadata?.labels?.[MANAGED_BY] === MANAGER;
 }
 
-/** slicesFor is the slices that a Service should have: for each family and each set of ports, filled up one after the other. */
+/**
+ * slicesFor returns the slices that a Service should have: for each family and each set of ports, filled one after the
+ * other.
+ */
 export function slicesFor(
   service: Service,
   pods: readonly Pod[],
@@ -51,7 +54,7 @@ function slicesOf(
     ports,
     endpoints,
   });
-  // A Service that nobody serves has an empty slice: it is known, and there is nobody.
+  // A Service without endpoints has an empty slice, which shows that the Service was processed.
   if (groups.size === 0) return [slice([], [])];
   return [...groups.values()].flatMap(({ ports, endpoints }) =>
     Array.from({ length: Math.ceil(endpoints.length / MOST_ENDPOINTS) }, (_, index) =>
@@ -102,7 +105,7 @@ function addressOf({ status }: Pod, family: Family): string | undefined {
   return addresses.find(({ ip }) => ip !== undefined && isIPv6(ip) === (family === 'IPv6'))?.ip;
 }
 
-/** A named port may have another number in each Pod; a Pod that lacks it is not reached there. */
+/** A named port may have a different number in each Pod; a Pod without it gets no endpoint port for it. */
 function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap(({ name = '', port, protocol = 'TCP', targetPort, appProtocol }) => {
     const target = targetPort ?? port;

@@ -4,7 +4,10 @@ import { BoundedMap } from '@bowline/machinery';
 /** A deleted owner of many objects is looked up once, not once for each of them. */
 const MAX_REMEMBERED = 500;
 
-/** AbsentOwners remembers references whose owner does not exist. A uid is never reused, so an absent owner stays absent. */
+/**
+ * AbsentOwners remembers references to owners that do not exist. A uid is never reused, so an absent owner stays
+ * absent.
+ */
 export class AbsentOwners {
   readonly #known = new BoundedMap<string, true>({ maxEntries: MAX_REMEMBERED });
 

@@ -4,26 +4,29 @@ import { FOREGROUND, ORPHAN } from '../objects/object-facts.ts';
 import type { AbsentOwners } from './absent-owners.ts';
 import type { GraphNode, OwnerGraph } from './owner-graph.ts';
 
-/** ExamineParts is what an examination asks and writes with. */
+/** ExamineParts holds the dependencies of an examination. */
 export interface ExamineParts {
   readonly client: Pick<Client, 'find' | 'patch' | 'delete'>;
   readonly graph: OwnerGraph;
   readonly absent: AbsentOwners;
   readonly find: (apiVersion: string, kind: string) => Resource | undefined;
-  /** Asks for another object to be examined. */
+  /** Requests the examination of another object. */
   readonly examine: (node: GraphNode) => void;
 }
 
-/** Owners says what became of the owners that an object names. */
+/** Owners groups the owners that an object names by their state. */
 interface Owners {
   readonly alive: readonly OwnerReference[];
   /** Those that do not exist. */
   readonly gone: readonly OwnerReference[];
-  /** Those that wait for their dependents to go first. */
+  /** Those that wait for the deletion of their dependents. */
   readonly waiting: readonly OwnerReference[];
 }
 
-/** examine looks at an object on the server and deletes it, or takes owners off it, if nothing it belongs to is left. */
+/**
+ * examine reads an object from the server, and removes references to lost owners, or deletes the object if no owner is
+ * left.
+ */
 export async function examine(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
   const { client, graph } = parts;
   const { resource, uid } = node;
@@ -46,7 +49,7 @@ export async function examine(node: GraphNode, parts: ExamineParts, signal: Abor
     return;
   }
   if (owners.waiting.length > 0 && node.dependents.size > 0) {
-    // Its own dependents may block it for the same reason: a circle of owners that wait would wait for ever.
+    // Its own dependents may block it for the same reason: a cycle of waiting owners would wait forever.
     if ([...node.dependents].some((dependent) => dependent.isForeground)) {
       const unblock = (owner: OwnerReference): OwnerReference => ({ ...owner, blockOwnerDeletion: false });
       await setOwners(client, node, latest, unblock, signal);
@@ -57,7 +60,7 @@ export async function examine(node: GraphNode, parts: ExamineParts, signal: Abor
   await remove(client, node, latest.resourceVersion, policyOf(latest), signal);
 }
 
-/** finishForeground lets an owner go when no dependent blocks it any more, and hurries those that do. */
+/** finishForeground releases an owner when no dependent blocks it any more, and examines those that do. */
 async function finishForeground(
   node: GraphNode,
   latest: ObjectMeta,
@@ -71,7 +74,7 @@ async function finishForeground(
   if (blocking.length === 0) await dropFinalizer(parts.client, node, latest, FOREGROUND, signal);
 }
 
-/** orphan makes the dependents of an object forget it, and lets it go. */
+/** orphan removes the references to an object from its dependents, and then releases it. */
 export async function orphan(node: GraphNode, parts: ExamineParts, signal: AbortSignal): Promise<void> {
   const { client } = parts;
   const { resource, uid } = node;
@@ -99,7 +102,7 @@ async function ownersOf(object: ObjectMeta, parts: ExamineParts, signal: AbortSi
   return { alive, gone, waiting };
 }
 
-/** findOwner reads the object that a reference names: by kind, name and namespace, and then by uid. */
+/** findOwner reads the object that a reference names: by kind, name and namespace, and then compares the uid. */
 async function findOwner(
   reference: OwnerReference,
   namespace: string | undefined,
@@ -108,9 +111,10 @@ async function findOwner(
 ): Promise<ObjectMeta | 'unknown' | undefined> {
   if (absent.has(reference, namespace)) return undefined;
   const resource = find(reference.apiVersion, reference.kind);
-  // Not served now, but perhaps later: nothing is known, so nothing may be deleted. It is looked at again with new kinds.
+  // Not served now, but perhaps later: the owner is unknown, so nothing may be deleted. The object is examined again
+  // when new kinds are served.
   if (!resource) return 'unknown';
-  // A cluster-scoped object cannot belong to a namespaced one: which of them would it be?
+  // A cluster-scoped object cannot have a namespaced owner: the reference does not name the namespace.
   if (resource.scope === 'Namespaced' && namespace === undefined) return 'unknown';
   const key = { name: reference.name, namespace: resource.scope === 'Namespaced' ? namespace : undefined };
   const owner = (await client.find(typed(resource), key, { signal }))?.metadata;
@@ -150,7 +154,7 @@ async function dropFinalizer(
   await patchMetadata(client, node, latest, { finalizers }, signal);
 }
 
-/** Lists are replaced as a whole, so only in the version that was read. */
+/** Lists are replaced as a whole, so the patch applies only to the version that was read. */
 async function patchMetadata(
   client: ExamineParts['client'],
   node: GraphNode,
@@ -177,7 +181,8 @@ async function remove(
   await client
     .delete(typed(node.resource), node, { preconditions, propagationPolicy, signal })
     .catch((error: unknown) => {
-      // Gone, or changed meanwhile: a change is an event, but its owners may be as they were.
+      // The object is gone or was replaced. A changed one is retried: its change is an event, but its owners may be the
+      // same.
       if (isNotFound(error)) return;
       if (isConflict(error) && resourceVersion === undefined) return;
       throw error;
@@ -193,7 +198,7 @@ function isForeground({ deletionTimestamp, finalizers }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && (finalizers?.includes(FOREGROUND) ?? false);
 }
 
-/** The descriptor comes from discovery, which knows no static type; metadata is all that is read. */
+/** The descriptor comes from discovery, which has no static type; only metadata is read. */
 function typed(resource: Resource): Resource<KubernetesObject> {
   return resource as Resource<KubernetesObject>;
 }

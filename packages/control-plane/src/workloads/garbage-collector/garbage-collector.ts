@@ -10,11 +10,11 @@ import { AbsentOwners } from './absent-owners.ts';
 import { type ExamineParts, examine, orphan } from './examine.ts';
 import { type GraphNode, OwnerGraph } from './owner-graph.ts';
 
-/** GarbageCollectorOptions is what a garbage collector works with. */
+/** GarbageCollectorOptions holds the dependencies of a garbage collector. */
 export interface GarbageCollectorOptions {
-  /** May read, change and delete everything. */
+  /** A client that may read, change and delete everything. */
   readonly client: Client;
-  /** find is the kind that an owner reference names. */
+  /** find returns the kind that an owner reference names. */
   readonly find: (apiVersion: string, kind: string) => Resource | undefined;
   readonly wire: Clock;
   readonly random: Random;
@@ -22,12 +22,12 @@ export interface GarbageCollectorOptions {
 }
 
 const WORKERS = 16;
-/** Every kind has a watch of its own: that of the dependents may be a moment behind that of the owner. */
+/** Every kind has its own watch: the watch of the dependents may lag slightly behind that of the owner. */
 const DEPENDENTS_ARRIVE_MS = 50;
-/** What cannot be done now is usually possible soon: a conflict, a kind that is just being defined. */
+/** What fails now often succeeds soon: a conflict, or a kind that is just being defined. */
 const BACKOFF = { minMs: 50, maxMs: 60_000 };
 
-/** GarbageCollector deletes what belongs to nothing any more, as owner references say. */
+/** GarbageCollector deletes objects whose owners are gone, according to their owner references. */
 export class GarbageCollector implements ObjectObserver {
   readonly #graph: OwnerGraph;
   readonly #queue: Queue;
@@ -64,12 +64,14 @@ export class GarbageCollector implements ObjectObserver {
     this.#graph.complete(resource, uids);
   }
 
-  /** kindsChanged looks again at what referred to kinds that were not served. */
+  /** kindsChanged examines again the objects that referred to kinds that were not served. */
   kindsChanged(): void {
     for (const node of this.#graph.unresolved()) this.#queue.add(node.uid);
   }
 
-  /** run works until the signal is aborted, and resolves when nothing is under way. Begin when every kind is known. */
+  /**
+   * run works until the signal is aborted, and resolves when no work is in progress. Call it when every kind is known.
+   */
   run(signal: AbortSignal): Promise<void> {
     return runWorkQueue(signal, {
       queue: this.#queue,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { factsOf } from '../objects/object-facts.ts';
 import { OwnerGraph } from './owner-graph.ts';
 
-/** A graph that notes what it asks for. */
+/** A graph that records what it requests. */
 function setUp() {
   const asked: string[] = [];
   const graph = new OwnerGraph(
@@ -15,7 +15,7 @@ function setUp() {
     const going = finalizers ? { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers } : {};
     graph.seen(ConfigMap, factsOf({ ...metadata, ...going }));
   };
-  /** told empties what was asked for. */
+  /** told returns and clears the recorded requests. */
   const told = (): readonly string[] => [...new Set(asked.splice(0))];
   return { graph, put, told };
 }

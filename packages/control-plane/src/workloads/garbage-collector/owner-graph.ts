@@ -1,7 +1,7 @@
 import { type OwnerReference, parseApiVersion, type Resource } from '@bowline/kubernetes';
 import type { ObjectFacts } from '../objects/object-facts.ts';
 
-/** GraphNode is an object that owns or is owned. */
+/** GraphNode is an object that has owners or dependents. */
 export interface GraphNode {
   readonly uid: string;
   /** The kind; undefined while only a reference to an unknown kind names the object. */
@@ -10,7 +10,7 @@ export interface GraphNode {
   readonly namespace: string | undefined;
   readonly owners: readonly OwnerReference[];
   readonly dependents: ReadonlySet<GraphNode>;
-  /** Whether the object itself was seen, by watch or by a read; else only references to it were. */
+  /** Whether the object itself was seen, by watch or by a read; otherwise only references to it were. */
   readonly isSeen: boolean;
   readonly isDeleting: boolean;
   readonly isForeground: boolean;
@@ -22,17 +22,18 @@ interface OwnNode extends Mutable<Omit<GraphNode, 'dependents'>> {
   readonly dependents: Set<OwnNode>;
 }
 
-/** GraphWork is told what a change of the graph calls for. */
+/** GraphWork receives the work that a change of the graph requires. */
 export interface GraphWork {
-  /** Its owners may be gone, or its deletion may go on. */
+  /** Called if the node's owners may be gone, or its deletion may proceed. */
   examine(node: GraphNode): void;
-  /** Its dependents are to forget it. */
+  /** Called if the node's dependents must drop their references to it. */
   orphan(node: GraphNode): void;
 }
 
 /**
- * OwnerGraph knows who owns whom, by uid. It holds the objects that own or are owned, and no others: what is alone costs
- * nothing. It is a memory of what was seen, so it says where to look; what is deleted is decided by reads of the server.
+ * OwnerGraph maps owners to dependents, by uid. It holds only objects that have owners or dependents: other objects
+ * cost nothing. It reflects what was seen, so it only selects the objects to examine; reads from the server decide what
+ * is deleted.
  */
 export class OwnerGraph {
   readonly #nodes = new Map<string, OwnNode>();
@@ -52,7 +53,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid);
   }
 
-  /** seen takes in the state of an object. */
+  /** seen records the state of an object. */
   seen(resource: Resource, facts: ObjectFacts): void {
     const known = this.#nodes.get(facts.uid);
     const isNotable = facts.owners.length > 0 || facts.isForeground || facts.isOrphaning;
@@ -76,7 +77,7 @@ export class OwnerGraph {
     this.#prune(node);
   }
 
-  /** gone takes in that an object was deleted. */
+  /** gone records that an object was deleted. */
   gone(uid: string): void {
     const node = this.#nodes.get(uid);
     if (!node) return;
@@ -89,25 +90,28 @@ export class OwnerGraph {
     this.#prune(node);
   }
 
-  /** complete takes in all objects of a kind: what was seen and is not among them is gone. */
+  /** complete receives the uids of all objects of a kind: objects that were seen and are not among them are gone. */
   complete(resource: Resource, uids: ReadonlySet<string>): void {
     for (const node of [...this.#nodes.values()]) {
       if (node.isSeen && isSameKind(node.resource, resource) && !uids.has(node.uid)) this.gone(node.uid);
     }
   }
 
-  /** unresolved are the objects with an owner of a kind that was not known. */
+  /** unresolved yields the objects with an owner of an unknown kind. */
   *unresolved(): Generator<GraphNode> {
     for (const node of this.#nodes.values()) if (node.resource === undefined) yield* node.dependents;
   }
 
-  /** verified notes whether a read found the object that a reference names. */
+  /** verified records whether a read found the object that a reference names. */
   verified(uid: string, exists: boolean): void {
     const node = this.#nodes.get(uid);
     if (node) node.isSeen = exists;
   }
 
-  /** Answers whether the node must be looked at: an owner is unknown, is elsewhere, or waits for its dependents to go. */
+  /**
+   * Returns whether the node must be examined: an owner is unknown, does not match its reference, or waits for its
+   * dependents to be deleted.
+   */
   #setOwners(node: OwnNode, owners: readonly OwnerReference[]): boolean {
     const before = node.owners;
     node.owners = owners;
@@ -115,7 +119,7 @@ export class OwnerGraph {
     for (const reference of before) {
       const owner = this.#nodes.get(reference.uid);
       if (!owner) continue;
-      // One that waits for its dependents may go on when one is gone, or no longer blocks.
+      // An owner that waits for its dependents may proceed when one is gone, or no longer blocks.
       if (owner.isForeground) this.#work.examine(owner);
       if (kept.has(reference.uid)) continue;
       owner.dependents.delete(node);
@@ -160,7 +164,7 @@ export class OwnerGraph {
   }
 }
 
-/** isNamed is whether a reference names the object by its kind and name too, and not only by its uid. */
+/** isNamed reports whether a reference matches the object by kind and name too, and not only by uid. */
 function isNamed(owner: OwnNode, reference: OwnerReference, namespace: string | undefined): boolean {
   const { resource } = owner;
   if (!resource || resource.kind !== reference.kind || owner.name !== reference.name) return false;

@@ -3,26 +3,26 @@ import { isReady } from '../pods/pod-state.ts';
 import { formatIndexes, parseIndexes } from './indexes.ts';
 import { endedAtMs, indexOf, isIndexed, isTracked } from './job-pods.ts';
 
-/** JobCounts is where a Job stands. Pods that have ended are counted once, whatever becomes of them. */
+/** JobCounts holds the progress of a Job. Each finished Pod is counted once, even if it is deleted later. */
 export interface JobCounts {
   readonly active: readonly Pod[];
   readonly ready: number;
   readonly terminating: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** The parts that are done; empty unless the Job is indexed. */
+  /** The completed indexes; empty unless the Job is indexed. */
   readonly completedIndexes: ReadonlySet<number>;
-  /** Pods that are in the totals below as soon as their finalizer is gone. */
+  /** Pods that are added to the totals below as soon as their finalizer is removed. */
   readonly uncounted: UncountedTerminatedPods;
-  /** Totals without those. */
+  /** Totals without the uncounted Pods. */
   readonly counted: { readonly succeeded: number; readonly failed: number };
-  /** Pods whose finalizer may go once the status holds them. */
+  /** Pods whose finalizer may be removed once the status includes them. */
   readonly releasable: readonly Pod[];
-  /** Failures since the last success, and when the last of them was. */
+  /** The number of failures since the last success, and the time of the last one. */
   readonly failures: { readonly inARow: number; readonly lastAtMs: number };
 }
 
-/** countPods counts a Job's Pods. What the status has counted already stays counted, also when the Pod is gone. */
+/** countPods counts a Job's Pods. Pods that the status has already counted stay counted, even if they are gone. */
 export function countPods(job: Job, pods: readonly Pod[]): JobCounts {
   const { status, spec } = job;
   const indexed = isIndexed(job);
@@ -78,14 +78,14 @@ export function countPods(job: Job, pods: readonly Pod[]): JobCounts {
   };
 }
 
-/** What a Pod came to; one that is being deleted has failed, unless a replacement must wait for its end. */
+/** Returns the outcome of a Pod. One that is being deleted has failed, unless its replacement must wait for its end. */
 function outcomeOf({ status, metadata }: Pod, waitsForEnd: boolean): 'succeeded' | 'failed' | undefined {
   if (status?.phase === 'Succeeded') return 'succeeded';
   if (status?.phase === 'Failed') return 'failed';
   return metadata?.deletionTimestamp !== undefined && !waitsForEnd ? 'failed' : undefined;
 }
 
-/** completedText is the status's form of the parts that are done; undefined unless the Job is indexed. */
+/** completedText formats the completed indexes for the status; undefined unless the Job is indexed. */
 export function completedText(job: Job, { completedIndexes }: JobCounts): string | undefined {
   return isIndexed(job) ? formatIndexes(completedIndexes) : undefined;
 }

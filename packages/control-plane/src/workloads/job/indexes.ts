@@ -1,4 +1,4 @@
-/** parseIndexes reads the indexes of a Job's status: `0,3-5`. */
+/** parseIndexes parses the indexes in a Job's status: `0,3-5`. */
 export function parseIndexes(text: string | undefined): ReadonlySet<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? '').split(',')) {
@@ -11,7 +11,7 @@ export function parseIndexes(text: string | undefined): ReadonlySet<number> {
   return indexes;
 }
 
-/** formatIndexes writes indexes as a Job's status has them: neighbours become a range. */
+/** formatIndexes formats indexes as in a Job's status: neighbours become a range. */
 export function formatIndexes(indexes: ReadonlySet<number>): string {
   const parts: string[] = [];
   let first: number | undefined;

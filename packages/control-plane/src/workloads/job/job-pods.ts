@@ -1,29 +1,29 @@
 import { type Container, Job, type Pod } from '@bowline/kubernetes';
 import { podFrom } from '../pods/pod-control.ts';
 
-/** TRACKING keeps a Pod until its Job has counted it. */
+/** TRACKING is the finalizer that keeps a Pod until its Job has counted it. */
 export const TRACKING = 'batch.kubernetes.io/job-tracking';
-/** INDEX says which part of an indexed Job a Pod does. */
+/** INDEX holds the completion index of a Pod of an indexed Job. */
 export const INDEX = 'batch.kubernetes.io/job-completion-index';
 
-/** isTracked is whether a Pod has not been counted yet. */
+/** isTracked reports whether a Pod has not been counted yet. */
 export function isTracked({ metadata }: Pod): boolean {
   return metadata?.finalizers?.includes(TRACKING) ?? false;
 }
 
-/** isIndexed is whether each Pod of a Job does a part of its own. */
+/** isIndexed reports whether each Pod of a Job has its own completion index. */
 export function isIndexed({ spec }: Job): boolean {
   return spec?.completionMode === 'Indexed';
 }
 
-/** indexOf is the part that a Pod does; undefined for a Pod that has none, or one that the Job has not. */
+/** indexOf returns the completion index of a Pod; undefined if it has none, or one outside the Job's completions. */
 export function indexOf({ spec }: Job, { metadata }: Pod): number | undefined {
   const text = metadata?.annotations?.[INDEX] ?? '';
   const index = /^\d+$/.test(text) ? Number(text) : undefined;
   return index !== undefined && index < (spec?.completions ?? 0) ? index : undefined;
 }
 
-/** jobPod is a Pod of a Job, for one of its parts if it has parts. */
+/** jobPod returns a Pod of a Job, with a completion index if the Job is indexed. */
 export function jobPod(job: Job, index: number | undefined): Pod {
   const owner = { resource: Job, object: job };
   if (index === undefined) return podFrom(job.spec?.template, owner, { finalizers: [TRACKING] });
@@ -50,7 +50,7 @@ function withIndex(container: Container): Container {
   return { ...container, env: [...(container.env ?? []), { name: INDEX_VARIABLE, valueFrom }] };
 }
 
-/** endedAtMs is when a Pod ended, as well as it can be known. */
+/** endedAtMs returns when a Pod ended, as precisely as it can be known. */
 export function endedAtMs({ status, metadata }: Pod): number {
   const times = (status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated?.finishedAt ?? []);
   const last = times.toSorted().at(-1) ?? metadata?.deletionTimestamp ?? metadata?.creationTimestamp ?? '';

@@ -23,10 +23,10 @@ import {
   wantedActive,
 } from './verdict.ts';
 
-/** Keys of Pods that no Job counts; those of Jobs hold no colon. */
+/** The prefix of the keys of Pods that no Job counts; keys of Jobs contain no colon. */
 const LOST = 'pod:';
 
-/** jobs runs Pods until as many have succeeded as a Job asks for, or too many have failed. */
+/** jobs runs Pods until as many have succeeded as a Job requests, or too many have failed. */
 export function jobs(): Controller<WorkloadDeps> {
   return keyed('jobs', { concurrency: 8 })
     .using<WorkloadDeps>()
@@ -67,7 +67,7 @@ export function jobs(): Controller<WorkloadDeps> {
       });
       const count = (): JobCounts => countPods(get(Job, parseKey(key)) ?? job, list(Pod, { by: { owner: uid } }));
       counts = count();
-      // The status must hold an ended Pod before its finalizer goes, or it might be counted twice, or never.
+      // The status must include a finished Pod before its finalizer is removed, or it might be counted twice, or never.
       let current = await reportStatus(live, Job, job, jobStatus(job, counts, verdict, clock.now()));
       for (const pod of counts.releasable) await release(live, pod);
       if (counts.releasable.length > 0) {
@@ -82,7 +82,7 @@ export function jobs(): Controller<WorkloadDeps> {
     });
 }
 
-/** adjust starts and stops Pods; answers when it must be asked again. */
+/** adjust creates and deletes Pods, and returns the delay after which it must be called again. */
 async function adjust(
   live: LiveClient,
   owner: PodOwner,
@@ -115,7 +115,7 @@ function missingIndexes(job: Job, { active, completedIndexes }: JobCounts): read
   return Array.from({ length: job.spec?.completions ?? 0 }, (_, index) => index).filter((index) => !taken.has(index));
 }
 
-/** isLost is whether the Job that should count a Pod is gone, or is no longer its own. */
+/** isLost reports whether the Job that should count a Pod is gone, or no longer controls it. */
 function isLost(pod: Pod, find: (key: { namespace?: string | undefined; name: string }) => Job | undefined): boolean {
   const controller = controllerOf(pod);
   if (controller?.kind !== 'Job') return true;
@@ -137,7 +137,7 @@ function ttlInMs(job: Job, now: number): number | undefined {
   return ended === undefined || seconds === undefined ? undefined : parseTime(ended) + seconds * 1_000 - now;
 }
 
-/** expire deletes a Job whose time after its end is over. */
+/** expire deletes a finished Job whose time to live is over. */
 async function expire(live: LiveClient, job: Job, now: number): Promise<{ requeueAfterMs: number } | undefined> {
   const left = ttlInMs(job, now);
   if (left === undefined || job.metadata?.deletionTimestamp !== undefined) return undefined;

@@ -3,7 +3,10 @@ import { formatTime } from '@bowline/machinery';
 import { completedText, type JobCounts } from './count-pods.ts';
 import type { JobVerdict } from './verdict.ts';
 
-/** jobStatus is the status that a Job should have. It ends only when its last Pod has, and all are counted. */
+/**
+ * jobStatus returns the status that a Job should have. A Job ends only when its last Pod has ended, and all are
+ * counted.
+ */
 export function jobStatus(job: Job, counts: JobCounts, verdict: JobVerdict | undefined, now: number): JobStatus {
   const { spec, status } = job;
   const at = formatTime(now);
@@ -20,7 +23,7 @@ export function jobStatus(job: Job, counts: JobCounts, verdict: JobVerdict | und
   const wasSuspended = conditions.some(({ type, status: is }) => type === 'Suspended' && is === 'True');
   if (!verdict && spec?.suspend) say('Suspended', true, 'JobSuspended', 'Job suspended');
   else if (!verdict && wasSuspended) say('Suspended', false, 'JobResumed', 'Job resumed');
-  // A Job that goes on after it was suspended has its whole time again.
+  // A Job that is resumed gets its whole deadline again.
   const isResumed = wasSuspended && !spec?.suspend && !verdict;
   const isStarted = status?.startTime !== undefined || !spec?.suspend;
   const startTime = isStarted ? (isResumed ? at : (status?.startTime ?? at)) : undefined;
@@ -39,7 +42,7 @@ export function jobStatus(job: Job, counts: JobCounts, verdict: JobVerdict | und
   };
 }
 
-/** isQuiet is whether no Pod of a Job runs, ends or is to be counted. */
+/** isQuiet reports whether no Pod of a Job runs, terminates or remains to be counted. */
 export function isQuiet({ active, terminating, uncounted }: JobCounts): boolean {
   return active.length === 0 && terminating === 0 && !uncounted.succeeded?.length && !uncounted.failed?.length;
 }

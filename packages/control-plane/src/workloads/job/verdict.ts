@@ -2,7 +2,7 @@ import type { Job, JobCondition, Pod } from '@bowline/kubernetes';
 import { parseTime } from '@bowline/machinery';
 import type { JobCounts } from './count-pods.ts';
 
-/** JobVerdict is how a Job ends, as soon as that is certain. */
+/** JobVerdict holds the result of a Job, as soon as it is certain. */
 export interface JobVerdict {
   readonly isSuccess: boolean;
   readonly reason: string;
@@ -12,18 +12,18 @@ export interface JobVerdict {
 const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 600_000;
 
-/** conditionOf is a condition of a Job that holds. */
+/** conditionOf returns a condition of a Job whose status is True. */
 export function conditionOf(job: Job, type: string): JobCondition | undefined {
   return job.status?.conditions?.find((each) => each.type === type && each.status === 'True');
 }
 
-/** finishedAt is when a Job ended, for good or bad; undefined while it has not. */
+/** finishedAt returns when a Job completed or failed; undefined while it has not. */
 export function finishedAt(job: Job): string | undefined {
   const end = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed');
   return end && (end.lastTransitionTime ?? '');
 }
 
-/** verdictOn says how a Job ends; undefined while that is open. */
+/** verdictOn returns the result of a Job; undefined while it is open. */
 export function verdictOn(job: Job, counts: JobCounts, now: number): JobVerdict | undefined {
   const announced = conditionOf(job, 'SuccessCriteriaMet') ?? conditionOf(job, 'FailureTarget');
   if (announced) {
@@ -48,25 +48,25 @@ export function verdictOn(job: Job, counts: JobCounts, now: number): JobVerdict 
   return { isSuccess: true, reason: 'CompletionsReached', message };
 }
 
-/** deadlineInMs is how long a Job may still run; undefined without a deadline. */
+/** deadlineInMs returns how long a Job may still run; undefined without a deadline. */
 export function deadlineInMs({ spec, status }: Job, now: number): number | undefined {
   if (spec?.activeDeadlineSeconds === undefined || status?.startTime === undefined || spec.suspend) return undefined;
   return parseTime(status.startTime) + spec.activeDeadlineSeconds * 1_000 - now;
 }
 
-/** retryInMs is how long no Pod is started after failures: ten seconds, and twice as long each time. */
+/** retryInMs returns how long no Pod is started after failures: ten seconds, doubled with each failure. */
 export function retryInMs({ failures }: JobCounts, now: number): number {
   if (failures.inARow === 0) return 0;
   const delay = Math.min(FIRST_BACKOFF_MS * 2 ** (failures.inARow - 1), LONGEST_BACKOFF_MS);
   return Math.max(0, failures.lastAtMs + delay - now);
 }
 
-/** wantedActive is how many Pods of a Job should run now. */
+/** wantedActive returns how many Pods of a Job should run now. */
 export function wantedActive({ spec }: Job, counts: JobCounts): number {
   if (spec?.suspend) return 0;
   const parallelism = spec?.parallelism ?? 1;
   if (spec?.completions !== undefined) return Math.max(0, Math.min(parallelism, spec.completions - counts.succeeded));
-  // One success says that the work is done: those that run may end, none is started.
+  // One success means that the work is done: running Pods may finish, and none is started.
   return counts.succeeded > 0 ? Math.min(parallelism, counts.active.length) : parallelism;
 }
 

@@ -1,7 +1,10 @@
 import type { NamespaceCondition } from '@bowline/kubernetes';
 import { type ContentOutcome, nameOf } from './content.ts';
 
-/** terminatingConditions says how far the deletion of a namespace has come, in the words that people know. */
+/**
+ * terminatingConditions returns conditions that report the progress of a namespace's deletion, with Kubernetes' own
+ * messages.
+ */
 export function terminatingConditions(
   { remaining, failures }: ContentOutcome,
   staleGroups: readonly string[],

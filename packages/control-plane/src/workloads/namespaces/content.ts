@@ -3,18 +3,18 @@ import { forEachConcurrently } from '@bowline/machinery';
 import { type Client, isConflict, isKindNotServed, isNotFound } from '@bowline/runtime/client';
 import type { ApiKind, ApiKinds } from '../objects/api-kinds.ts';
 
-/** Remaining is what is left of a kind in a namespace. */
+/** Remaining reports the objects of a kind that are left in a namespace. */
 export interface Remaining {
   readonly resource: Resource;
   readonly count: number;
-  /** How many objects each finalizer keeps. */
+  /** The number of objects that each finalizer blocks. */
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
-/** ContentOutcome is what a try to empty a namespace came to. */
+/** ContentOutcome is the result of an attempt to empty a namespace. */
 export interface ContentOutcome {
   readonly remaining: readonly Remaining[];
-  /** What went wrong, in words for people. */
+  /** Error messages for users. */
   readonly failures: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const PAGE = 500;
 
 type ContentClient = Pick<Client, 'list' | 'delete' | 'deleteCollection'>;
 
-/** deleteContent deletes everything in a namespace, Pods before all else: what they use must outlive them. */
+/** deleteContent deletes everything in a namespace, Pods first: what they use must outlive them. */
 export async function deleteContent(
   client: ContentClient,
   namespace: string,
@@ -71,7 +71,7 @@ async function deleteKind(
   { resource, verbs }: ApiKind,
   signal: AbortSignal,
 ): Promise<Remaining | undefined> {
-  // The descriptor comes from discovery, which knows no static type.
+  // The descriptor comes from discovery, which has no static type.
   const kind = resource as Resource<KubernetesObject>;
   try {
     const before = await client.list(kind, { namespace, metadataOnly: true, limit: PAGE, signal });
@@ -91,14 +91,14 @@ async function deleteKind(
     }
     return { resource, count: after.items.length + (after.metadata.remainingItemCount ?? 0), finalizers };
   } catch (error) {
-    // A kind that vanished took its objects along; a conflict means that somebody else deletes too.
+    // The objects of a kind that is no longer served are gone; a conflict means that another client deletes as well.
     if (isKindNotServed(error) || isNotFound(error)) return undefined;
     if (isConflict(error)) return { resource, count: 1, finalizers: new Map() };
     throw error;
   }
 }
 
-/** nameOf is a kind as people know it: `pods.`, `deployments.apps`. */
+/** nameOf returns the usual name of a kind: `pods.`, `deployments.apps`. */
 export function nameOf({ plural, group }: Resource): string {
   return `${plural}.${group}`;
 }

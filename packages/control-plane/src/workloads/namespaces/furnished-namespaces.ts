@@ -10,7 +10,7 @@ const DESCRIPTION = 'kubernetes.io/description';
 const ROOT_CA_NOTE =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** defaultAccounts gives every namespace the ServiceAccount that Pods run as unless they say otherwise. */
+/** defaultAccounts creates in every namespace the ServiceAccount that Pods run as by default. */
 export function defaultAccounts(): Controller<unknown> {
   return keyed('default-accounts', { concurrency: 4 })
     .watches(Namespace, { view: 'metadata', map: nameOf })
@@ -23,11 +23,11 @@ export function defaultAccounts(): Controller<unknown> {
     });
 }
 
-/** rootCertificates gives every namespace the certificate by which Pods know the API server. */
+/** rootCertificates publishes in every namespace the certificate that Pods verify the API server with. */
 export function rootCertificates(pem: string): Controller<unknown> {
   const data = { [ROOT_CA_KEY]: pem };
   const annotations = { [DESCRIPTION]: ROOT_CA_NOTE };
-  // The same text in every namespace need not be kept for each of them.
+  // The same text in every namespace need not be cached for each of them.
   const view = project((map: ConfigMap) => ({ metadata: map.metadata ?? {}, isRight: isRight(map, pem) }));
   return keyed('root-certificates', { concurrency: 4 })
     .watches(Namespace, { view: 'metadata', map: nameOf })
@@ -51,7 +51,7 @@ function isRight({ data = {}, binaryData = {}, metadata }: ConfigMap, pem: strin
   return isOnly && data[ROOT_CA_KEY] === pem && metadata?.annotations?.[DESCRIPTION] !== undefined;
 }
 
-/** A namespace that has begun to go takes nothing new, and needs nothing. */
+/** A terminating namespace accepts no new objects, and needs none. */
 async function unlessGone(created: Promise<unknown>): Promise<void> {
   await created.catch((error: unknown) => {
     if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;

@@ -12,13 +12,13 @@ import { runWorkQueue } from '../objects/work-queue.ts';
 import { terminatingConditions } from './conditions.ts';
 import { deleteContent } from './content.ts';
 
-/** TerminatingNamespacesOptions is what the deletion of namespaces works with. */
+/** TerminatingNamespacesOptions holds the dependencies of the deletion of namespaces. */
 export interface TerminatingNamespacesOptions {
-  /** May read and delete everything. */
+  /** A client that may read and delete everything. */
   readonly client: Client;
-  /** kinds is what the server serves now. */
+  /** kinds returns the kinds that the server serves now. */
   readonly kinds: (signal: AbortSignal) => Promise<ApiKinds>;
-  /** Stamps conditions. */
+  /** The clock for the timestamps of conditions. */
   readonly clock: Clock;
   readonly wire: Clock;
   readonly random: Random;
@@ -26,15 +26,15 @@ export interface TerminatingNamespacesOptions {
 }
 
 const WORKERS = 4;
-/** KEEPER is what keeps a namespace until it is empty. */
+/** KEEPER is the finalizer that keeps a namespace until it is empty. */
 const KEEPER = 'kubernetes';
-/** Many objects go at once; one look serves them all. */
+/** Many objects are deleted at once; one pass handles them all. */
 const GATHER_MS = 20;
-/** The end of most objects is told at once; this is for what is not watched. */
+/** Most deletions are reported at once; this interval is for objects that are not watched. */
 const LOOK_AGAIN_MS = 5_000;
 const BACKOFF = { minMs: 50, maxMs: 60_000 };
 
-/** TerminatingNamespaces empties the namespaces that are being deleted, and lets them go. */
+/** TerminatingNamespaces empties the namespaces that are being deleted, and then releases them. */
 export class TerminatingNamespaces implements ObjectObserver {
   readonly #options: TerminatingNamespacesOptions;
   readonly #queue: Queue;
@@ -64,10 +64,10 @@ export class TerminatingNamespaces implements ObjectObserver {
   }
 
   complete(): void {
-    // What was deleted unseen is found when its namespace is looked at again.
+    // A deletion that was missed is found when its namespace is checked again.
   }
 
-  /** run works until the signal is aborted, and resolves when nothing is under way. */
+  /** run works until the signal is aborted, and resolves when no work is in progress. */
   run(signal: AbortSignal): Promise<void> {
     const work = (name: string, within: AbortSignal): Promise<void> => this.#empty(name, within);
     return runWorkQueue(signal, { queue: this.#queue, concurrency: WORKERS, log: this.#options.log, work });

@@ -7,7 +7,7 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
-/** Conditions that keep new Pods away while they are true. */
+/** Conditions that keep new Pods away while their status is True. */
 const PRESSURES: Readonly<Record<string, string>> = {
   MemoryPressure: 'node.kubernetes.io/memory-pressure',
   DiskPressure: 'node.kubernetes.io/disk-pressure',
@@ -17,7 +17,7 @@ const PRESSURES: Readonly<Record<string, string>> = {
 
 const OURS: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE, ...Object.values(PRESSURES)]);
 
-/** nodeTaints keeps new Pods away from nodes whose conditions say that they would not do well there. */
+/** nodeTaints keeps new Pods away from nodes whose conditions report a problem. */
 export function nodeTaints(): Controller<unknown> {
   return keyed('node-taints')
     .watches(Node, { map: ({ metadata }) => [metadata?.name ?? ''] })
@@ -32,7 +32,9 @@ export function nodeTaints(): Controller<unknown> {
     });
 }
 
-/** taintsFor is a node's taints as its conditions want them; those of others stay as they are. */
+/**
+ * taintsFor returns the taints that a node should have according to its conditions; taints of other owners are kept.
+ */
 export function taintsFor({ spec, status }: Node): readonly Taint[] {
   const wanted = new Set<string>();
   for (const { type, status: is } of status?.conditions ?? []) {
@@ -41,7 +43,7 @@ export function taintsFor({ spec, status }: Node): readonly Taint[] {
     else if (type === 'Ready' && is === 'Unknown') wanted.add(UNREACHABLE);
     else if (pressure !== undefined && is === 'True') wanted.add(pressure);
   }
-  // A node that has said nothing yet keeps the taint that it was admitted with.
+  // A node that has not reported yet keeps the taint that it was admitted with.
   if (!status?.conditions?.some(({ type }) => type === 'Ready')) wanted.add(NOT_READY);
   if (spec?.unschedulable) wanted.add(UNSCHEDULABLE);
   const before = spec?.taints ?? [];

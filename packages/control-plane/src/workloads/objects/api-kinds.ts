@@ -8,13 +8,13 @@ export interface ApiKind {
   readonly verbs: ReadonlySet<string>;
 }
 
-/** ApiKinds is what the server serves at one moment. */
+/** ApiKinds holds the kinds that the server serves at one moment. */
 export interface ApiKinds {
   /** Every kind once, in the version that the server prefers. */
   readonly preferred: readonly ApiKind[];
-  /** find is the kind that an owner reference names, in the preferred version; undefined when nobody serves it. */
+  /** find returns the kind that an owner reference names, in the preferred version; undefined if it is not served. */
   find(apiVersion: string, kind: string): Resource | undefined;
-  /** The group versions whose server did not answer: their kinds may be missing. */
+  /** The group versions whose server did not respond: their kinds may be missing. */
   readonly stale: readonly string[];
 }
 
@@ -34,7 +34,7 @@ interface DiscoveredGroup {
   }[];
 }
 
-/** readApiKinds asks the server what it serves, with the two requests of aggregated discovery. */
+/** readApiKinds reads the served kinds, with the two requests of aggregated discovery. */
 export async function readApiKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ApiKinds> {
   const [core, groups] = await Promise.all([readGroups(client, '/api', signal), readGroups(client, '/apis', signal)]);
   return apiKindsOf([...core, ...groups]);
@@ -46,7 +46,7 @@ async function readGroups(
   signal: AbortSignal | undefined,
 ): Promise<readonly DiscoveredGroup[]> {
   const text = await client.raw(path, { accept: AGGREGATED, signal });
-  // Narrowed by its kind: servers without aggregated discovery answer another one.
+  // Narrowed by its kind: servers without aggregated discovery return a different one.
   const { kind, items } = JSON.parse(text) as { kind?: string; items?: readonly DiscoveredGroup[] };
   if (kind === 'APIGroupDiscoveryList') return items ?? [];
   throw new BowlineError(
@@ -55,7 +55,7 @@ async function readGroups(
   );
 }
 
-/** apiKindsOf reads the documents of aggregated discovery. Versions come in the order of preference. */
+/** apiKindsOf reads the documents of aggregated discovery. Versions are in order of preference. */
 export function apiKindsOf(groups: readonly DiscoveredGroup[]): ApiKinds {
   const preferred: ApiKind[] = [];
   const byName = new Map<string, Resource>();

@@ -1,22 +1,22 @@
 import type { ObjectMeta, OwnerReference } from '@bowline/kubernetes';
 
-/** ObjectFacts is all that the controllers of everything keep of an object, for as long as they must. */
+/** ObjectFacts holds all that the controllers of every kind keep of an object, for as long as they need it. */
 export interface ObjectFacts {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string | undefined;
   readonly owners: readonly OwnerReference[];
   readonly isDeleting: boolean;
-  /** Deletion waits for the dependents. */
+  /** Whether the deletion waits for the dependents to be deleted. */
   readonly isForeground: boolean;
-  /** Deletion waits until the dependents have forgotten the object. */
+  /** Whether the deletion waits until the dependents no longer refer to the object. */
   readonly isOrphaning: boolean;
 }
 
-/** FOREGROUND keeps an owner until its dependents are gone. */
+/** FOREGROUND is the finalizer that keeps an owner until its dependents are gone. */
 export const FOREGROUND = 'foregroundDeletion';
 
-/** ORPHAN keeps an owner until its dependents no longer refer to it. */
+/** ORPHAN is the finalizer that keeps an owner until its dependents no longer refer to it. */
 export const ORPHAN = 'orphan';
 
 const NONE: readonly never[] = Object.freeze([]);

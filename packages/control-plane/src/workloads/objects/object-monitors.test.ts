@@ -6,7 +6,7 @@ import { silentLog } from '@bowline/runtime/manager';
 import { expect, it } from 'vitest';
 import { ObjectMonitors } from './object-monitors.ts';
 
-/** A server whose streamed list is given, and whose watches then stay open. */
+/** A server that streams the given list, and whose watches then stay open. */
 function serving(objects: readonly KubernetesObject[]): Pick<Client, 'list' | 'watch'> {
   const end = { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } };
   return {
@@ -67,7 +67,7 @@ it('tells of objects that own, are owned, are known or go, and of the others onl
   // In another version it is the same kind; without any version its objects are gone.
   monitors.watch([{ ...ConfigMap, version: 'v2', id: 'ConfigMap.v2.' }]);
   await monitors.synced(new AbortController().signal);
-  // The end of the first watch needs no time, but a turn of the event loop.
+  // The end of the first watch takes no time, but one turn of the event loop.
   await setImmediate();
   expect(complete).toEqual([all, all]);
   monitors.watch([]);

@@ -5,19 +5,19 @@ import { Reflector, type ReflectorTarget, type Snapshot } from '@bowline/runtime
 import type { Client } from '@bowline/runtime/client';
 import { factsOf, type ObjectFacts } from './object-facts.ts';
 
-/** ObjectObserver is told about the objects of every kind. */
+/** ObjectObserver is notified about the objects of every kind. */
 export interface ObjectObserver {
-  /** seen tells the state of an object, old or new. */
+  /** seen reports the state of an object, old or new. */
   seen(resource: Resource, facts: ObjectFacts): void;
-  /** gone tells that an object is deleted. */
+  /** gone reports that an object is deleted. */
   gone(resource: Resource, facts: ObjectFacts): void;
-  /** knows is whether the observer remembers something of an object, and so must be told of every state of it. */
+  /** knows reports whether the observer remembers an object, and so must be notified of every state of it. */
   knows(uid: string): boolean;
-  /** complete tells the uids of all objects of a kind, after a list. */
+  /** complete reports the uids of all objects of a kind, after a list. */
   complete(resource: Resource, uids: ReadonlySet<string>): void;
 }
 
-/** ObjectMonitorsOptions says whom to ask and whom to tell. */
+/** ObjectMonitorsOptions holds the client to watch with and the observer to notify. */
 export interface ObjectMonitorsOptions {
   readonly client: Pick<Client, 'list' | 'watch'>;
   readonly observer: ObjectObserver;
@@ -33,7 +33,7 @@ interface Monitor {
   readonly isSynced: () => boolean;
 }
 
-/** ObjectMonitors watches the metadata of any set of kinds. It stores nothing: what matters is the observer's to keep. */
+/** ObjectMonitors watches the metadata of any set of kinds. It stores nothing: the observer keeps what it needs. */
 export class ObjectMonitors {
   readonly #options: ObjectMonitorsOptions;
   readonly #monitors = new Map<string, Monitor>();
@@ -44,7 +44,7 @@ export class ObjectMonitors {
     this.#options = options;
   }
 
-  /** watch watches exactly these kinds from now on. The objects of those that are left out count as gone. */
+  /** watch watches exactly these kinds from now on. The objects of omitted kinds count as gone. */
   watch(kinds: readonly Resource[]): void {
     const wanted = new Map(kinds.map((kind) => [kind.id, kind]));
     for (const [id, monitor] of this.#monitors) {
@@ -60,7 +60,7 @@ export class ObjectMonitors {
     return [...this.#monitors.values()].every(({ isSynced }) => isSynced());
   }
 
-  /** synced resolves when the first state of every watched kind is known, or at the latest when the signal aborts. */
+  /** synced resolves when the initial state of every watched kind is known, or at the latest when the signal aborts. */
   async synced(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.isSynced) {
       await new Promise<void>((resolve) => {
@@ -87,7 +87,7 @@ export class ObjectMonitors {
     const stop = new AbortController();
     let isSynced = false;
     const reflector = new Reflector({
-      // The descriptor comes from discovery, which knows no static type.
+      // The descriptor comes from discovery, which has no static type.
       resource: resource as Resource<KubernetesObject>,
       client,
       scope: { metadataOnly: true },
@@ -103,7 +103,7 @@ export class ObjectMonitors {
     const ended = reflector
       .run(stop.signal)
       .catch((error: unknown) => {
-        // Reflectors survive the outside world; without this kind the rest is still worth having.
+        // Reflectors survive errors of the server and the network; if one still ends, the other kinds remain useful.
         log.error('a watch of metadata ended', { kind: resource.kind, error });
       })
       .then(() => {
@@ -114,7 +114,7 @@ export class ObjectMonitors {
     return { resource, stop, ended, isSynced: () => isSynced };
   }
 
-  /** A kind whose preferred version has changed is watched in the other one: its objects are still there. */
+  /** A kind whose preferred version has changed is watched in the new version: its objects still exist. */
   #watches({ group, kind }: Resource): boolean {
     return [...this.#monitors.values()].some(({ resource }) => resource.group === group && resource.kind === kind);
   }
@@ -124,7 +124,7 @@ export class ObjectMonitors {
   }
 }
 
-/** ObserverTarget hands on what a reflector sees. */
+/** ObserverTarget passes what a reflector sees to the observer. */
 class ObserverTarget implements ReflectorTarget {
   readonly #resource: Resource;
   readonly #observer: ObjectObserver;
@@ -146,7 +146,7 @@ class ObserverTarget implements ReflectorTarget {
   }
 
   proven(): void {
-    // Nothing is kept here that could be ahead of the server.
+    // Nothing is stored here that could be ahead of the server.
   }
 
   upsert({ metadata = {} }: KubernetesObject): void {
@@ -167,7 +167,10 @@ class ObserverTarget implements ReflectorTarget {
   }
 }
 
-/** FactsSnapshot keeps the facts of objects that are known, have owners or are being deleted, and of all others that they exist. */
+/**
+ * FactsSnapshot keeps the facts of objects that are known, have owners or are being deleted, and the existence of all
+ * others.
+ */
 class FactsSnapshot implements Snapshot {
   readonly uids = new Set<string>();
   readonly notable = new Map<string, ObjectFacts>();

@@ -1,18 +1,21 @@
 import type { Log } from '@bowline/runtime';
 import type { Queue } from '@bowline/runtime/controller';
 
-/** WorkQueueOptions says how the keys of a queue are worked off. */
+/** WorkQueueOptions configures how the keys of a queue are processed. */
 export interface WorkQueueOptions {
   readonly queue: Queue;
   readonly concurrency: number;
-  /** Does what is to be done about a key; what it throws is tried again after a backoff. */
+  /** Processes a key. If it throws, the key is retried after a backoff. */
   readonly work: (key: string, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
 const LASTING_FAILURES = 5;
 
-/** runWorkQueue works off a queue whose keys no declared source names. Resolves when the signal is aborted and nothing is under way. */
+/**
+ * runWorkQueue processes a queue whose keys come from no declared source. It resolves when the signal is aborted and no
+ * work is in progress.
+ */
 export async function runWorkQueue(signal: AbortSignal, options: WorkQueueOptions): Promise<void> {
   const { queue, concurrency, work, log } = options;
   const worker = async (): Promise<void> => {
@@ -24,7 +27,7 @@ export async function runWorkQueue(signal: AbortSignal, options: WorkQueueOption
         queue.forget(item.key);
       } catch (error) {
         if (!signal.aborted) {
-          // Conflicts and the like pass by themselves; what lasts is worth one line.
+          // Conflicts and similar errors resolve themselves; a lasting failure is logged once.
           const level = item.failures === LASTING_FAILURES ? 'warn' : 'debug';
           log[level]('a key will be tried again', { key: item.key, error });
           queue.retry(item.key);

@@ -3,17 +3,20 @@ import { labelSelector } from '@bowline/machinery';
 import type { Claimant } from './claim.ts';
 import { controllerOf } from './pod-state.ts';
 
-/** claimIndex files an object under its controller, or under those of its namespace that have none. */
+/** claimIndex indexes an object under its controller, or under the orphans of its namespace if it has none. */
 export function claimIndex(object: KubernetesObject): readonly string[] {
   return [controllerOf(object)?.uid ?? orphansOf(object.metadata?.namespace)];
 }
 
-/** orphansOf is where the objects of a namespace are filed that nothing controls. */
+/** orphansOf returns the index value of the objects of a namespace that have no controller. */
 export function orphansOf(namespace: string | undefined): string {
   return `orphans of ${namespace ?? ''}`;
 }
 
-/** claimantsOf are the keys of the workloads of a kind that an object concerns: its controller, or those that would adopt it. */
+/**
+ * claimantsOf returns the keys of the workloads of a kind that an object concerns: its controller, or those that would
+ * adopt it.
+ */
 export function claimantsOf<O extends KubernetesObject>(
   object: KubernetesObject,
   kind: string,

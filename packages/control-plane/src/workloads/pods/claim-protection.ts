@@ -6,7 +6,7 @@ import { isFinished } from './pod-state.ts';
 
 const PROTECTION = 'kubernetes.io/pvc-protection';
 
-/** claimProtection lets storage claims that are being deleted go when no Pod uses them any more. */
+/** claimProtection releases PersistentVolumeClaims that are being deleted when no Pod uses them any more. */
 export function claimProtection(): Controller<unknown> {
   return keyed('claim-protection')
     .watches(PersistentVolumeClaim, { view: 'metadata', map: (claim) => [keyString(keyOf(claim))] })

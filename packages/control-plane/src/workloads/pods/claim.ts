@@ -5,17 +5,17 @@ import type { LiveClient } from '@bowline/runtime/controller';
 import { ownerReference } from '@bowline/runtime/writing';
 import { controllerOf } from './pod-state.ts';
 
-/** Claimant is a workload that wants the objects that its selector selects. */
+/** Claimant is a workload that claims the objects that its selector selects. */
 export interface Claimant<O extends KubernetesObject> {
   readonly resource: Resource<O>;
   readonly object: O;
-  /** Nothing is selected without one. */
+  /** If undefined, nothing is selected. */
   readonly selector: Parameters<typeof labelSelector>[0] | undefined;
 }
 
 /**
- * claim answers which of the candidates are the claimant's. It adopts those that it selects and nobody controls, and
- * releases those that it controls and no longer selects.
+ * claim returns the candidates that belong to the claimant. It adopts those that it selects and that have no
+ * controller, and releases those that it controls and no longer selects.
  */
 export async function claim<O extends KubernetesObject, T extends KubernetesObject>(
   live: LiveClient,
@@ -39,7 +39,7 @@ export async function claim<O extends KubernetesObject, T extends KubernetesObje
       continue;
     }
     if (!isSelected || isGoing || each.metadata?.deletionTimestamp !== undefined) continue;
-    // What the cache knows of the owner may be old: only one that lives may take anything.
+    // The cached owner may be stale: only an owner that exists and is not being deleted may adopt anything.
     mayAdopt ??= await isAlive(live, claimant);
     if (!mayAdopt) return claimed;
     const adopted = await adopt(live, claimant, resource, each);
@@ -76,7 +76,10 @@ async function release<T extends KubernetesObject>(
   await setOwners(live, resource, object, owners);
 }
 
-/** The list is replaced as a whole, so only in the version that was read. Undefined when the object is no longer there. */
+/**
+ * The list is replaced as a whole, so the patch applies only to the version that was read. Returns undefined if the
+ * object is gone.
+ */
 async function setOwners<T extends KubernetesObject>(
   live: LiveClient,
   resource: Resource<T>,
@@ -89,7 +92,7 @@ async function setOwners<T extends KubernetesObject>(
   try {
     return await live.patch(resource, keyOf(object), { type: 'merge', body });
   } catch (error) {
-    // Another object of its name has another uid, which cannot be changed.
+    // A new object of the same name has another uid, which a patch cannot change.
     if (isNotFound(error) || isInvalid(error)) return undefined;
     throw error;
   }

@@ -12,7 +12,7 @@ import { sameJson } from '../../node-agent/same-json.ts';
 import { byAge, isControlledBy } from './pod-state.ts';
 import { templateHash } from './template-hash.ts';
 
-/** RevisionedWorkload is a workload that keeps the templates it has had as ControllerRevisions. */
+/** RevisionedWorkload is a workload that keeps its past templates as ControllerRevisions. */
 export interface RevisionedWorkload<O extends KubernetesObject> {
   readonly resource: Resource<O>;
   readonly object: O;
@@ -20,14 +20,14 @@ export interface RevisionedWorkload<O extends KubernetesObject> {
   /** The label of a revision that holds its hash. */
   readonly hashLabel: string;
   readonly collisionCount: number;
-  /** Those that the workload owns. */
+  /** The revisions that the workload owns. */
   readonly revisions: readonly ControllerRevision[];
 }
 
-/** Revisioned is the revision of the current template, or that its name is taken by another one. */
+/** Revisioned holds the revision of the current template, or reports that another one has its name. */
 export type Revisioned = { readonly revision: ControllerRevision } | { readonly collided: true };
 
-/** currentRevision finds the revision of the current template, and makes it the newest, or makes one. */
+/** currentRevision finds the revision of the current template and makes it the newest, or creates it. */
 export async function currentRevision<O extends KubernetesObject>(
   live: LiveClient,
   workload: RevisionedWorkload<O>,
@@ -66,16 +66,16 @@ export async function currentRevision<O extends KubernetesObject>(
   }
 }
 
-/** templateOf is the template that a revision holds. */
+/** templateOf returns the template that a revision holds. */
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec | undefined {
-  // Only revisions that `dataOf` made get here: what others own is not theirs.
+  // Only revisions that `dataOf` created get here: revisions of other owners are not used.
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } };
   if (!spec?.template) return undefined;
   const { $patch: _, ...template } = spec.template;
   return template;
 }
 
-/** pruneRevisions deletes the oldest revisions that nothing uses, as far as there are more than the limit. */
+/** pruneRevisions deletes the oldest unused revisions beyond the limit. */
 export async function pruneRevisions(
   live: LiveClient,
   revisions: readonly ControllerRevision[],

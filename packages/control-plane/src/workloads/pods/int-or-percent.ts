@@ -1,4 +1,4 @@
-/** amountOf resolves a number or a percentage of a total. What is no number counts as 0: the API server refuses it. */
+/** amountOf resolves a number or a percentage of a total. Anything else counts as 0: the API server rejects it. */
 export function amountOf(value: number | string | undefined, total: number, round: 'up' | 'down'): number {
   if (typeof value === 'number') return value;
   const percent = /^(\d+)%$/.exec(value ?? '')?.[1];

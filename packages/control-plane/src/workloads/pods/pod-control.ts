@@ -11,18 +11,21 @@ import type { LiveClient } from '@bowline/runtime/controller';
 import { ownerReference } from '@bowline/runtime/writing';
 import type { WorkloadEvents } from './workload-events.ts';
 
-/** PodOwner is the workload that makes and deletes Pods. */
+/** PodOwner is the workload that creates and deletes Pods. */
 export interface PodOwner {
   /** The controller's name in events. */
   readonly controller: string;
   readonly resource: Resource;
   readonly object: KubernetesObject;
   readonly events: WorkloadEvents;
-  /** Puts into words that a Pod was made or deleted, or why it could not be. Defaults to the words of most controllers. */
+  /**
+   * Formats the message that a Pod was created or deleted, or why that failed. Defaults to the messages of most
+   * controllers.
+   */
   readonly tell?: ((verb: 'Create' | 'Delete', pod: string, error?: string) => string) | undefined;
 }
 
-/** podFrom is a Pod as a workload's template wants it. */
+/** podFrom builds a Pod from a workload's template. */
 export function podFrom(
   template: PodTemplateSpec | undefined,
   { resource, object }: Pick<PodOwner, 'resource' | 'object'>,
@@ -44,7 +47,7 @@ export function podFrom(
   };
 }
 
-/** createPod makes a Pod and tells people so, or why not. */
+/** createPod creates a Pod and records an event about the success or failure. */
 export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<Pod> {
   const { controller, resource, object, events, tell = tellOf } = owner;
   try {
@@ -59,7 +62,7 @@ export async function createPod(live: LiveClient, owner: PodOwner, pod: Pod): Pr
   }
 }
 
-/** deletePod deletes a Pod, if it is still that one, and tells people so. */
+/** deletePod deletes a Pod, if its uid still matches, and records an event. */
 export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Promise<void> {
   const { controller, resource, object, events, tell = tellOf } = owner;
   const { name = '', uid = '' } = pod.metadata ?? {};
@@ -81,13 +84,13 @@ export async function deletePod(live: LiveClient, owner: PodOwner, pod: Pod): Pr
 const tellOf: NonNullable<PodOwner['tell']> = (verb, pod, error) =>
   error === undefined ? `${verb}d pod: ${pod}` : `Error ${verb === 'Create' ? 'creating' : 'deleting'}: ${error}`;
 
-/** messageOf is why something failed, in the words of the API server where it was the one that refused. */
+/** messageOf returns the message of an error; for an error from the API server, the server's own message. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.serverMessage;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** failureOf does something and answers why it failed, for those who have a status to write before they throw it. */
+/** failureOf runs a function and returns its error, for callers that must write a status before they throw it. */
 export async function failureOf(work: () => Promise<unknown>): Promise<Error | undefined> {
   try {
     await work();
@@ -97,12 +100,12 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Error | u
   }
 }
 
-/** MOST_AT_ONCE bounds what one look at a workload creates or deletes. */
+/** MOST_AT_ONCE bounds how many Pods one reconcile of a workload creates or deletes. */
 export const MOST_AT_ONCE = 500;
 
 /**
- * inGrowingBatches does something a number of times, one at first and then twice as many each time: when the first fails, so
- * would have the others. Throws the first failure of the batch that failed.
+ * inGrowingBatches calls a function a number of times, in batches of one, two, four and so on: if the first call fails,
+ * the others would fail too. It throws the first error of the batch that failed.
  */
 export async function inGrowingBatches(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   for (let done = 0, size = 1; done < count; done += size, size *= 2) {

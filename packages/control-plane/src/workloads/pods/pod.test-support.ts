@@ -1,14 +1,14 @@
 import type { Pod } from '@bowline/kubernetes';
 
-/** The time of every test of pure decisions. */
+/** The current time in all tests of pure decisions. */
 export const NOW = Date.parse('2026-01-01T01:00:00Z');
 
-/** PodTraits are what tells the Pods of a test apart. */
+/** PodTraits holds the differences between the Pods of a test. */
 export interface PodTraits {
   readonly name: string;
   readonly node?: string;
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed';
-  /** Since when it is ready; undefined for not ready. */
+  /** When it became ready; undefined if it is not ready. */
   readonly readySince?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface PodTraits {
   readonly createdAt?: string;
 }
 
-/** podWith makes a Pod as the decisions see it. */
+/** podWith builds a Pod from its traits. */
 export function podWith(traits: PodTraits): Pod {
   const { name, node, phase = 'Running', readySince, labels, annotations, finalizers } = traits;
   const createdAt = traits.createdAt ?? '2026-01-01T00:00:00Z';
@@ -50,5 +50,5 @@ export function podWith(traits: PodTraits): Pod {
   };
 }
 
-/** READY is long enough ago for everything. */
+/** READY is a time that is long enough ago for every test. */
 export const READY = '2026-01-01T00:10:00Z';

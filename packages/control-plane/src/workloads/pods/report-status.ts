@@ -5,8 +5,8 @@ import type { LiveClient } from '@bowline/runtime/controller';
 import { sameJson } from '../../node-agent/same-json.ts';
 
 /**
- * reportStatus writes a status that is not as it should be, if nobody else has changed the object: its lists are replaced as
- * a whole. Answers the object as it is then.
+ * reportStatus writes a status if it differs, provided no other client has changed the object: its lists are replaced
+ * as a whole. It returns the object after the write.
  */
 export async function reportStatus<T extends KubernetesObject & { readonly status?: object | undefined }>(
   live: LiveClient,
@@ -25,7 +25,7 @@ export async function reportStatus<T extends KubernetesObject & { readonly statu
   }
 }
 
-/** The API server leaves out most counts that are 0. */
+/** The API server omits most counts that are 0. */
 function withoutZeros(status: object): object {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== 0));
 }

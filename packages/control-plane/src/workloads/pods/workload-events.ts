@@ -13,7 +13,7 @@ export class WorkloadEvents {
     this.#options = options;
   }
 
-  /** record says that something happened to an object. */
+  /** record records an event about an object. */
   record(controller: string, resource: Resource, object: KubernetesObject, message: EventMessage): void {
     let recorder = this.#recorders.get(controller);
     if (!recorder) {
@@ -24,7 +24,7 @@ export class WorkloadEvents {
     recorder.record(resource, object, message);
   }
 
-  /** run sends events until the signal is aborted, and resolves when no more is under way. */
+  /** run sends events until the signal is aborted, and resolves when none is in flight. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     for (const recorder of this.#recorders.values()) this.#running.add(recorder.run(signal));
@@ -33,7 +33,7 @@ export class WorkloadEvents {
   }
 }
 
-/** WorkloadDeps are the dependencies that the workload controllers share. */
+/** WorkloadDeps holds the dependencies that the workload controllers share. */
 export interface WorkloadDeps {
   readonly events: WorkloadEvents;
 }

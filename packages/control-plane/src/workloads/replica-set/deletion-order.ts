@@ -5,8 +5,9 @@ const COST = 'controller.kubernetes.io/pod-deletion-cost';
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 /**
- * inDeletionOrder orders Pods by how little is lost with them: those without a node, then by phase, those that are not ready,
- * the cheap ones, those with siblings on the same node, the lately ready, the often restarted, the young.
+ * inDeletionOrder orders Pods so that the first are the least loss: those without a node, then by phase, those that are
+ * not ready, with a low deletion cost, with siblings on the same node, recently ready, often restarted, recently
+ * created.
  */
 export function inDeletionOrder(pods: readonly Pod[], related: readonly Pod[], now: number): readonly Pod[] {
   const onNode = new Map<string, number>();
@@ -17,7 +18,7 @@ export function inDeletionOrder(pods: readonly Pod[], related: readonly Pod[], n
   return ranked.toSorted((a, b) => compare(a.rank, b.rank)).map(({ pod }) => pod);
 }
 
-/** The smaller goes first. */
+/** Pods with the lower rank are deleted first. */
 function rankOf(pod: Pod, onNode: ReadonlyMap<string, number>, now: number): readonly (number | string)[] {
   const { spec, status, metadata } = pod;
   const restarts = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
@@ -27,7 +28,7 @@ function rankOf(pod: Pod, onNode: ReadonlyMap<string, number>, now: number): rea
     isReady(pod) ? 1 : 0,
     costOf(metadata?.annotations?.[COST]),
     -(onNode.get(spec?.nodeName ?? '') ?? 0),
-    // Times differ by magnitude only, so that whoever scales up and down does not always lose the same Pods.
+    // Times are compared by magnitude only, so that scaling up and down does not always delete the same Pods.
     isReady(pod) ? magnitude(readyForMs(pod, now) ?? 0) : 0,
     -Math.max(0, ...restarts.map(({ restartCount }) => restartCount)),
     magnitude(now - Date.parse(metadata?.creationTimestamp ?? '')),

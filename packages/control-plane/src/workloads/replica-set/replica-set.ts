@@ -20,7 +20,7 @@ import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { inDeletionOrder } from './deletion-order.ts';
 import { type ReplicaSetFacts, replicaSetStatus } from './status.ts';
 
-/** replicaSets keeps as many Pods of each ReplicaSet as it asks for. */
+/** replicaSets keeps the requested number of Pods of each ReplicaSet. */
 export function replicaSets(): Controller<WorkloadDeps> {
   return keyed('replica-sets', { concurrency: 8 })
     .using<WorkloadDeps>()
@@ -73,7 +73,7 @@ export function replicaSets(): Controller<WorkloadDeps> {
         });
         if (error) failure = { reason: isMore ? 'FailedCreate' : 'FailedDelete', message: messageOf(error) };
       }
-      // Own writes are visible at once: what was made or deleted above is counted.
+      // Own writes are visible at once: Pods that were created or deleted above are counted.
       const selected = new Set(claimed.map(({ metadata }) => metadata?.uid));
       const before = new Set(owned.map(({ metadata }) => metadata?.uid));
       const pods = list(Pod, { by: { owner: uid } }).filter(

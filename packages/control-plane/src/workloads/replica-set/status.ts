@@ -3,17 +3,17 @@ import { labelSelector } from '@bowline/machinery';
 import { withConditions } from '../../node-agent/conditions.ts';
 import { isAvailable, isReady } from '../pods/pod-state.ts';
 
-/** ReplicaSetFacts is what a ReplicaSet's status is made of. */
+/** ReplicaSetFacts holds the state that a ReplicaSet's status is computed from. */
 export interface ReplicaSetFacts {
   readonly active: readonly Pod[];
   readonly terminating: readonly Pod[];
   readonly now: number;
   readonly nowText: string;
-  /** What went wrong, if anything. */
+  /** The failure to create or delete Pods, if any. */
   readonly failure?: { readonly reason: 'FailedCreate' | 'FailedDelete'; readonly message: string } | undefined;
 }
 
-/** replicaSetStatus is the status that a ReplicaSet should have. */
+/** replicaSetStatus returns the status that a ReplicaSet should have. */
 export function replicaSetStatus(set: ReplicaSet, facts: ReplicaSetFacts): ReplicaSetStatus {
   const { active, terminating, now, nowText, failure } = facts;
   const template = labelSelector({ matchLabels: set.spec?.template?.metadata?.labels ?? {} });

@@ -1,6 +1,6 @@
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration } from '@bowline/kubernetes';
 
-/** isSelected is whether a node is where a Pod's nodeSelector and required node affinity want it. */
+/** isSelected reports whether a node matches a Pod's nodeSelector and required node affinity. */
 export function isSelected(spec: Pod['spec'], node: Node): boolean {
   const labels = node.metadata?.labels ?? {};
   for (const [key, value] of Object.entries(spec?.nodeSelector ?? {})) {
@@ -43,7 +43,7 @@ function isMet(
   }
 }
 
-/** isTolerated is whether one of the tolerations accepts a taint. */
+/** isTolerated reports whether one of the tolerations tolerates a taint. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some(({ key = '', operator = 'Equal', value = '', effect = '' }) => {
     if (effect !== '' && effect !== taint.effect) return false;
@@ -53,7 +53,7 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): b
   });
 }
 
-/** untolerated is the first taint with one of these effects that a Pod does not accept. */
+/** untolerated returns the first taint with one of these effects that a Pod does not tolerate. */
 export function untolerated(
   tolerations: readonly Toleration[] | undefined,
   taints: readonly Taint[] | undefined,

@@ -5,18 +5,21 @@ import { isSelected, untolerated } from './node-selection.ts';
 
 import { type NamespaceLabels, Topology } from './topology.ts';
 
-/** NodeLoad is a node and the Pods that count against what it has. */
+/** NodeLoad is a node with the Pods that count against its capacity. */
 export interface NodeLoad {
   readonly node: Node;
   readonly pods: readonly Pod[];
 }
 
-/** Placement is a node for a Pod, or why there is none. */
+/** Placement is a node for a Pod, or the reason why none fits. */
 export type Placement = { readonly node: string } | { readonly problem: string };
 
 const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** place finds the node for a Pod: of those that it fits on, the one with the fewest of its siblings, then of any Pods. */
+/**
+ * place selects the node for a Pod: of those that it fits on, the one with the fewest of its siblings, then with the
+ * fewest Pods.
+ */
 export function place(
   pod: Pod,
   loads: readonly NodeLoad[],
@@ -42,7 +45,7 @@ export function place(
   };
 }
 
-/** Why a Pod cannot be on a node: the first thing that is in the way, or every resource that is lacking. */
+/** Why a Pod does not fit on a node: the first obstacle, or every insufficient resource. */
 function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): readonly string[] {
   const { spec } = pod;
   if (node.spec?.unschedulable && untolerated(spec?.tolerations, [UNSCHEDULABLE]))
@@ -55,7 +58,7 @@ function problemsOf(pod: Pod, { node, pods }: NodeLoad, topology: Topology): rea
   if (pods.length + 1 > Number(allocatable.pods ?? 0)) problems.push('Too many pods');
   const asked = requestsOf(pod);
   const used = new Map<string, Quantity>();
-  // Most Pods ask for nothing: then it does not matter what the others have.
+  // Most Pods request nothing: then the requests of the others do not matter.
   if (asked.size > 0) for (const other of pods) addAmounts(used, requestsOf(other));
   addAmounts(used, asked);
   for (const [name, amount] of asked) {

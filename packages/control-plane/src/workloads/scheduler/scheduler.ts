@@ -10,10 +10,13 @@ import type { WorkloadDeps } from '../pods/workload-events.ts';
 import { type NodeLoad, place } from './place.ts';
 
 const NAME = 'default-scheduler';
-/** Writes are the scheduler's, whoever it shares a process with. */
+/** The scheduler has its own field manager, even if it shares a process with other controllers. */
 const FIELDS = { fieldManager: 'kube-scheduler' };
 
-/** Assumed holds the nodes of Pods that were bound but whose update has not arrived yet, so that no room is used twice. */
+/**
+ * Assumed holds the nodes of Pods that were bound but whose update has not arrived yet, so that no capacity is used
+ * twice.
+ */
 class Assumed {
   readonly #nodes = new Map<string, { readonly pod: Pod; readonly node: string }>();
 
@@ -30,7 +33,7 @@ class Assumed {
   }
 }
 
-/** scheduler gives Pods that have none a node. */
+/** scheduler assigns a node to Pods that have none. */
 export function scheduler(): Controller<WorkloadDeps> {
   const assumed = new Assumed();
   return keyed('scheduler', { concurrency: 8 })
@@ -41,7 +44,7 @@ export function scheduler(): Controller<WorkloadDeps> {
         if (!pod.spec?.nodeName) return [keyString(keyOf(pod))];
         const others = cache.list(Pod, { by: { node: '' } });
         const hasLeft = isFinished(pod) || pod.metadata?.deletionTimestamp !== undefined;
-        // The end of one Pod may make room for others; its coming is what some wait for.
+        // The end of a Pod may free capacity for others; its arrival may satisfy the affinity of others.
         const concerned = hasLeft ? others : others.filter(({ spec }) => spec?.affinity?.podAffinity !== undefined);
         return [keyString(keyOf(pod)), ...waiting(concerned)];
       },
@@ -81,7 +84,7 @@ export function scheduler(): Controller<WorkloadDeps> {
         await live.create<KubernetesObject>(Pod, binding, { subresource: 'binding', ...FIELDS });
       } catch (error) {
         assumed.drop(key);
-        // It is gone, or has a node already: the watch will say so.
+        // The Pod is gone, or has a node already: the watch will report it.
         if (isNotFound(error) || isConflict(error)) return;
         throw error;
       }

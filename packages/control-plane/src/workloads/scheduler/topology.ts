@@ -3,18 +3,18 @@ import { labelSelector } from '@bowline/machinery';
 import { isSelected } from './node-selection.ts';
 import type { NodeLoad } from './place.ts';
 
-/** NamespaceLabels gives the labels of a namespace: affinity may select Pods by them. */
+/** NamespaceLabels returns the labels of a namespace: affinity may select Pods by them. */
 export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
 
 /**
- * Topology knows what a Pod's neighbours demand of it, and it of them: required affinity, anti-affinity and even spreading over
- * the domains that a label of nodes makes. Made once for a Pod, asked for each node.
+ * Topology evaluates what a Pod requires of its neighbours, and they of it: required affinity, anti-affinity and even
+ * spreading over the domains that a label of nodes defines. It is created once for a Pod and evaluated for each node.
  */
 export class Topology {
   readonly #pod: Pod;
   readonly #loads: readonly NodeLoad[];
   readonly #namespaceLabels: NamespaceLabels;
-  /** Domains, as label and value, that a Pod which is there already keeps this one out of. */
+  /** Domains, as label and value, that the anti-affinity of an existing Pod closes to this one. */
   readonly #closed = new Set<string>();
 
   constructor(pod: Pod, loads: readonly NodeLoad[], namespaceLabels: NamespaceLabels) {
@@ -31,7 +31,7 @@ export class Topology {
     }
   }
 
-  /** problemOn says why the Pod's neighbours forbid a node; undefined when they do not. */
+  /** problemOn returns why the Pod's neighbours forbid a node; undefined if they do not. */
   problemOn(node: Node): string | undefined {
     const labels = Object.entries(node.metadata?.labels ?? {});
     if (labels.some(([key, value]) => this.#closed.has(`${key}=${value}`))) {
@@ -61,7 +61,7 @@ export class Topology {
   #isNear(term: PodAffinityTerm, node: Node): boolean {
     if (domainOf(node, term.topologyKey) === undefined) return false;
     if (this.#hasNear(term, node)) return true;
-    // The first of Pods that want to be near each other has nobody to be near to.
+    // The first of several Pods with affinity for each other has no Pod to be near to.
     const isFirst = !this.#loads.some(({ pods }) => pods.some((other) => this.#isMeant(term, this.#pod, other)));
     return isFirst && this.#isMeant(term, this.#pod, this.#pod);
   }
@@ -92,7 +92,7 @@ export class Topology {
     return this.#loads.flatMap(({ node, pods }) => (domainOf(node, topologyKey) === domain ? pods : []));
   }
 
-  /** isMeant is whether a term of one Pod is about another. */
+  /** isMeant reports whether a term of one Pod selects another. */
   #isMeant(term: PodAffinityTerm, of: Pod, other: Pod): boolean {
     const { namespaces = [], namespaceSelector } = term;
     const own = of.metadata?.namespace ?? '';
@@ -114,7 +114,7 @@ function domainOf({ metadata }: Node, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? `${key}=${labels[key] ?? ''}` : undefined;
 }
 
-/** selectorOf is a selector with the Pod's own values of the labels that it names by key. */
+/** selectorOf returns a selector extended with the Pod's own values of the labels in `matchLabelKeys`. */
 function selectorOf(
   {
     labelSelector: selector,
@@ -130,7 +130,7 @@ function selectorOf(
   return { ...selector, matchLabels: { ...selector.matchLabels, ...Object.fromEntries(own) } };
 }
 
-/** No selector selects nothing. */
+/** A missing selector selects nothing. */
 function isMatched(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> | undefined): boolean {
   return selector !== undefined && labelSelector(selector).matches(labels);
 }

@@ -9,10 +9,10 @@ import { ownerReference } from '@bowline/runtime/writing';
 import { templateOf } from '../pods/controller-revisions.ts';
 import { podFrom } from '../pods/pod-control.ts';
 
-/** REVISION_LABEL says which revision a Pod was made from, by the revision's name. */
+/** REVISION_LABEL holds the name of the revision that a Pod was created from. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
-/** ordinalOf is a Pod's place in its set; undefined when its name is not one of the set's. */
+/** ordinalOf returns a Pod's ordinal in its set; undefined if its name is not one of the set's. */
 export function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
   const prefix = `${set.metadata?.name ?? ''}-`;
   const name = pod.metadata?.name ?? '';
@@ -20,12 +20,12 @@ export function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
   return /^(?:0|[1-9]\d{0,9})$/.test(rest) ? Number(rest) : undefined;
 }
 
-/** revisionOf is the name of the revision that a Pod was made from. */
+/** revisionOf returns the name of the revision that a Pod was created from. */
 export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata?.labels?.[REVISION_LABEL];
 }
 
-/** podAt is the Pod of a place: its name, its address and its volumes are always the same. */
+/** podAt returns the Pod of an ordinal: its name, its address and its volumes are always the same. */
 export function podAt(set: StatefulSet, ordinal: number, revision: ControllerRevision): Pod {
   const name = `${set.metadata?.name ?? ''}-${ordinal}`;
   const template: PodTemplateSpec = templateOf(revision) ?? set.spec?.template ?? {};
@@ -53,7 +53,7 @@ export function podAt(set: StatefulSet, ordinal: number, revision: ControllerRev
   };
 }
 
-/** claimsAt is the storage of a place, which outlives its Pods. */
+/** claimsAt returns the PersistentVolumeClaims of an ordinal, which outlive its Pods. */
 export function claimsAt(
   set: StatefulSet,
   ordinal: number,

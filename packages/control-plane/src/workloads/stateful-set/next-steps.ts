@@ -2,12 +2,12 @@ import type { Pod, StatefulSet } from '@bowline/kubernetes';
 import { isAvailable, isFinished } from '../pods/pod-state.ts';
 import { ordinalOf, revisionOf } from './identity.ts';
 
-/** SetStep is something to do about one place of a StatefulSet. */
+/** SetStep is a step for one ordinal of a StatefulSet. */
 export type SetStep =
   | { readonly do: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
   | { readonly do: 'delete'; readonly pod: Pod; readonly why: 'failed' | 'surplus' | 'outdated' };
 
-/** SetFacts is what the next steps follow from. */
+/** SetFacts holds the state that the next steps are computed from. */
 export interface SetFacts {
   readonly pods: readonly Pod[];
   readonly updateRevision: string;
@@ -15,8 +15,8 @@ export interface SetFacts {
 }
 
 /**
- * nextSteps is what is to be done about a StatefulSet now. In order, a place is touched only when all before it are well, one
- * at a time; in parallel places come and go independently, and only updates go one by one.
+ * nextSteps returns the next steps for a StatefulSet. In order, an ordinal is changed only when all before it are
+ * available, one at a time; in parallel, Pods are created and deleted independently, and only updates go one by one.
  */
 export function nextSteps(set: StatefulSet, { pods, updateRevision, now }: SetFacts): readonly SetStep[] {
   const { spec } = set;

@@ -22,7 +22,7 @@ import { claimsAt, ordinalOf, podAt, revisionOf } from './identity.ts';
 import { nextSteps } from './next-steps.ts';
 import { statefulSetStatus } from './status.ts';
 
-/** statefulSets keeps the Pods of StatefulSets, each with its name and its storage, in order. */
+/** statefulSets keeps the Pods of StatefulSets in order, each with its name and its storage. */
 export function statefulSets(): Controller<WorkloadDeps> {
   return keyed('stateful-sets', { concurrency: 4 })
     .using<WorkloadDeps>()
@@ -98,13 +98,16 @@ export function statefulSets(): Controller<WorkloadDeps> {
 async function createClaims(live: LiveClient, set: StatefulSet, ordinal: number): Promise<void> {
   for (const { claim: wanted } of claimsAt(set, ordinal)) {
     await live.create(PersistentVolumeClaim, wanted).catch((error: unknown) => {
-      // It outlived an earlier Pod of this place.
+      // The claim outlived an earlier Pod of this ordinal.
       if (!isAlreadyExists(error)) throw error;
     });
   }
 }
 
-/** handOverClaims lets the storage of a place that is given up go with its Pod, if the set says so. */
+/**
+ * handOverClaims makes the Pod of a removed ordinal the owner of its claims, so that they are deleted with it, if the
+ * set configures that.
+ */
 async function handOverClaims(live: LiveClient, set: StatefulSet, pod: Pod): Promise<void> {
   const ordinal = ordinalOf(set, pod);
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete' || ordinal === undefined) return;

@@ -2,7 +2,7 @@ import type { Pod, StatefulSet, StatefulSetStatus } from '@bowline/kubernetes';
 import { isAvailable, isReady } from '../pods/pod-state.ts';
 import { revisionOf } from './identity.ts';
 
-/** StatefulSetFacts is what a StatefulSet's status is made of. */
+/** StatefulSetFacts holds the state that a StatefulSet's status is computed from. */
 export interface StatefulSetFacts {
   readonly pods: readonly Pod[];
   readonly currentRevision: string;
@@ -11,7 +11,7 @@ export interface StatefulSetFacts {
   readonly now: number;
 }
 
-/** statefulSetStatus is the status that a StatefulSet should have. */
+/** statefulSetStatus returns the status that a StatefulSet should have. */
 export function statefulSetStatus(set: StatefulSet, facts: StatefulSetFacts): StatefulSetStatus {
   const { pods, currentRevision, updateRevision, collisionCount, now } = facts;
   const staying = pods.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
@@ -26,7 +26,7 @@ export function statefulSetStatus(set: StatefulSet, facts: StatefulSetFacts): St
     collisionCount,
     updateRevision,
   };
-  // Once every Pod is of the new revision and ready, that one is what a lost Pod comes back as.
+  // Once every Pod has the new revision and is ready, a lost Pod is recreated from that revision.
   const isUpdated =
     set.spec?.updateStrategy?.type !== 'OnDelete' &&
     counts.updatedReplicas === wanted &&
