@@ -97,8 +97,8 @@ function planForeign(view: ContentView, desired: Desired, adopt: boolean): Conte
 }
 
 /**
- * The label's value is not compared, only that it is one of our managers: otherwise two processes with different
- * settings would overwrite it in turns. A guest does not change the labels of the object.
+ * Which of our managers the label names is not compared: otherwise two processes with different settings would
+ * overwrite it in turns. A guest does not change the labels of the object.
  */
 function isMarked(
   view: ContentView,
